@@ -1,4 +1,4 @@
-"""Select the implementation of each language step, as the settings say, and load them early."""
+"""Select the implementation of each language step from the settings, and load the models early."""
 
 import gc
 from functools import cache
@@ -39,7 +39,7 @@ from memories.reader import reader
 from memories.retrieval.query import analyse
 from ops.queue.run import record_model_call
 
-# A pair takes about eight milliseconds of one processor core.
+# Reading a pair takes about eight milliseconds of one processor core.
 _MOST_PAIRS_AT_ONCE = 3
 
 
@@ -86,29 +86,33 @@ def consolidator() -> Consolidator:
 
 
 def phraser() -> ModelPhraser | None:
-    """Return the step that words the portrait; without a model the own words stand in it."""
+    """Return the step that words the portrait; None without a model, so that own words are
+    shown.
+    """
     return ModelPhraser(_asker(), reader=pair_reader()) if _by_model() else None
 
 
 @cache
 def bundled_extractor() -> BundledExtractor:
-    """The learned reader; it is loaded when the first message is read."""
+    """Return the extractor with the learned reader, which is loaded when it reads the first
+    message.
+    """
     return BundledExtractor(reader())
 
 
 @cache
 def bundled_arbiter() -> BundledArbiter:
-    """The arbiter that needs no network."""
+    """Return the arbiter that needs no network."""
     return BundledArbiter(pair_reader())
 
 
 def quick_arbiter() -> BundledArbiter:
-    """The bundled arbiter for calls whose caller waits: it reads few pairs."""
+    """Return the bundled arbiter with a low limit of pairs, for calls whose caller waits."""
     return BundledArbiter(pair_reader(), most_pairs=_MOST_PAIRS_AT_ONCE)
 
 
 def pair_reader() -> PairReader:
-    """Return the model that compares two texts; it is loaded on first use."""
+    """Return the model that compares two texts. It is loaded on first use."""
     return reader()
 
 
@@ -118,7 +122,7 @@ def bundled_summarizer() -> Summarizer:
 
 
 def all_here() -> bool:
-    """Whether arbitration and embedding run in this process, without network calls."""
+    """Return True if arbitration and embedding run in this process, without network calls."""
     return arbiter() is bundled_arbiter() and search_index.is_here()
 
 
@@ -127,7 +131,7 @@ def _by_model() -> bool:
 
 
 def endpoint() -> Endpoint:
-    """Return the model's endpoint of the settings."""
+    """Return the model's endpoint from the settings."""
     return Endpoint(
         base_url=settings.MODEL_BASE_URL,
         model=settings.MODEL_NAME,
@@ -143,11 +147,13 @@ def _asker() -> Asker:
 
 @cache
 def chat_model(endpoint: Endpoint) -> OpenAICompatibleModel:
-    """Return the endpoint's model, shared per process: it keeps connections and health state."""
+    """Return the endpoint's model. It is shared per process, to keep connections and health
+    state.
+    """
     return OpenAICompatibleModel(endpoint)
 
 
-# A message that takes each step of learning: a date, a name, a secret, two languages.
+# A message that runs each step of learning: a date, a name, a secret, two languages.
 _SAMPLE = (
     "My aunt Zofia moved to Gdynia last May. 我对花生过敏，密码是 hunter2。",
     "I see. 好的。",
@@ -156,10 +162,10 @@ _SAMPLE = (
 
 @cache
 def preload() -> None:
-    """Load everything that is bundled, so that processes forked from this one share its memory.
+    """Load all bundled models, so that processes forked from this one share their memory.
 
-    Opens no connection and starts no thread. In a fork of a process that has done it, it does
-    nothing.
+    Opens no connection and starts no thread. Does nothing in a fork of a process that has called
+    it.
     """
     user, assistant = (Said(text, timezone.now()) for text in _SAMPLE)
     bundled_extractor().extract(TurnText(user, assistant))
@@ -167,7 +173,7 @@ def preload() -> None:
     tokens.count("warm")
     if settings.EMBEDDER != "openai_compatible":
         search_index.configured_embedder().embed(["."])
-    # Collected objects are written to, and a page that is written to isn't shared any more.
+    # The garbage collector writes to objects; a page that is written to is no longer shared.
     gc.collect()
     gc.freeze()
     process.return_free_memory()

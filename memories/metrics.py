@@ -1,4 +1,4 @@
-"""How much is stored, for a user or for all users, and how fast recalls are."""
+"""The amount of stored data, for a user or for all users, and the speed of recalls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SELECT coalesce(sum(heap_blks_hit + coalesce(idx_blks_hit, 0) + coalesce(toast_b
 
 
 def figures_of(user: User | None) -> dict[str, Any]:
-    """Return the answer of `GET /memory/metrics`; for all users if `user` is None."""
+    """Return the response of `GET /memory/metrics`; for all users if `user` is None."""
     mine = {} if user is None else {"user": user}
     memories = Memory.objects.filter(**mine)
     return {
@@ -47,8 +47,7 @@ def figures_of(user: User | None) -> dict[str, Any]:
 def cache_hit_rate() -> float:
     """Return the share of memory-related pages that PostgreSQL read from its cache.
 
-    It is a single figure for all users, since PostgreSQL's statistics began. Before any read it is
-    1: nothing had to be fetched.
+    The figure covers all users, since PostgreSQL's statistics were reset. It is 1 before any read.
     """
     [(hits, misses)] = statements.rows(_PAGES, [[model._meta.db_table for model in _RECALLED]])
     return share(int(hits), int(misses))

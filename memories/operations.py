@@ -31,10 +31,10 @@ from ops.registry import handles
 
 @handles(Kind.EXTRACT_TURN)
 def extract_turn(run: Run) -> Mapping[str, Any] | None:
-    """Learn from a turn, and from other waiting turns of the user.
+    """Learn from a turn, and from other queued turns of the user.
 
-    Running it twice is safe: the turn is marked at the end, and each candidate's verdict is logged
-    in the transaction that applied it, so that the next run skips it.
+    Safe to run twice: the turn is marked at the end, and each candidate's verdict is logged in the
+    transaction that applied it, so that the next run skips it.
     """
     user = run.user()
     if user is None or not run.payload.get("learns", True):
@@ -62,8 +62,8 @@ def _learned_alone(run: Run, *, user: User, heard: Heard) -> Mapping[str, Any]:
 def extract_conversation(run: Run) -> Mapping[str, Any] | None:
     """Examine a conversation as a whole, for statements that take several turns to recognize.
 
-    Running it twice is safe: the conversation records how far it was examined, and verdicts are
-    logged in the transactions that applied them.
+    Safe to run twice: the conversation records how far it was examined, and verdicts are logged in
+    the transactions that applied them.
     """
     user = run.user()
     if user is None:
@@ -76,7 +76,9 @@ def extract_conversation(run: Run) -> Mapping[str, Any] | None:
 
 @handles(Kind.INDEX_MEMORY)
 def index_memory(run: Run) -> None:
-    """Index the current text of a memory, note or file; a repeated run writes the same."""
+    """Index the current text of a memory, note or file. Safe to run twice: it writes the same
+    rows.
+    """
     user = run.user()
     if user is None:
         return
@@ -99,10 +101,10 @@ def index_memory(run: Run) -> None:
 
 @handles(Kind.CONSOLIDATE, is_long=True)
 def consolidate(run: Run) -> Mapping[str, Any] | None:
-    """Learn from old notes, join similar old memories, and archive isolated unused ones.
+    """Learn from old notes, join similar old memories, and archive isolated unused memories.
 
-    A dry run only reports them. Running it twice is safe: a note records when it was read, and
-    verdicts are logged as they are applied. A joined memory commits in the transaction that
+    A dry run only reports the changes. Safe to run twice: a note records when it was read, and
+    verdicts are logged as they are applied. A joined memory is created in the transaction that
     archives its originals, and archived memories are neither joined nor archived again.
     """
     user = run.user()
@@ -118,7 +120,11 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
     proposals = consolidation.propose(groups, consolidator=language_steps.consolidator())
     if run.payload.get("dry_run"):
         joined = {one.public_id for found in proposals for one in found.memories}
-        alone = [one.public_id for one in _lone(user, groups) if one.public_id not in joined]
+        alone = [
+            one.public_id
+            for one in _memories_to_archive(user, groups)
+            if one.public_id not in joined
+        ]
         would = {"would_join": [[one.public_id for one in found.memories] for found in proposals]}
         return would | ({"would_archive": alone} if alone else {})
     with run.applying(user):
@@ -126,9 +132,9 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
     told = {"made": [{"id": one.memory, "from": list(one.originals)} for one in made]}
     from_notes = [{"id": one.memory.public_id, "result": one.result} for one in learned]
     run.step("archive")
-    lone = _lone(user, groups)
+    isolated = _memories_to_archive(user, groups)
     with run.applying(user):
-        archived = archive.apply(lone, user=user)
+        archived = archive.apply(isolated, user=user)
     return (
         told
         | ({"learned": from_notes} if from_notes else {})
@@ -136,20 +142,20 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
     )
 
 
-def _lone(user: User, groups: Sequence[consolidation.Group]) -> list[Memory]:
+def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> list[Memory]:
     """Return the memories to archive; none while groups remain for the next night to join."""
     if len(groups) >= consolidation.GROUPS:
         return []
     with as_user(user):
-        return archive.lone(user, now=timezone.now())
+        return archive.find_isolated(user, now=timezone.now())
 
 
 @handles(Kind.BUILD_INDEX, is_long=True)
 def build_index(run: Run) -> Mapping[str, Any]:
-    """Build vector indexes of their own for users with very many memories.
+    """Build separate vector indexes for users with very many memories.
 
-    Running it twice is safe: it compares with the existing indexes, and drops the remains of a
-    killed build.
+    Safe to run twice: it compares with the existing indexes, and drops the remains of a killed
+    build.
     """
     return reindexing.build_user_indexes(run)
 
@@ -158,15 +164,14 @@ def build_index(run: Run) -> Mapping[str, Any]:
 def move_vectors(run: Run) -> Mapping[str, Any]:
     """Move vector search to Milvus, or back to PostgreSQL.
 
-    A repeated run continues with the changes that Milvus hasn't got yet; after that it changes
-    nothing.
+    Safe to run twice: a repeated run continues with the changes that Milvus doesn't have yet.
     """
     return milvus_sync.move_search(run)
 
 
 @handles(Kind.SYNC_VECTORS, is_long=True)
 def sync_vectors(run: Run) -> None:
-    """Send a user's vector changes to Milvus; a repeated run finds none."""
+    """Send a user's vector changes to Milvus. Safe to run twice: a repeated run finds none."""
     user = run.user()
     if user is not None:
         milvus_sync.tell(user.pk)
@@ -174,7 +179,7 @@ def sync_vectors(run: Run) -> None:
 
 @handles(Kind.CLEANUP, is_long=True)
 def clean_up(run: Run) -> Mapping[str, Any]:
-    """Erase expired rows; a repeated run finds none."""
+    """Erase expired rows. Safe to run twice: a repeated run finds none."""
     counts = {"binned": operations.forget_binned(run), "files": operations.erase_binned_files(run)}
     run.step("traces")
     return counts | expired_rows.erase_expired(run) | operations.erase_expired(run)
@@ -184,7 +189,7 @@ def clean_up(run: Run) -> Mapping[str, Any]:
 def sync_files(run: Run) -> Mapping[str, Any] | None:
     """Sync a user's memory files and their copies with the memories.
 
-    Running it twice is safe: an edit that was read in is recognized by its text.
+    Safe to run twice: an edit that was already read is recognized by its text.
     """
     user = run.user()
     if user is None:
@@ -196,7 +201,8 @@ def sync_files(run: Run) -> Mapping[str, Any] | None:
 def reindex(run: Run) -> Mapping[str, Any]:
     """Fill another embedder's space and switch to it.
 
-    A repeated run continues with what is stored; after the switch it does nothing.
+    Safe to run twice: a repeated run continues with the stored vectors; after the switch it does
+    nothing.
     """
     return reindexing.fill_and_switch(run)
 
@@ -205,7 +211,7 @@ def reindex(run: Run) -> Mapping[str, Any]:
 def revise_memory(run: Run) -> Mapping[str, Any] | None:
     """Let the model revise the bundled arbiter's decision about a written memory.
 
-    Running it twice is safe: a revised memory is no longer active with the text that was written.
+    Safe to run twice: a revised memory is no longer active with the text that was written.
     """
     user = run.user()
     if user is None:
@@ -227,7 +233,7 @@ def revise_memory(run: Run) -> Mapping[str, Any] | None:
 def word_portrait(run: Run) -> Mapping[str, Any] | None:
     """Let the chat model word the memories of the portrait.
 
-    Running it twice is safe: a version that was worded isn't asked about again.
+    Safe to run twice: a version that already has a wording is skipped.
     """
     user = run.user()
     if user is None:

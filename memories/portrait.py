@@ -1,7 +1,7 @@
-"""About you: what is known about a person, in groups.
+"""The page "About you": the memories about a person, in groups.
 
-The portrait is read from the memories each time, so a memory that is forgotten, disabled, deleted
-or expired leaves it at once. A memory stands there in the person's own words, or in the short
+The portrait is computed from the memories each time, so a memory that is forgotten, disabled,
+deleted or expired disappears at once. A memory is shown in the person's own words, or in the short
 phrase that a chat model wrote for its current version (`memories.writing.portrait_phrases`).
 """
 
@@ -30,8 +30,8 @@ from memories.extraction.wording.languages import TOPICS
 from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, PortraitPhrase
 from ops.models import User
 
-MOST = 150  # memories in a portrait, the most telling first
-SHOWN = 6  # of a group before "more"
+MOST = 150  # memories in a portrait, the most important first
+SHOWN = 6  # phrases of a group before "more"
 
 TITLES: Mapping[str, str | Promise] = {
     "self": _("Who you are"),
@@ -65,10 +65,10 @@ _GROUP_OF_TAG = {
 
 @dataclass(frozen=True)
 class Phrase:
-    """One memory of the portrait, and whether it came or changed since the last visit."""
+    """One memory of the portrait. `is_new` and `is_changed` refer to the person's last visit."""
 
     memory: Memory
-    wording: str = ""  # a chat model's; empty where the own words stand
+    wording: str = ""  # written by a chat model; "" if the person's own words are shown
     is_new: bool = False
     is_changed: bool = False
 
@@ -98,8 +98,8 @@ class Group:
 def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
     """Return the groups that have memories, in a fixed order.
 
-    Within a group, limits come first, then pinned and important memories, then the newest. Memories
-    of projects aren't about the person and are left out. `since` is the last visit.
+    Within a group, constraints come first, then pinned and important memories, then the newest.
+    Memories of projects aren't about the person and are left out. `since` is the last visit.
     """
     groups: dict[str, list[Phrase]] = {key: [] for key in TITLES}
     for memory in most_telling(user):
@@ -109,7 +109,9 @@ def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
 
 
 def group_of(*, tags: Iterable[str], kind: str, standing: bool) -> str:
-    """Return the group of a memory's topic; a plan is a plan, whatever its topic."""
+    """Return the group for a memory's topic. Tasks and plans have their own group, whatever the
+    topic.
+    """
     topic = next((_GROUP_OF_TAG[tag] for tag in tags if tag in _GROUP_OF_TAG), "more")
     if standing or topic == "answers":
         return "answers"
@@ -117,7 +119,7 @@ def group_of(*, tags: Iterable[str], kind: str, standing: bool) -> str:
 
 
 def lines_of(groups: Sequence[Group]) -> Iterator[str]:
-    """Yield the portrait as lines of Markdown, without the marks of a visit."""
+    """Yield the portrait as lines of Markdown, without marks for new or changed memories."""
     for group in groups:
         yield from ("", f"## {group.title}", "")
         yield from (f"- {phrase.text}" for phrase in group.phrases)
@@ -126,7 +128,7 @@ def lines_of(groups: Sequence[Group]) -> Iterator[str]:
 def most_telling(user: User) -> QuerySet[Memory]:
     """Return the memories of the portrait, with `changed_at` and `wording`.
 
-    `wording` is None for a memory whose current version wasn't worded yet.
+    `wording` is None if the current version has no wording yet.
     """
     limits_first = Case(
         When(kind=Kind.CONSTRAINT, then=Value(0)), default=Value(1), output_field=IntegerField()

@@ -1,4 +1,4 @@
-"""Agents' project memory: whole pages, rewritten over time and found in two stages."""
+"""Agents' project memory: whole pages, which are rewritten over time and searched in two stages."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from memories.writing import direct_writes
 from memories.writing.direct_writes import MemoryInput, Prepared, Written
 from ops.models import User
 
-# The parameter names of the parts of a `Place` in a call.
+# Parameter names for the fields of `Place`.
 PLACE = ("machine_name", "project_path")
-# The next step that an agent is told to take with the ids it found.
+# The instruction to an agent for using the ids of a search.
 NEXT_ACTION = "use_ids_to_call_mem_get"
 _UNNAMED = "Name the project of a “{kind}”: project_key, or project_name where a call takes it."
-_ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 @dataclass(frozen=True)
 class Place:
-    """The machine and the folder an agent works in, as the agent names them."""
+    """The machine and the folder that an agent works in, named by the agent."""
 
     machine: str = ""
     path: str = ""
@@ -46,7 +46,7 @@ class Found:
 
 
 def page_of(data: Mapping[str, Any], *, metadata: Mapping[str, Any]) -> MemoryInput:
-    """Build a page from the fields of a call; REST and MCP use the same names."""
+    """Build a page from the fields of a call. REST and MCP use the same names."""
     return MemoryInput(
         content=data["content"],
         kind=data["content_type"],
@@ -64,7 +64,7 @@ def place_of(data: Mapping[str, Any]) -> Place:
 
 
 def prepare(given: MemoryInput) -> Prepared:
-    """Validate, summarize and embed; call it outside any transaction. Raises `Invalid`, by field.
+    """Validate, summarize and embed. Call it outside any transaction. Raise `Invalid`, by field.
 
     A missing summary or missing tags are derived from the text.
     """
@@ -76,10 +76,10 @@ def prepare(given: MemoryInput) -> Prepared:
 
 
 def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryInput:
-    """Return what was given, with the default project where its type needs one.
+    """Return the input, with the default project if its kind needs a project.
 
-    A memory of the five project types without a project would appear in the prompts of every chat.
-    Raises `Invalid` for `field` if there is no default.
+    A memory of the five project kinds without a project would appear in the prompts of every chat.
+    Raise `Invalid` for `field` if there is no default project.
     """
     unnamed = given.project_key is None and given.project_name is None
     if given.kind not in OF_PROJECTS or not unnamed:
@@ -90,15 +90,15 @@ def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryIn
 
 
 def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Written:
-    """Arbitrate against all that is known of the project, of any type, and write.
+    """Arbitrate against all memories of the project, of any kind, and write.
 
     A newer edition keeps the memory's id, and the old text becomes a version. Writes of a user are
-    serialized, so the same page sent by two machines at once is one memory. Raises `Conflict`
+    serialized, so the same page sent by two machines at once becomes one memory. Raise `Conflict`
     (`memory_off`, `being_forgotten`) and `Invalid`.
     """
     place = place or Place()
     _check(place)
-    statements.rows(_ONE_AT_A_TIME, [f"ingest:{user.pk}"])
+    statements.rows(_LOCK, [f"ingest:{user.pk}"])
     written = direct_writes.remember(prepared, user=user)
     if written.memory.project is not None:
         projects.note_place(written.memory.project, machine=place.machine, path=place.path)
@@ -110,7 +110,7 @@ def find(
 ) -> list[Found]:
     """First stage: return the candidates, best first, to be fetched by their ids.
 
-    A project that doesn't exist yet yields an empty list. Raises `Invalid`.
+    The list is empty if the project doesn't exist yet. Raise `Invalid`.
     """
     try:
         place = projects.find(user=user, key=project) if project else None
@@ -123,7 +123,7 @@ def find(
 
 
 def key_of(*, key: str | None, name: str | None) -> str:
-    """Return the project's key, derived from the name if needed; empty if neither is given."""
+    """Return the project's key, derived from the name if needed; "" if neither is given."""
     return key or projects.slug(name or "")
 
 

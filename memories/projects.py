@@ -1,4 +1,4 @@
-"""Projects: named by agents, looked up by a slug of the name."""
+"""Projects, named by agents and looked up by a slug of the name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def slug(name: str) -> str:
 
 
 def find(*, user: User, key: str) -> Project:
-    """Raises `NotFound`."""
+    """Return the project with this key. Raise `NotFound`."""
     found = Project.objects.filter(user=user, key=key).first()
     if found is None:
         raise NotFound("There is no such project.")
@@ -30,7 +30,7 @@ def find(*, user: User, key: str) -> Project:
 
 
 def find_or_create(*, user: User, key: str | None, name: str | None = None) -> Project:
-    """Return the project with this key, or with the slug of this name. Raises `Invalid`."""
+    """Return the project with this key, or with the slug of this name. Raise `Invalid`."""
     key = slug(name or "") if key is None else key
     if not 1 <= len(key) <= 100 or any(ord(character) < 32 for character in key):
         raise Invalid.field("project_key", "A project key has 1 to 100 characters.")

@@ -1,4 +1,4 @@
-"""Read-only queries on memories, and who owns a memory that a call names only by its id."""
+"""Read-only queries on memories, and the owner of a memory or request that a call names by id."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _VISIBLE: Mapping[str, Manager[Any]] = {
     "note": DailyNote.objects,
 }
 IN_USE = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
-# Archived because they were unused, unlike those joined with others.
+# Memories archived because they were unused; excludes those joined with other memories.
 ARCHIVED = Q(status=MemoryStatus.ARCHIVED, archived_at__isnull=False)
 BIN = "deleted"
 WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
@@ -48,7 +48,7 @@ WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
 class MemoryFilter:
     """The filters of a list of memories. `status` may also be `deleted`, for the bin.
 
-    With `archived`, memories archived because they were unused are included.
+    `archived` also includes memories that were archived because they were unused.
     """
 
     query: str = ""
@@ -65,7 +65,7 @@ class MemoryFilter:
 
 @dataclass(frozen=True)
 class Totals:
-    """The figures of the status line at the head of the Memory Center."""
+    """The figures of the status line at the top of Memory Center."""
 
     memories: int
     conversations: int
@@ -75,7 +75,7 @@ class Totals:
 
 
 def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
-    """Return the user's memories with their newest sources; by default those in use."""
+    """Return the user's memories with their sources, newest first; by default memories in use."""
     if filters.status == BIN:
         found = Memory.visible.filter(user=user, deleted_at__isnull=False)
     else:
@@ -132,7 +132,7 @@ def _sources_prefetch(user: User) -> Prefetch[Any]:
 
 
 def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memory]:
-    """Return the user's existing memories by id, with their newest sources."""
+    """Return the user's existing memories by public id, with their sources, newest first."""
     rows = (
         Memory.objects.filter(user=user, public_id__in=list(public_ids))
         .select_related("project", "conflicts_with")
@@ -142,7 +142,7 @@ def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memor
 
 
 def memory_of(user: User, public_id: str, *, with_bin: bool = True) -> Memory:
-    """Return a memory of the user; with `with_bin` also from the bin. Raises `NotFound`."""
+    """Return a memory of the user; `with_bin` includes the bin. Raise `NotFound`."""
     rows = Memory.visible if with_bin else Memory.objects
     found = (
         rows.filter(user=user, public_id=public_id)
@@ -160,7 +160,7 @@ def version_in_use(memory: Memory) -> MemoryVersion | None:
 
 
 def last_verdict_on(memory: Memory) -> Arbitration | None:
-    """Return the newest verdict that made this memory or put it aside."""
+    """Return the newest verdict that created this memory or left it as a candidate."""
     return Arbitration.objects.filter(user=memory.user_id, memory=memory).order_by("-pk").first()
 
 
@@ -215,7 +215,7 @@ def relations_of(memory: Memory) -> QuerySet[Relation]:
 def trace_of(user: User, request_id: str) -> RecallTrace:
     """Return a trace.
 
-    Raises `NotFound`, also if the answer or the conversation is being forgotten.
+    Raise `NotFound`, also if the answer or the conversation is being forgotten.
     """
     shown = RecallTrace.objects.filter(answer__hidden_at=None, conversation__hidden_at=None)
     found = shown.filter(user=user, request_id=request_id).first()
@@ -284,9 +284,9 @@ class TimelineFilter:
 
 
 def timeline_of(user: User, filters: TimelineFilter) -> QuerySet[Memory]:
-    """Return active memories with their time `at`: when it happened, or else when it was written.
+    """Return active memories with their time `at`: the time of the event, or else of the writing.
 
-    Empty while long-term memory is off, since a timeline recalls.
+    Empty while long-term memory is off, since a timeline is a recall.
     """
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE).annotate(
         at=Coalesce("occurred_at", "created_at")
@@ -316,14 +316,16 @@ def owner_of_memory(public_id: str) -> User | None:
     return row.user if row is not None else None
 
 
-# A trace is written after its response was sent: a client that asks at once may be faster.
-_PATIENCE = (0.01, 0.02, 0.04, 0.08, 0.16)
+# A trace is written after its response was sent, so a client may request it too early.
+_PAUSES = (0.01, 0.02, 0.04, 0.08, 0.16)
 
 
 def owner_of_request(request_id: str) -> User | None:
-    """Return the owner, waiting up to 0.3 s for a trace to appear; outside any transaction."""
+    """Return the request's owner, or None. Waits up to 0.3 s for the trace; call it outside a
+    transaction.
+    """
     user = _of_request(request_id)
-    for pause in _PATIENCE if request_id.startswith("req_") else ():
+    for pause in _PAUSES if request_id.startswith("req_") else ():
         if user is not None:
             break
         time.sleep(pause)

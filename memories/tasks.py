@@ -1,4 +1,4 @@
-"""Celery beat tasks that enqueue operations on memories; the outbox does the work."""
+"""Celery beat tasks that enqueue operations on memories; the outbox runs them."""
 
 from celery import shared_task
 from celery.signals import worker_init
@@ -29,7 +29,7 @@ def request_examinations() -> int:
 
 @shared_task(ignore_result=True)
 def request_consolidation() -> int:
-    """Enqueue nightly for each user with old notes, enough old memories or unused ones."""
+    """Enqueue an operation for each user with old notes, enough old memories or unused memories."""
     with as_system():
         people = consolidation.people_to_ask_for(timezone.now())
         for user in people:
@@ -39,7 +39,7 @@ def request_consolidation() -> int:
 
 @shared_task(ignore_result=True)
 def request_own_indexes() -> bool:
-    """Enqueue hourly if a user has come to have very many memories, or few again."""
+    """Enqueue an operation if a user now needs a separate vector index, or no longer does."""
     with as_system():
         return reindexing.request_user_indexes() is not None
 
@@ -60,6 +60,6 @@ def request_file_syncs() -> int:
 
 @shared_task(ignore_result=True)
 def request_vector_syncs() -> int:
-    """Enqueue an operation for each user with vector changes that Milvus hasn't got yet."""
+    """Enqueue an operation for each user with vector changes that Milvus doesn't have yet."""
     with as_system():
         return milvus_sync.request_where_waiting()

@@ -1,7 +1,7 @@
-"""What was learned, changed, ended and forgotten in seven days of a person's own time zone.
+"""The memories learned, changed, ended and forgotten in seven days of the person's time zone.
 
-Like the portrait it is read from the memories each time and stored nowhere. Memories that are not
-in use any more show nothing; of what was forgotten there is only the number.
+Like the portrait, the week is computed from the memories each time and stored nowhere. Memories
+that are no longer in use are left out; forgotten memories are only counted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ops.accounts import users
 from ops.models import User
 
 DAYS = 7
-SHOWN = 40  # of a section
+SHOWN = 40  # memories per section
 TITLES: Mapping[str, str | Promise] = {
     "learned": pgettext_lazy("this week", "Learned"),
     "changed": _("Changed"),
@@ -47,7 +47,7 @@ _FIRST_YEAR = 2000
 
 @dataclass(frozen=True)
 class Section:
-    """The newest memories to which one thing happened, each with the time `at`; `count` of all."""
+    """The newest memories of one section, each with its time `at`. `count` is the total number."""
 
     key: str
     count: int
@@ -64,8 +64,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Week:
-    """Seven days. `sections` holds those with memories. `earlier` and `later` are the last days of
-    the weeks beside it, or None where nothing was known yet, and in the future.
+    """Seven days. `sections` holds only sections with memories.
+
+    `earlier` and `later` are the last days of the previous and the next week. They are None if no
+    memory is older, and if the next week is in the future.
     """
 
     first: date
@@ -83,7 +85,7 @@ class Week:
 def week_of(user: User, *, last: date | None = None) -> Week:
     """Return the seven days that end with `last`, by default today; a later day counts as today.
 
-    Empty while long-term memory is off.
+    The week is empty while long-term memory is off.
     """
     own = users.settings_of(user)
     zone = ZoneInfo(own.timezone)
@@ -105,9 +107,9 @@ def week_of(user: User, *, last: date | None = None) -> Week:
 
 
 def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
-    """Return the sections in one statement; each memory is in one of them."""
+    """Return the sections, read by one statement; each memory is in one section."""
     newest = [F("at").desc(), F("pk").desc()]
-    rows = _what_happened(user, begins, ends).annotate(
+    rows = _rows_by_section(user, begins, ends).annotate(
         count=Window(Count("pk"), partition_by=[F("part")]),
         place=Window(RowNumber(), partition_by=[F("part")], order_by=newest),
     )
@@ -117,10 +119,10 @@ def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
     return [Section(key, shown[0].count, shown) for key, shown in found.items() if shown]
 
 
-def _what_happened(user: User, begins: datetime, ends: datetime) -> QuerySet[Any]:
-    """Return memories in use with `part`, the section of each, and `at`, when it happened.
+def _rows_by_section(user: User, begins: datetime, ends: datetime) -> QuerySet[Any]:
+    """Return memories in use with `part`, the section of each, and `at`, the time of the change.
 
-    What consolidation joined is changed, not learned.
+    Memories joined by consolidation count as changed, not as learned.
     """
     versions = MemoryVersion.objects.filter(user=user)
     written = versions.filter(_within("created_at", begins, ends), erased_at=None)
@@ -152,7 +154,7 @@ def _within(column: str, begins: datetime, ends: datetime) -> Q:
 
 
 def _forgotten(user: User, begins: datetime, ends: datetime) -> int:
-    """Count forgotten memories; those that were derived again are still there."""
+    """Count forgotten memories, without those that were derived again and still exist."""
     left = Tombstone.objects.filter(_within("forgotten_at", begins, ends), user=user)
     here = Memory.visible.filter(user=user).values("public_id")
     gone = left.exclude(memory_public_id="").exclude(memory_public_id__in=here)

@@ -1,4 +1,4 @@
-"""The weekly mail: how much was learned, changed, ended and forgotten, and a link to the week."""
+"""The weekly mail: the numbers of learned, changed, ended and forgotten memories, and a link."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _COUNTED: Mapping[str, Callable[[int], str]] = {
 
 @handles(Kind.WEEKLY_MAIL)
 def send_weekly_mail(run: Run) -> None:
-    """Mail the counts of the week that ended on Sunday; nothing if nothing happened.
+    """Mail the counts of the week that ended on Sunday, unless the week is empty.
 
-    Running it twice sends nothing twice: the mail is noted as sent before it is handed over. If the
-    worker dies in between, this week has no mail. If the mail was certainly not sent, the note is
-    taken back and the operation is retried.
+    Safe to run twice: the mail is marked as sent before it is handed over. If the worker dies in
+    between, this week has no mail. If the mail was certainly not sent, the mark is removed and the
+    operation is retried.
     """
     user = run.user()
     if user is None:

@@ -190,7 +190,7 @@ def _remember(
     found, elsewhere = ErasedTexts(), list[str]()
     conversations = [one.conversation for one in targets]
 
-    def look() -> list[str]:
+    def collect_texts() -> list[str]:
         nonlocal found, elsewhere
         if resting is None:
             found = erased_texts.collect_none(
@@ -205,7 +205,7 @@ def _remember(
         )
         texts = [*found.texts, *chain.from_iterable(said_there)]
         elsewhere = [
-            *erased_texts.said_elsewhere(user=user, texts=texts, without=found.along),
+            *erased_texts.said_elsewhere(user=user, texts=texts, without=found.memory_ids),
             *erased_texts.staying_texts(
                 user=user, texts=texts, leaving=found, conversations=conversations
             ),
@@ -216,7 +216,7 @@ def _remember(
     erasure.remember(
         run,
         user=user,
-        texts=look,
+        texts=collect_texts,
         rows=lambda: [
             *found.rows,
             *(rows for one in targets for rows in message_erasure.rows_of(user, one)),

@@ -1,1 +1,1 @@
-"""The REST endpoints of memories, search, files, notes and review."""
+"""REST endpoints for memories, search, files, notes and review."""

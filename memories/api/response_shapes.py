@@ -1,4 +1,4 @@
-"""The shapes of the answers, for the OpenAPI schema; `rendering.py` builds them."""
+"""Response shapes for the OpenAPI schema; `rendering.py` builds the responses."""
 
 from __future__ import annotations
 

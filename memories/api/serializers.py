@@ -1,4 +1,4 @@
-"""The inputs of the endpoints; `answers.py` has the shapes of the answers."""
+"""Serializers for request bodies and queries; `response_shapes.py` has the response shapes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from memories.models import Kind, MemoryStatus, Origin
 from memories.recall.searchable_texts import TYPES
 from memories.writing.review import DECISIONS
 
-# The names of the reference documents are accepted besides ours; services translate them.
+# The API also accepts the kind names of the reference documents; services translate them.
 KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
 SORTS = ("created_at", "updated_at", "importance", "confidence", "access_count")
 NULLABLE_SORTS = ("last_accessed_at", "occurred_at")
@@ -43,7 +43,7 @@ ACTIONS = (
     "restore",
     "forget",
 )
-MOST_AT_ONCE = 100  # memories written by one call
+MOST_AT_ONCE = 100  # memories per batch request
 _ID = {"min_length": 1, "max_length": 200}
 _all_sorts = (*SORTS, *NULLABLE_SORTS)
 
@@ -117,7 +117,7 @@ class MemoryInputShape(MemoryItem, Personal):
 
 
 class _EachMemory(serializers.ListField):
-    """Each memory as it was validated, or the error of one that isn't valid."""
+    """A list of memories. An invalid item is returned as its `ValidationError`."""
 
     def run_child_validation(self, data: Sequence[Any]) -> list[Any]:
         return [self._validated(one) for one in data]

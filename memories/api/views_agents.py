@@ -23,11 +23,11 @@ from memories.writing import memory_writes
 from memories.writing.direct_writes import Prepared
 
 EVERYTHING = "all"
-_BYTES_OF_A_CHARACTER = 12  # where a client writes it as two \\u escapes
+_BYTES_OF_A_CHARACTER = 12  # if a client writes the character as two \\u escapes
 
 
 class IngestParser(OrjsonParser):
-    """Accept bodies as large as the longest text can become by JSON escaping."""
+    """Accepts bodies as large as the longest text after JSON escaping."""
 
     @property
     def max_bytes(self) -> int:

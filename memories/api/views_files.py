@@ -1,4 +1,4 @@
-"""Memory files and daily notes."""
+"""Endpoints for memory files and daily notes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _prepare_put(call: Call) -> Ready:
 
 
 def _matching(call: Call) -> str | None:
-    """Return the ETag that the caller's text is based on. Raises `Stale` if several are given."""
+    """Return the ETag in `If-Match`, or None. Raise `Stale` if the header has several."""
     given = call.asked.request.headers.get("If-Match")
     if given is None:
         return None

@@ -23,7 +23,7 @@ NO_REPLY = "NO_REPLY"
 
 @dataclass(frozen=True)
 class _Prepared:
-    """`read` is the result of the first stage, `ready` the input of the second."""
+    """The result of the first stage (`read`) and the input of the second (`ready`)."""
 
     read: Flushed | None
     ready: Sequence[ReadyCandidate] | None
@@ -49,10 +49,10 @@ def _prepare(call: Call) -> _Prepared:
 
 
 def _conversation(call: Call) -> Any:
-    """Return the conversation, or None for a temporary one, of which nothing is kept.
+    """Return the conversation, or None for a temporary one, of which nothing is stored.
 
-    With `messages`, a conversation with the client's id is created as by a first turn. Raises
-    `NotFound`.
+    If the request has `messages`, create an unknown conversation under the client's id. Otherwise
+    raise `NotFound`.
     """
     reference = call.data["conversation_id"]
     try:

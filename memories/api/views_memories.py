@@ -1,4 +1,6 @@
-"""Long-term memory: the list, single memories, their history, and decisions about candidates."""
+"""Endpoints for long-term memory: the list, single memories, their history, and review
+decisions.
+"""
 
 from __future__ import annotations
 
@@ -143,14 +145,14 @@ def _result(prepared: Prepared | Exception, *, user: User) -> dict[str, Any]:
         return {"status": "refused", "error": error_of(prepared)}
     try:
         written = direct_writes.remember(prepared, user=user)
-    except Invalid as error:  # of its project, before anything is written
+    except Invalid as error:  # an error of its project, raised before any write
         return {"status": "refused", "error": error_of(error)}
     return {"status": written.result, "memory": _written(written, user=user)}
 
 
 def _written(written: Written, *, user: User) -> dict[str, Any]:
     memory = written.memory
-    if written.result != "created":  # a new one has its sources at hand
+    if written.result != "created":  # a new memory already has its sources loaded
         memory = selectors.memory_of(user, memory.public_id)
     answer = {**rendering.memory(memory, user=user), "result": written.result}
     answer["superseded"] = list(written.superseded)
@@ -175,7 +177,7 @@ def _filter(call: Call) -> MemoryFilter:
 
 
 def _sorted(rows: QuerySet[Memory], data: Any) -> tuple[QuerySet[Memory], Order]:
-    """Sort newest first by default; a missing time is replaced by the creation time."""
+    """Sort newest first by default. Sorting by a nullable time uses the creation time for None."""
     sort = data.get("sort")
     if sort is None:
         return rows, NEWEST
@@ -289,8 +291,9 @@ class MemoryRelationsView(MemcenterView):
 
 
 def _prepare_restore(call: Call) -> Any:
-    """Return the old text's vectors, computed before the transaction; None if no version is
-    given.
+    """Return the old text and its vectors, computed before the transaction.
+
+    Return None if no version is given. Raise `Invalid` if the version doesn't exist.
     """
     number = call.data.get("version")
     if number is None:

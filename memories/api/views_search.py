@@ -1,4 +1,4 @@
-"""Search, and its explanation."""
+"""Endpoints for search and its explanation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ops.models import Scope, User
 
 
 def _prepare(call: Call) -> PreparedQuery:
-    """Analyse the query; names in it weigh more if a speaker has that name."""
+    """Analyse the query. Names in it weigh more if a speaker has that name."""
     speakers = sorted(call.read_with_key(conversation_selectors.speakers_of))
     return search.prepare_query(call.data["query"], speakers=speakers)
 
@@ -63,7 +63,7 @@ class SearchView(MemcenterView):
 
 
 def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
-    """Leave memories out if no project has the given key, since none can match."""
+    """Return the filters and types; memories are left out if no project has the given key."""
     data = call.data
     types, project = data.get("types") or TYPES, None
     if key := data.get("project_key"):
@@ -85,7 +85,7 @@ def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
 
 
 def _conversation(call: Call) -> Conversation | None:
-    """Return the conversation; None also for a user who has no data yet."""
+    """Return the conversation, or None for a user who has no data yet."""
     reference = call.data.get("conversation_id")
     if reference is None or call.user.pk == people.NOBODY:
         return None
@@ -93,7 +93,7 @@ def _conversation(call: Call) -> Conversation | None:
 
 
 def _whose_trace(asked: Asked) -> User:
-    """Return the trace's owner; a bound key with the scope `admin` may read other users' traces."""
+    """Return the trace's owner. A bound key with the scope `admin` may read other users' traces."""
     key = asked.key
     of_all = key is not None and key.user_id is not None and Scope.ADMIN in key.scopes
     named = None if of_all else people.whose(asked, Endpoint(scope=asked.scope))

@@ -1,1 +1,1 @@
-"""Memory files and daily notes, in sync with the memories, and the memory tool over them."""
+"""Memory files and daily notes, in sync with the memories, and the memory tool that edits them."""

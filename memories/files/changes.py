@@ -1,6 +1,6 @@
-"""The changes that an edited memory file asks for, given the last synced file and the memories.
+"""The changes that an edited memory file requests, given the last synced file and the memories.
 
-The text of the last sync decides who changed a line: an unchanged line asks for nothing, so an
+The text of the last sync shows who changed a line: an unchanged line requests nothing, so an
 outdated file never undoes changes made elsewhere. If both sides changed, the file wins unless the
 memory is newer than the sync; then the user decides.
 """
@@ -17,28 +17,28 @@ from typing import Literal
 from memories.files.grammar import Document, Line, Role, Shown
 
 FEWEST_FOR_REVIEW = 5
-MOST_REMOVED = 5  # removals of more than one in so many lines go to review
+MOST_REMOVED = 5  # removals go to review if they are more than one in this many lines
 
 
 class Reason(StrEnum):
-    """Why the user is asked."""
+    """Why the user must decide."""
 
     NEWER = "newer"  # the memory was changed after the last sync
-    GONE = "gone"  # it was removed after the last sync, while its line was edited
-    LONG = "long"  # the line showed a summary, by which the content can't be edited
+    GONE = "gone"  # the memory was removed after the last sync, but its line was edited
+    LONG = "long"  # the line shows only a summary, so its edit can't change the content
     MANY = "many"  # so many lines were removed that it may be a mistake
 
 
 @dataclass(frozen=True)
 class Known(Shown):
-    """A current memory; `newer` if it was changed after the file's last sync."""
+    """A current memory. `newer` is True if it was changed after the file's last sync."""
 
     newer: bool = False
 
 
 @dataclass(frozen=True)
 class Edited:
-    """A memory that takes the line's text or kind; None for the part that stays."""
+    """A memory that takes the line's text or kind. None means that the value stays unchanged."""
 
     id: str
     content: str | None
@@ -49,8 +49,8 @@ class Edited:
 class Created:
     """A new statement, to be arbitrated. `place` is the position of its line among all lines.
 
-    `formerly` is the id that the line carries if no memory has that id any longer, as in an old
-    version of the file. `kind` is "" if such a line is in no section.
+    `formerly` is the id in the line if no memory has that id any longer, as in an old version of
+    the file. `kind` is "" if such a line is in no section.
     """
 
     place: int
@@ -61,9 +61,9 @@ class Created:
 
 @dataclass(frozen=True)
 class Disputed:
-    """A decision for the user: the memory as it is, or the text of the file.
+    """A decision for the user: keep the memory, or take the text of the file.
 
-    `content` is the line's text, None if the line was removed; `kind` is that of its section.
+    `content` is the line's text, None if the line was removed; `kind` is the kind of its section.
     """
 
     id: str
@@ -74,7 +74,7 @@ class Disputed:
 
 @dataclass(frozen=True)
 class Changes:
-    """The requested changes; `removed` has the ids that go to the recycle bin.
+    """The requested changes. `removed` has the ids that go to the recycle bin.
 
     `repeated` has the positions of lines that duplicate another line of the same memory.
     """
@@ -95,12 +95,12 @@ def between(
 ) -> Changes:
     """Compare the file with its last synced version (an empty document if there is none).
 
-    `memories` are the current ones; those without a line in either document are ignored. Lines of
-    `elsewhere`, the ids in the user's other files, were moved, not removed.
+    `memories` are the current ones; those without a line in either document are ignored.
+    `elsewhere` has the ids in the user's other files: their lines were moved, not removed.
     """
     known = {memory.id: memory for memory in memories}
     before = _by_id(synced, known)
-    after, created, repeated = _told_apart(edited, before, known)
+    after, created, repeated = _separate_copies(edited, before, known)
     judged = [_judge(line, before.get(id), known.get(id)) for id, line in after.items()]
     removed, disputed = _removals(
         [id for id in before if id not in after and id not in elsewhere], before, known
@@ -115,18 +115,18 @@ def between(
 
 
 def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
-    """Return the line of each memory; of several, the one that has the memory's text."""
+    """Return the line of each memory. If a memory has several, prefer the line with its text."""
     lines: dict[str, Line] = {}
     for _, line in document.statements:
-        if line.id and (line.id not in lines or _says(line, known.get(line.id))):
+        if line.id and (line.id not in lines or _has_text_of(line, known.get(line.id))):
             lines[line.id] = line
     return lines
 
 
-def _told_apart(
+def _separate_copies(
     edited: Document, before: dict[str, Line], known: dict[str, Known]
 ) -> tuple[dict[str, Line], list[Created], tuple[int, ...]]:
-    """Return each memory's own line, new statements that carry an id, and mere repetitions.
+    """Return each memory's own line, new statements that carry an id, and positions of duplicates.
 
     A copied line with altered text is a new memory. The memory's own line is the one with the
     memory's text, otherwise with the text of the last sync, otherwise the first.
@@ -138,10 +138,10 @@ def _told_apart(
         memory, was = known.get(id), before.get(id)
         said = {""}
         if memory is not None or was is not None:
-            place = min(lines, key=lambda one: _strangeness(lines[one], memory, was))
+            place = min(lines, key=lambda one: _mismatch(lines[one], memory, was))
             line = lines.pop(place)
             said.add(line.text.strip())
-            if line.text.strip() or _says(line, memory):
+            if line.text.strip() or _has_text_of(line, memory):
                 own[id] = line
         for place, line in lines.items():
             if line.text.strip() in said:
@@ -161,8 +161,8 @@ def _copies(edited: Document) -> dict[str, dict[int, Line]]:
     return copies
 
 
-def _strangeness(line: Line, memory: Known | None, before: Line | None) -> int:
-    if _says(line, memory):
+def _mismatch(line: Line, memory: Known | None, before: Line | None) -> int:
+    if _has_text_of(line, memory):
         return 0
     if before is not None and _same(line, before):
         return 1
@@ -170,13 +170,13 @@ def _strangeness(line: Line, memory: Known | None, before: Line | None) -> int:
 
 
 def _judge(line: Line, before: Line | None, memory: Known | None) -> Edited | Disputed | None:
-    """Return the change that a line asks of its memory, or None."""
+    """Return the change that a line requests for its memory, or None."""
     if before is not None and _same(line, before) and line.kind == before.kind:
         return None
     text, kind = line.text.strip(), line.kind
     if memory is None:
         return Disputed(line.id, Reason.GONE, text, kind)
-    says, moved = _says(line, memory), kind not in ("", memory.kind)
+    says, moved = _has_text_of(line, memory), kind not in ("", memory.kind)
     if says and not moved:
         return None
     if _changed_elsewhere(memory, before):
@@ -200,26 +200,26 @@ def _removals(
 
 def _new(synced: Document, edited: Document) -> list[Created]:
     """Return the new lines, except those that were already new in the last sync."""
-    left = Counter(_words(line) for _, line in synced.statements if line.role is Role.NEW)
+    left = Counter(_key(line) for _, line in synced.statements if line.role is Role.NEW)
     found: list[Created] = []
     for place, line in edited.statements:
         if line.role is not Role.NEW:
             continue
-        if left[_words(line)]:
-            left[_words(line)] -= 1
+        if left[_key(line)]:
+            left[_key(line)] -= 1
         else:
             found.append(Created(place, line.text, line.kind))
     return found
 
 
 def _changed_elsewhere(memory: Known, before: Line | None) -> bool:
-    """Whether the memory changed in substance; a pin or a read is no conflict."""
+    """Return True if the memory's text or kind changed; a pin or an access is no conflict."""
     if before is None:
         return memory.newer
-    return memory.newer and not (_says(before, memory) and before.kind in ("", memory.kind))
+    return memory.newer and not (_has_text_of(before, memory) and before.kind in ("", memory.kind))
 
 
-def _says(line: Line, memory: Known | None) -> bool:
+def _has_text_of(line: Line, memory: Known | None) -> bool:
     return memory is not None and line.text.strip() == memory.text.strip()
 
 
@@ -227,17 +227,17 @@ def _same(one: Line, other: Line) -> bool:
     return one.text.strip() == other.text.strip()
 
 
-def _words(line: Line) -> tuple[str, str]:
+def _key(line: Line) -> tuple[str, str]:
     return line.kind, line.text
 
 
 LineChange = Literal["same", "removed", "added", "skipped"]
-_AROUND = 1  # unchanged lines shown before and after a change
+_CONTEXT = 1  # unchanged lines shown before and after a change
 
 
 @dataclass(frozen=True)
 class DiffLine:
-    """A line of a comparison; for `skipped` lines only their number (`count`)."""
+    """A line of a comparison. For `skipped` lines only their number (`count`) is given."""
 
     change: LineChange
     text: str = ""
@@ -246,7 +246,9 @@ class DiffLine:
 
 @dataclass(frozen=True)
 class MergedLines:
-    """The result of a merge. Not `clean`: both edits changed the same place, and ours was taken."""
+    """The result of a merge. If not `clean`, both edits changed the same place, and ours was
+    taken.
+    """
 
     text: str
     clean: bool
@@ -255,10 +257,10 @@ class MergedLines:
 def merge_lines(base: str, ours: str, theirs: str) -> MergedLines:
     """Three-way merge by lines (diff3: Khanna, Kunal, Pierce 2007).
 
-    A place that only one side changed takes that side's lines; a place that both changed alike
-    takes them once; a place that both changed differently takes ours. Each line is a statement of
-    its own: if all three versions of a place have the same number of lines, each line is its own
-    place.
+    A place that only one side changed takes that side's lines; a place that both changed in the
+    same way takes them once; a place that both changed differently takes ours. Each line is a
+    separate statement: if all three versions of a place have the same number of lines, each line is
+    compared separately.
     """
     old = base.splitlines(keepends=True)
     mine, other = (text.splitlines(keepends=True) for text in (ours, theirs))
@@ -278,7 +280,7 @@ _Chunk = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
 def _chunks(old: Sequence[str], mine: Sequence[str], other: Sequence[str]) -> Iterator[_Chunk]:
-    """Cut the three texts at the lines that all of them have kept."""
+    """Split the three texts at the lines that all of them share."""
     here, there = _kept(old, mine), _kept(old, other)
     at = (0, 0, 0)
     for place in [one for one in range(len(old)) if one in here and one in there]:
@@ -310,7 +312,7 @@ def _places(was: Sequence[str], left: Sequence[str], right: Sequence[str]) -> It
 
 
 def _kept(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """Map each line of the old text that is in the new one to its position there."""
+    """Map each line of the old text that the new text keeps to its position in the new text."""
     blocks = SequenceMatcher(a=old, b=new, autojunk=False).get_matching_blocks()
     return {one.a + n: one.b + n for one in blocks for n in range(one.size)}
 
@@ -322,7 +324,7 @@ def compare_lines(old: str, new: str, *, most: int = 400) -> list[DiffLine]:
     matcher = SequenceMatcher(a=before, b=after, autojunk=False)
     for tag, start, end, start_new, end_new in matcher.get_opcodes():
         if tag == "equal":
-            found += _around(before[start:end], first=not found, last=end == len(before))
+            found += _with_context(before[start:end], first=not found, last=end == len(before))
             continue
         found += [DiffLine("removed", text) for text in before[start:end]]
         found += [DiffLine("added", text) for text in after[start_new:end_new]]
@@ -331,9 +333,9 @@ def compare_lines(old: str, new: str, *, most: int = 400) -> list[DiffLine]:
     return found
 
 
-def _around(lines: Sequence[str], *, first: bool, last: bool) -> list[DiffLine]:
-    head = 0 if first else _AROUND
-    tail = 0 if last else _AROUND
+def _with_context(lines: Sequence[str], *, first: bool, last: bool) -> list[DiffLine]:
+    head = 0 if first else _CONTEXT
+    tail = 0 if last else _CONTEXT
     same = [DiffLine("same", text) for text in lines]
     if len(lines) <= head + tail + 1:
         return same

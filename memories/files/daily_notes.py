@@ -1,4 +1,6 @@
-"""Daily notes: lines that are stored first and indexed afterwards, and the memories they taught."""
+"""Daily notes: lines that are stored first and indexed afterwards, and the memories learned from
+them.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +31,15 @@ from ops.models import Kind, Priority, User
 from ops.queue import outbox
 from ops.queue.run import Run
 
-FOLDER = "memory"  # the folder of the days' notes among the memory files
+FOLDER = "memory"  # the folder of the daily notes among the memory files
 MAX_SOURCE = 200
-_OF_FILE = 100  # lines of a memory file that may enter a prompt
+_OF_FILE = 100  # lines per memory file in a prompt
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 @dataclass(frozen=True)
 class Appended:
-    """The line that was written; `redacted` if a secret in it was blanked."""
+    """The line that was written. `redacted` is True if a secret in it was blanked."""
 
     note: DailyNote
     redacted: bool
@@ -46,15 +48,15 @@ class Appended:
 def append(text: str, *, user: User, source: str = "") -> Appended:
     """Append a line to today's note, in the user's time zone.
 
-    The append is atomic, and concurrent appends are numbered in order of arrival. The line is found
-    by its words at once, and by its meaning after an operation has run. Raises `Invalid`, and
+    The append is atomic, and concurrent appends are numbered in order of arrival. Search finds the
+    line by its words at once, and by its meaning after an operation has run. Raise `Invalid`, and
     `Conflict` (`memory_off`, `being_forgotten`).
     """
     screened = _checked(text, source)
     direct_writes.check_on(user)
     zone = ZoneInfo(users.settings_of(user).timezone)
     statements.rows(_LOCK, [f"notes:{user.pk}"])
-    now = timezone.now()  # taken under the lock, so that later lines are never older
+    now = timezone.now()  # read under the lock, so that later lines are never older
     day = now.astimezone(zone).date()
     number = last_number(user.pk, day) + 1
     note = DailyNote.objects.create(
@@ -73,7 +75,7 @@ def append(text: str, *, user: User, source: str = "") -> Appended:
 
 
 def index(run: Run, *, user: User, note_id: int) -> None:
-    """Store the vector of a line, unless the line is gone; a repeated run writes the same."""
+    """Store the vector of a line if the line still exists. Safe to repeat."""
     with as_user(user):
         note = DailyNote.objects.filter(user=user, pk=note_id).first()
     if note is None:
@@ -111,16 +113,16 @@ class Recent:
 def ask_recent(
     user: User, *, zone: ZoneInfo, batch: statements.Batch, limit: int = 30
 ) -> statements.Later:
-    """Ask for the notes that `recent` reads, together with the other statements of the batch."""
+    """Add the statement that `recent` reads to the batch."""
     today = timezone.now().astimezone(zone).date()
     of_days = [user.pk, today - timedelta(days=1), today, limit]
     return batch.add(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
 
 
 def recent(asked: statements.Later) -> Recent:
-    """Return the latest lines of today and yesterday in the user's time zone, and of the files.
+    """Return the lines of today and yesterday in the user's time zone, and of the memory files.
 
-    The days' notes are followed by the free text of `MEMORY.md`.
+    In `notes`, the daily notes are followed by the free text of `MEMORY.md`.
     """
     by_path: dict[str, list[DailyNote]] = defaultdict(list)
     for *values, path in asked.rows():
@@ -128,23 +130,25 @@ def recent(asked: statements.Later) -> Recent:
     days = sorted(by_path.pop("", ()), key=lambda line: (line.on, line.number), reverse=True)
     for lines in by_path.values():
         lines.sort(key=lambda line: (line.number, line.pk))
-    beside = by_path.pop(MEMORY, [])
-    return Recent([*days, *beside], by_path)
+    memory_lines = by_path.pop(MEMORY, [])
+    return Recent([*days, *memory_lines], by_path)
 
 
 def path_of(day: date) -> str:
-    """Return the path of the day's note among the memory files."""
+    """Return the path of a day's note among the memory files."""
     return f"{FOLDER}/{day.isoformat()}.md"
 
 
 def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
-    """Return the line as a user reads it, `- 14:03 [source] text`; `noting.read` parses it."""
+    """Return the line as shown to users, `- 14:03 [source] text`; `grammar.read_note_line` parses
+    it.
+    """
     time = f"{note.created_at.astimezone(zone):%H:%M}"
     return grammar.written_note_line(Noted(time, note.text, note.source))
 
 
 def _checked(text: str, source: str) -> str:
-    """Return the text without secrets. Raises `Invalid` naming each field."""
+    """Return the text without secrets. Raise `Invalid` naming each field."""
     problems: dict[str, list[str]] = {}
     if not text.strip():
         problems["text"] = ["The text must not be empty."]
@@ -161,7 +165,7 @@ def _checked(text: str, source: str) -> str:
 
 
 def last_number(user_id: int, day: date | None) -> int:
-    """Return the last number, counting lines being forgotten: a number is never reused."""
+    """Return the last number, including lines being forgotten, so that no number is reused."""
     rows = DailyNote.everything.filter(user=user_id, day=day)
     return int(rows.aggregate(last=Max("number"))["last"] or 0)
 
@@ -175,12 +179,12 @@ GONE = "its note was forgotten"
 
 def hide_cited_lines(*, user: User, memories: Collection[int], at: datetime) -> None:
     """Hide the lines that only these memories were learned from."""
-    _only_of(user, memories).filter(hidden_at__isnull=True).update(hidden_at=at)
+    _lines_cited_only_by(user, memories).filter(hidden_at__isnull=True).update(hidden_at=at)
 
 
 def erase_cited_lines(*, user: User, memories: Collection[int]) -> Counter[str]:
-    """Erase the lines cited only by these memories; call it before the memories are erased."""
-    pks = list(_only_of(user, memories).values_list("pk", flat=True))
+    """Erase the lines that only these memories cite. Call it before the memories are erased."""
+    pks = list(_lines_cited_only_by(user, memories).values_list("pk", flat=True))
     return erase_note_lines(user=user, lines=pks)
 
 
@@ -189,14 +193,14 @@ def erase_note_lines(*, user: User, lines: Collection[int]) -> Counter[str]:
     if not lines:
         return Counter()
     rows = DailyNote.everything.filter(user=user, pk__in=lines)
-    _let_go(user, list(rows.values_list("public_id", flat=True)))
+    _clear_citations(user, list(rows.values_list("public_id", flat=True)))
     target = {"user": user, "target_kind": TargetKind.NOTE, "target_id__in": lines}
     erased = cascades.delete(Vector.objects.filter(**target))
     erased += cascades.delete(Words.objects.filter(**target))
     return erased + cascades.delete(rows)
 
 
-def _only_of(user: User, memories: Collection[int]) -> QuerySet[DailyNote]:
+def _lines_cited_only_by(user: User, memories: Collection[int]) -> QuerySet[DailyNote]:
     cited = Source.everything.filter(user=user, reference__startswith="note_", turn__isnull=True)
     named = set(cited.filter(memory__in=memories).values_list("reference", flat=True))
     others = cited.exclude(memory__in=memories).filter(
@@ -206,7 +210,7 @@ def _only_of(user: User, memories: Collection[int]) -> QuerySet[DailyNote]:
     return DailyNote.everything.filter(user=user, public_id__in=named)
 
 
-def _let_go(user: User, notes: Collection[str]) -> None:
+def _clear_citations(user: User, notes: Collection[str]) -> None:
     """Clear the reference and the quote of the remaining sources that cite these lines."""
     citing = Source.everything.filter(user=user, reference__in=notes)
     citing.filter(turn__isnull=True).update(quote="", reference="", comment=GONE)

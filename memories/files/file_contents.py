@@ -41,7 +41,7 @@ def path_for(kind: str) -> str:
 
 
 def known_of(user: User) -> list[Known]:
-    """Return the user's active memories as files show them, most important first.
+    """Return the user's active memories in the form shown by files, most important first.
 
     Memories of projects are in no file.
     """
@@ -80,12 +80,12 @@ def _reads_chinese(user: User) -> bool:
 
 
 def row_of(user: User, path: str) -> MemoryFile | None:
-    """Return the row of a file, or None if there is none."""
+    """Return the row of a file, or None."""
     return MemoryFile.objects.filter(user=user, path=path).first()
 
 
 def day_of(path: str) -> date | None:
-    """Return the day of the note at this path, or None if it isn't a day's note."""
+    """Return the day of the note at this path, or None if the path isn't a daily note."""
     found = _NOTE.fullmatch(path)
     if found is None or not found[1].isascii():
         return None
@@ -121,5 +121,5 @@ def etag_of(text: str) -> str:
 
 
 def digest_of(text: str) -> UUID:
-    """Return a hash keyed with the instance's secret: it identifies a text without revealing it."""
+    """Return a hash keyed with the instance's secret. It identifies a text without revealing it."""
     return UUID(bytes=salted_hmac(_SALT, text, algorithm="sha256").digest()[:16])

@@ -1,4 +1,4 @@
-"""The copies of memory files that users can reach: in a folder, or in object storage.
+"""The copies of memory files that users can access: in a folder, or in object storage.
 
 The rows are authoritative. A copy is written after its row, atomically, and only over a copy whose
 text is known: text typed into it in the meantime waits for the next sync.
@@ -22,12 +22,12 @@ from memcenter.lib.database import statements
 from memcenter.lib.errors import ApplicationError
 
 STORAGE = "memory_files"
-WRITTEN = ".written.json"  # the digests of the notes' copies when they were written
+WRITTEN = ".written.json"  # the digests of the note copies when they were written
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 class Unreadable(ApplicationError):
-    """A copy that isn't text or is too large; it is left as it is."""
+    """Raised for a copy that isn't text or is too large; the copy is left unchanged."""
 
 
 def hold(user_id: int) -> None:
@@ -36,7 +36,7 @@ def hold(user_id: int) -> None:
 
 
 def folder_of(user_id: int) -> Path | None:
-    """Return the folder of a user's copies; None if they aren't on this machine."""
+    """Return the folder of a user's copies, or None if they aren't on this machine."""
     try:
         return Path(_storage().path(str(user_id)))
     except NotImplementedError:
@@ -44,7 +44,7 @@ def folder_of(user_id: int) -> Path | None:
 
 
 def read(user_id: int, path: str) -> str | None:
-    """Return the text of a copy, or None if there is none. Raises `Unreadable`."""
+    """Return the text of a copy, or None if there is none. Raise `Unreadable`."""
     raw = _read(user_id, path)
     if raw is None:
         return None
@@ -60,7 +60,7 @@ def read(user_id: int, path: str) -> str | None:
 
 
 def write(user_id: int, path: str, text: str) -> None:
-    """Write a copy. On this machine the write is atomic, and the file is private."""
+    """Write a copy. On this machine the write is atomic, and only the owner may read the file."""
     folder = folder_of(user_id)
     if folder is None:
         name = f"{user_id}/{path}"
@@ -69,7 +69,7 @@ def write(user_id: int, path: str, text: str) -> None:
         return
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
-    for left in folder.glob(".*.part"):  # left by a kill: the writer holds the lock
+    for left in folder.glob(".*.part"):  # left by a kill, since the present writer holds the lock
         left.unlink(missing_ok=True)
     part = folder / f".{secrets.token_hex(8)}.part"
     try:
@@ -98,7 +98,7 @@ def remove(user_id: int, path: str) -> None:
 def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[str] = ()) -> int:
     """Apply `change` to each copy except those in `leaving`; return how many changed.
 
-    An unreadable copy is deleted: the next sync writes it again.
+    An unreadable copy is deleted; the next sync writes it again.
     """
     count = 0
     for name in [one for one in names(user_id) if one not in leaving]:
@@ -115,7 +115,7 @@ def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[s
 
 
 def erase(user_id: int) -> int:
-    """Erase all copies of a user with their folder; return how many there were."""
+    """Erase all copies of a user with their folder; return their number."""
     found = list(names(user_id))
     for name in found:
         _storage().delete(f"{user_id}/{name}")

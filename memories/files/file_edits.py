@@ -28,10 +28,10 @@ _Text = tuple[str, str]  # the content and its kind
 
 @dataclass(frozen=True)
 class Typed:
-    """A file as edited; `base` is the version that was edited, `beside` the other curated file.
+    """A file as edited. `base` is the version that was edited, `beside` the other curated file.
 
-    `elsewhere` has the ids in the other file after the edit. `by_program`: new statements wait for
-    review if the user confirms what programs write.
+    `elsewhere` has the ids in the other file after the edit. If `by_program`, new statements wait
+    for review if the user wants to confirm statements of programs.
     """
 
     path: str
@@ -44,7 +44,7 @@ class Typed:
 
 @dataclass(frozen=True)
 class Edit:
-    """A checked and embedded edit: everything that must happen before the transaction."""
+    """A checked and embedded edit: the result of all work before the transaction."""
 
     typed: Typed
     edited: Document
@@ -69,15 +69,15 @@ class Done:
 
 
 def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = False) -> Edit:
-    """Check and embed; call it outside any transaction. Raises `Invalid` naming the lines.
+    """Check and embed. Call it outside any transaction. Raise `Invalid` naming the lines.
 
     A line that is only a secret is refused. With `keep_secrets_out` such a line keeps its old text,
     or is dropped if it is new, and the rest of the edit is applied.
     """
     edited, refused, problems = _screened(parse(typed.text), typed.base)
-    _check([*problems, *([] if keep_secrets_out else _told(refused))])
+    _check([*problems, *([] if keep_secrets_out else _problem_texts(refused))])
     plan = _plan(typed, edited, known)
-    said = list(dict.fromkeys(_said(plan, known)))
+    said = list(dict.fromkeys(_texts_to_embed(plan, known)))
     if len(said) + len(plan.removed) > MOST_CHANGES:
         most = f"At most {MOST_CHANGES:,} lines may be changed at once."
         raise Invalid.field("content", most)
@@ -89,14 +89,16 @@ def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = Fa
 
 
 def without_secrets(text: str, base: Document) -> str:
-    """Return a user's own note without secrets; raises `Invalid` naming lines that are secrets."""
+    """Return a user's own note without secrets. Raise `Invalid` naming lines that are only
+    secrets.
+    """
     screened, refused, problems = _screened(parse(text), base)
-    _check([*problems, *_told(refused)])
+    _check([*problems, *_problem_texts(refused)])
     return screened.text
 
 
 def lock(edit: Edit, *, user: User) -> None:
-    """Lock the memories that the edit refers to; call it before any file is locked."""
+    """Lock the memories that the edit refers to. Call it before any file is locked."""
     ids = {line.id for line in (*edit.edited.lines, *edit.typed.base.lines) if line.id}
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=user, public_id__in=ids)
     list(rows.order_by("pk").values_list("pk", flat=True))
@@ -105,13 +107,13 @@ def lock(edit: Edit, *, user: User) -> None:
 def carry_out(edit: Edit, *, user: User) -> Done:
     """Edit, create, recycle and queue for review, in the caller's transaction.
 
-    The changes are computed again from the current memories. Raises `Stale` if these changed so
-    much since `prepare` that it has to be repeated, and `Conflict` (`memory_off`) if the edit adds
+    The changes are computed again from the current memories. Raise `Stale` if the memories changed
+    so much since `prepare` that it must be repeated, and `Conflict` (`memory_off`) if the edit adds
     statements while long-term memory is off.
     """
     known = file_contents.known_of(user)
     plan = _plan(edit.typed, edit.edited, known)
-    if not set(_said(plan, known)) <= set(edit.texts):
+    if not set(_texts_to_embed(plan, known)) <= set(edit.texts):
         raise Stale(_("The memories have changed. Please check again."))
     if plan.created or any(one.content for one in plan.disputed) or _adds_text(edit):
         direct_writes.check_on(user)
@@ -122,7 +124,7 @@ def carry_out(edit: Edit, *, user: User) -> Done:
 
 
 def _adds_text(edit: Edit) -> bool:
-    """Whether the edit has free text that the previous file doesn't have."""
+    """Return True if the edit has free text that the previous file doesn't have."""
     before = {line.raw.strip() for line in edit.typed.base.lines}
     return any(
         line.raw.strip() and line.raw.strip() not in before
@@ -132,7 +134,7 @@ def _adds_text(edit: Edit) -> bool:
 
 
 class _Work:
-    """Carries out a single edit."""
+    """Carries out one edit."""
 
     def __init__(self, edit: Edit, user: User, known: Mapping[str, Known]) -> None:
         self.edit, self.user, self.known = edit, user, known
@@ -166,7 +168,7 @@ class _Work:
         self.done.became[one.place] = None
         if one.formerly and is_forgotten(one.formerly, user=self.user):
             return
-        if one.formerly and self._taken_back(one):
+        if one.formerly and self._restore_from_bin(one):
             return
         written = direct_writes.remember(
             self.edit.texts[one.content, one.kind or Kind.FACT],
@@ -183,8 +185,8 @@ class _Work:
             self.done.created.append(memory.public_id)
             self.done.became[one.place] = memory.public_id
 
-    def _taken_back(self, one: Created) -> bool:
-        """Restore the memory of a line that returns from an old version from the recycle bin."""
+    def _restore_from_bin(self, one: Created) -> bool:
+        """Restore the binned memory of a line that comes back from an old version of the file."""
         binned = Memory.visible.filter(user=self.user, deleted_at__isnull=False)
         memory = binned.filter(public_id=one.formerly, content=one.content).first()
         if memory is None:
@@ -223,7 +225,7 @@ class _Work:
 
 
 def is_forgotten(public_id: str, *, user: User) -> bool:
-    """Whether the memory was, or is being, forgotten; its line must not be learned again."""
+    """Return True if the memory was or is being forgotten; its line must not be learned again."""
     hidden = Memory.everything.filter(user=user, public_id=public_id, hidden_at__isnull=False)
     if hidden.exists():
         return True
@@ -231,7 +233,7 @@ def is_forgotten(public_id: str, *, user: User) -> bool:
 
 
 def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
-    """Compute the changes; a memory is newer if its text differs from its text in the files."""
+    """Compute the changes. A memory is newer if its text differs from its text in the files."""
     lines = (line for file in (typed.beside, typed.base) for line in file.lines if line.id)
     seen = {line.id: (line.text.strip(), line.kind) for line in lines}
     judged = [
@@ -241,8 +243,8 @@ def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
     return between(typed.base, edited, memories=judged, elsewhere=typed.elsewhere)
 
 
-def _said(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
-    """Yield the texts to embed, with the kind each will have."""
+def _texts_to_embed(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
+    """Yield the texts to embed, each with the kind that it will have."""
     by_id = {one.id: one for one in known}
     for edited in plan.edited:
         if edited.content is not None:
@@ -255,7 +257,7 @@ def _said(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
 
 
 def _kind_of(disputed: Disputed, known: Mapping[str, Known]) -> str:
-    """Return the kind that the text of a disputed line is prepared with."""
+    """Return the kind for which the text of a disputed line is prepared."""
     memory = known.get(disputed.id)
     return disputed.kind or (memory.kind if memory else Kind.FACT)
 
@@ -284,14 +286,14 @@ def _screened(
         if found.drop:
             refused[number] = found.refused
             kept.append(own.get(line.id, ""))
-        elif found.text == words and SECRET in beside:  # an earlier line reveals it
+        elif found.text == words and SECRET in beside:  # an earlier line shows that it is a secret
             kept.append(blanked(beside))
         else:
-            kept.append(line.raw if found.text == words else _with(line, found.text))
+            kept.append(line.raw if found.text == words else _with_text(line, found.text))
     return parse("".join(kept)), refused, problems
 
 
-def _told(refused: Mapping[int, Sequence[Refused]]) -> list[str]:
+def _problem_texts(refused: Mapping[int, Sequence[Refused]]) -> list[str]:
     return [f"Line {number}: this looks like a secret." for number in refused]
 
 
@@ -300,7 +302,7 @@ def _check(problems: Sequence[str]) -> None:
         raise Invalid(problems[0], fields={"content": problems[:20]})
 
 
-def _with(line: Line, text: str) -> str:
+def _with_text(line: Line, text: str) -> str:
     if line.role is Role.MEMORY:
         return grammar.memory_line(text, id=line.id, kind=line.kind, end=line.end).raw
     start = "- " if line.role is Role.NEW else ""

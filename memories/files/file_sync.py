@@ -1,13 +1,13 @@
-"""Keep the copies of memory files in sync: read in edits of the copies, and write them again.
+"""Keep the copies of memory files in sync: read edits of the copies, and write them again.
 
 A copy is written after the rows are committed, under the lock of the user's files. After a kill in
 between, the copy is outdated; the next sync recognizes its text as a known version of the file and
 overwrites it.
 
-Copies of daily notes and of users' own notes follow the rows and are never read in: a day's note
-only grows, through `daily_notes.append`. A copy that was changed by hand is left as it is and
-reported. To tell an outdated copy from a changed one, keyed hashes of the written texts are kept in
-a file beside the copies.
+Copies of daily notes and of users' own notes follow the rows and are never read: a daily note only
+grows, through `daily_notes.append`. A copy that was changed by hand is left unchanged and reported.
+To distinguish an outdated copy from a changed one, keyed hashes of the written texts are kept in a
+file next to the copies.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ SELECT u.subject FROM ops_user u
 
 @dataclass
 class Synced:
-    """The result of a sync, by path: `edits` that were read in, copies `written`, and failures."""
+    """The result of a sync, by path: applied `edits`, copies `written`, and failures."""
 
     edits: dict[str, Mapping[str, int]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Synced:
 
 
 def edit(ready: Ready, *, user: User) -> Applied:
-    """Like `memory_files.apply`; the copy is written after the caller's transaction commits."""
+    """Call `memory_files.apply`; write the copy after the caller's transaction commits."""
     applied = memory_files.apply(ready, user=user)
     if ready.path in CURATED:
         transaction.on_commit(partial(write_copy, user, ready.path), robust=True)
@@ -80,12 +80,12 @@ def edit(ready: Ready, *, user: User) -> Applied:
 
 
 def sync(user: User) -> Synced:
-    """Read in the edits of the copies, render the files, and write the copies again.
+    """Read the edits of the copies, render the files, and write the copies again.
 
     The copies of daily notes and of the user's own notes are only written (`write_note_copies`).
-    Safe to repeat, and to kill at any point: a copy that was already read in is recognized by its
-    text. A missing copy is written, never taken for an empty file. A copy that can't be read or
-    applied is left as it is and reported.
+    Safe to repeat, and to kill at any point: a copy that was already read is recognized by its
+    text. A missing copy is written; it doesn't count as an empty file. A copy that can't be read or
+    applied is left unchanged and reported.
     """
     synced = Synced()
     for path in CURATED:
@@ -98,7 +98,7 @@ def sync(user: User) -> Synced:
             synced.written.append(path)
     with as_user(user, changing=True):
         file_copies.hold(user.pk)
-        if not _is_going(user):
+        if not _is_being_forgotten(user):
             followed = write_note_copies(user)
             synced.written += followed.written
             synced.failed |= followed.failed
@@ -112,7 +112,7 @@ def write_copy(user: User, path: str) -> bool:
     """
     with as_user(user, changing=True):
         file_copies.hold(user.pk)
-        if _is_going(user):
+        if _is_being_forgotten(user):
             return False
         row = memory_files.refreshed(user, path)
         try:
@@ -142,9 +142,10 @@ def request(*, subject: UUID) -> Operation:
 
 
 def request_where_changed() -> int:
-    """Enqueue a sync for users whose memories or copies changed since the last; as the system.
+    """Enqueue a sync for users whose memories or copies changed since the last one. Run as the
+    system.
 
-    Detected by timestamps: writing a memory triggers nothing, so a turn pays nothing for it.
+    Changes are detected by timestamps, so that writing a memory has no extra cost.
     """
     found: set[UUID] = {subject for (subject,) in statements.rows(_CHANGED, [_AT_ONCE])}
     found.update(_with_changed_copies())
@@ -154,7 +155,7 @@ def request_where_changed() -> int:
 
 
 def request_where_edited() -> int:
-    """Like `request_where_changed`, but only for edited local copies; cheap enough to run often."""
+    """Enqueue a sync for users with edited local copies. It is cheap enough to run often."""
     found = set(_with_changed_copies())
     for subject in found:
         request(subject=subject)
@@ -172,12 +173,12 @@ def _with_changed_copies() -> Iterator[UUID]:
 
 
 def _read_in(user: User, path: str, synced: Synced) -> None:
-    """Read in the edit of a copy. Raises an `ApplicationError` if that is impossible."""
+    """Read and apply the edit of a copy. Raise an `ApplicationError` if that is impossible."""
     for _round in range(_ROUNDS):
         found = file_copies.read(user.pk, path)
         with as_user(user, changing=True):
             row = file_contents.row_of(user, path)
-            if found is None or _is_going(user) or (row and _is_known(row, found)):
+            if found is None or _is_being_forgotten(user) or (row and _is_known(row, found)):
                 return
             base = _written(row)
             known = file_contents.known_of(user)
@@ -198,7 +199,7 @@ def _read_in(user: User, path: str, synced: Synced) -> None:
 
 
 def _written(row: MemoryFile | None) -> Document:
-    """Return the copy's text as last written; an empty document if that is unknown."""
+    """Return the copy's text as last written; an empty document if it is unknown."""
     if row is None:
         return Document()
     version = FileVersion.objects.filter(file=row, number=row.written_version).first()
@@ -206,13 +207,13 @@ def _written(row: MemoryFile | None) -> Document:
 
 
 def _is_known(row: MemoryFile, text: str) -> bool:
-    """Whether the text is a known version of the file, so that its copy is only outdated."""
+    """Return True if the text is a known version of the file, so that its copy is only outdated."""
     versions = FileVersion.objects.filter(file=row)
     digest = file_contents.digest_of(text)
     return versions.filter(Q(content=text) | Q(typed=digest)).exists()
 
 
-def _is_going(user: User) -> bool:
+def _is_being_forgotten(user: User) -> bool:
     return User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists()
 
 
@@ -225,7 +226,7 @@ def _copy_of(user: User, path: str) -> str:
 
 
 def write_note_copies(user: User) -> Synced:
-    """Make the copies match the rows; call it under the lock of the user's files.
+    """Make the note copies match the rows. Call it under the lock of the user's files.
 
     Safe to repeat and to kill at any point: the hashes are stored before the copies are written.
     """
@@ -265,7 +266,7 @@ def _notes_by_path(user: User) -> dict[str, str]:
 def _is_stale(
     user: User, path: str, text: str, known: Mapping[str, list[str]], done: Synced
 ) -> bool:
-    """Whether the copy is missing, or is an outdated copy that we wrote."""
+    """Return True if the copy is missing, or is an outdated copy that we wrote."""
     try:
         found = file_copies.read(user.pk, path)
     except Unreadable as error:

@@ -1,13 +1,13 @@
 r"""The grammar of memory files: their lines, their paths, and rendering memories as a file.
 
-`## <kind>` opens a section; another heading of the first or second level ends it. `- <content>
-<!-- mem_… -->` is a memory; inside a section, `- <content>` is a new one. Anything else is free
-text. Every line is parsed alone: no unclosed mark can swallow the lines after it.
+`## <kind>` opens a section; another heading of the first or second level ends it. `- <content> <!--
+mem_… -->` is a memory; inside a section, `- <content>` is a new statement. All other lines are free
+text. Every line is parsed alone, so an unclosed mark never affects the lines after it.
 
 Content is written verbatim, except for sequences that would break the line or hide its end: a
-newline is `\n`, another character at which editors break lines is `\u2028` and the like, `<!--` is
-`\<!--`. Backslashes are doubled only directly before a sequence that would otherwise be read as one
-of these.
+newline is written as `\n`, other line breaks as `\u2028` and the like, and `<!--` as `\<!--`.
+Backslashes are doubled only directly before a sequence that would otherwise be read as one of
+these.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 _KIND_OF = {**{kind: kind for kind in KINDS}, **{word: kind for kind, word in KINDS.items()}}
 _BREAKS = "\x0b\x0c\r\x1c\x1d\x1e\x85\u2028\u2029"
 _CODES = "|".join(f"u{ord(one):04x}" for one in _BREAKS)
-# A run of backslashes is matched whole, from its start: hostile runs cost no more than others.
+# A run of backslashes is matched as a whole from its start, so that hostile runs stay linear.
 _PLAIN = re.compile(rf"(?<!\\)(\\*+)(\n|n|<!--|[{_BREAKS}]|{_CODES})")
 _WRITTEN = re.compile(rf"(?<!\\)(\\++)(n|<!--|{_CODES})")
 _HEADING = re.compile(r"(##?)(?![^ \t])(.*)")
@@ -60,10 +60,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Line:
-    """A line; `raw` is all of it, including its line ending.
+    """A line. `raw` is the whole line, including its line ending.
 
-    `kind` is that of its section ("" outside of any); `text` and `id` are those of a memory, with
-    the text decoded.
+    `kind` is the kind of its section ("" outside of any). `text` and `id` are those of a memory,
+    with the text decoded.
     """
 
     raw: str
@@ -74,7 +74,7 @@ class Line:
 
     @property
     def end(self) -> str:
-        """The line ending; empty at the end of some files."""
+        """Return the line ending; "" at the end of some files."""
         body = self.raw.removesuffix("\n")
         return self.raw[len(body.removesuffix("\r")) :] if body != self.raw else ""
 
@@ -103,7 +103,7 @@ def heading_line(kind: str, *, chinese: bool = False, end: str = "\n") -> Line:
 
 
 def ended(line: Line, *, end: str) -> Line:
-    """Return the line with a line ending, so that another can follow it."""
+    """Return the line with a line ending, so that another line can follow it."""
     return line if line.raw.endswith("\n") else replace(line, raw=line.raw + end)
 
 
@@ -122,7 +122,7 @@ def written(content: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Decode a text that was `written`, or typed by hand."""
+    """Decode a text that was encoded by `written`, or typed by hand."""
 
     def unescape(found: re.Match[str]) -> str:
         slashes, what = "\\" * (len(found[1]) // 2), found[2]
@@ -157,12 +157,14 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The file, byte for byte as it was read."""
+        """Return the file, byte for byte as it was read."""
         return "".join(line.raw for line in self.lines)
 
     @property
     def statements(self) -> Iterator[tuple[int, Line]]:
-        """The lines of memories and new statements, each with its position among all lines."""
+        """Return the lines of memories and new statements, each with its position among all
+        lines.
+        """
         return (
             (place, line)
             for place, line in enumerate(self.lines)
@@ -171,12 +173,12 @@ class Document:
 
     @property
     def end(self) -> str:
-        """The line ending of this file: that of its first line."""
+        """Return the line ending of this file, taken from its first line."""
         return (self.lines[0].end if self.lines else "") or "\n"
 
 
 def parse(text: str) -> Document:
-    """Parse any text; `parse(text).text == text`."""
+    """Parse any text. `parse(text).text == text` always holds."""
     lines: list[Line] = []
     kind = ""
     for raw in _lines(text):
@@ -187,7 +189,7 @@ def parse(text: str) -> Document:
 
 
 def _lines(text: str) -> list[str]:
-    """Split at newlines only: content or free text may contain other line breaks."""
+    """Split at newlines only, since content or free text may contain other line breaks."""
     parts = text.split("\n")
     return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
@@ -198,17 +200,17 @@ USER, SOUL, TOOLS = "USER.md", "SOUL.md", "TOOLS.md"
 LAYERS = (USER, SOUL, TOOLS)  # persona layers, in the order of the memory block
 ROOT = "/memories"
 LONGEST, LONGEST_NAME, DEEPEST = 200, 100, 8  # characters, characters, names
-_MOST_BYTES = 240  # per name: the limit of file systems, with room for a mark
+_MOST_BYTES = 240  # per name; below the limit of file systems
 _ENCODED = re.compile(r"%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 _ODD = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 class BadPath(ValueError):
-    """Describes what is wrong with a path, in words for the caller."""
+    """Raised for an invalid path. The message tells the caller what is wrong."""
 
 
 def below_root(path: str) -> str:
-    """Return the path within `/memories`, "" for the folder itself. Raises `BadPath`.
+    """Return the path within `/memories`, "" for the folder itself. Raise `BadPath`.
 
     Each file has a single name: repeated and trailing slashes are ignored, characters are composed
     (NFC). Nothing is decoded, and percent-encoded separators and dots are refused.
@@ -245,7 +247,7 @@ _CLOSED = re.compile(r"(?<!\\)(\\++)(\]|\Z)")
 
 @dataclass(frozen=True)
 class Noted:
-    """The content of a line; `time` is `HH:MM` in the user's time zone."""
+    """A line of a daily note. `time` is `HH:MM` in the user's time zone."""
 
     time: str
     text: str
@@ -253,10 +255,10 @@ class Noted:
 
 
 def written_note_line(noted: Noted) -> str:
-    """Return the line without its line ending. `read` restores the note, whatever it contains."""
+    """Return the line without its line ending. `read_note_line` parses it, whatever it contains."""
     text = written(noted.text)
     if noted.source:
-        return f"- {noted.time} [{_closable(written(noted.source))}] {text}"
+        return f"- {noted.time} [{_escape_source(written(noted.source))}] {text}"
     slashes = len(text) - len(text.lstrip("\\"))
     if text[slashes : slashes + 1] == "[":
         text = "\\" * (2 * slashes + 1) + text[slashes:]
@@ -264,14 +266,14 @@ def written_note_line(noted: Noted) -> str:
 
 
 def read_note_line(line: str) -> Noted | None:
-    """Parse a line of a day's note; None if it isn't one."""
+    """Parse a line of a daily note; return None for other lines."""
     found = _LINE.fullmatch(line)
     if found is None or not found["said"].strip():
         return None
     text = found["said"]
     end = _END.search(text, 1) if text[0] == "[" else None
     if end is not None and end.end() > 3 and text[end.end() :].strip():
-        source = _closed(text[1 : end.end() - 2])
+        source = _unescape_source(text[1 : end.end() - 2])
         return Noted(found["time"], plain(text[end.end() :]), plain(source))
     slashes = len(text) - len(text.lstrip("\\"))
     if slashes % 2 and text[slashes : slashes + 1] == "[":
@@ -280,20 +282,20 @@ def read_note_line(line: str) -> Noted | None:
 
 
 def read_note_lines(text: str) -> Iterator[Noted]:
-    """Yield the lines of a day's note; its heading and other text are skipped."""
+    """Yield the lines of a daily note; skip its heading and other text."""
     for line in text.split("\n"):
         if noted := read_note_line(line.removesuffix("\r")):
             yield noted
 
 
-def _closable(source: str) -> str:
+def _escape_source(source: str) -> str:
     def double(found: re.Match[str]) -> str:
         return found[1] * 2 + ("\\]" if found[2] else "")
 
     return _CLOSING.sub(double, source)
 
 
-def _closed(source: str) -> str:
+def _unescape_source(source: str) -> str:
     def halve(found: re.Match[str]) -> str:
         return "\\" * (len(found[1]) // 2) + found[2]
 
@@ -305,7 +307,9 @@ _NOTHING = Document()
 
 @dataclass(frozen=True)
 class Shown:
-    """A memory as a file shows it. `text` is the summary of a `long` memory, else its content."""
+    """A memory in the form shown by a file. `text` is the summary of a `long` memory, else its
+    content.
+    """
 
     id: str
     kind: str
@@ -322,15 +326,15 @@ def render(
 ) -> str:
     """Return the file that shows each of the memories once.
 
-    A line stays where it is in `keeping`. The line of a memory whose kind has changed moves to the
+    A line keeps its place in `keeping`. The line of a memory whose kind has changed moves to the
     end of the new section; the line of a memory that isn't given is removed. Memories without a
-    line follow at the end of their section, in the order given; sections without a heading follow
-    at the end of the file, with Chinese names if asked. Free text stays as it is. New lines stay
+    line follow at the end of their section, in the given order; sections without a heading follow
+    at the end of the file, with Chinese names if `chinese`. Free text is unchanged. New lines stay
     too, unless `became` maps the line's position to its memory (None: the line is finished).
     Rendering again with `keeping` set to the result gives the same bytes.
     """
     waiting = {memory.id: memory for memory in memories}
-    kept = _kept(keeping, waiting, became or {}, end=keeping.end)
+    kept = _kept_lines(keeping, waiting, became or {}, end=keeping.end)
     sections: dict[str, list[Shown]] = {}
     for memory in waiting.values():
         sections.setdefault(memory.kind, []).append(memory)
@@ -340,7 +344,7 @@ def render(
     return Document(lines).text
 
 
-def _kept(
+def _kept_lines(
     keeping: Document,
     waiting: dict[str, Shown],
     became: Mapping[int, str | None],
@@ -369,7 +373,9 @@ def _updated(line: Line, memory: Shown, *, end: str) -> Line:
 
 
 def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str) -> list[Line]:
-    """Add the remaining memories to sections that have a heading, and drop these sections."""
+    """Add the remaining memories to sections that have a heading, and remove these from
+    `sections`.
+    """
     places = _ends(kept)
     lines: list[Line] = []
     for place, line in enumerate(kept):
@@ -382,7 +388,7 @@ def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str)
 
 
 def _ends(lines: list[Line]) -> dict[str, int]:
-    """Return each section's line to append after: its last memory, otherwise its heading.
+    """Return the position in each section to append after: its last memory, otherwise its heading.
 
     An empty line directly below the heading belongs to it; otherwise such lines would accumulate.
     """

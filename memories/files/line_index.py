@@ -19,15 +19,15 @@ from ops.queue import outbox
 from ops.queue.run import Run
 
 _MOST = 2_000  # characters per line; a longer line is split
-_AT_ONCE = 200
+_BATCH = 200
 _MARKS = re.compile(r"(?:(?<![-*+>#])[-*+>#]++|\d{1,3}[.)])[ \t]+|<!--.*?-->")
 
 
 def follow(file: MemoryFile, *, user: User) -> None:
     """Sync the indexed lines with the file's current content, in the caller's transaction.
 
-    New lines are found by their words at once, and by their meaning after an operation has run. An
-    unchanged line keeps its row; `number` is its position in the file.
+    Search finds new lines by their words at once, and by their meaning after an operation has run.
+    An unchanged line keeps its row; `number` is its position in the file.
     """
     missing: dict[str, deque[int]] = defaultdict(deque)
     for number, text in enumerate(said(file), start=1):
@@ -41,10 +41,10 @@ def follow(file: MemoryFile, *, user: User) -> None:
             line.number = number
             moved.append(line)
     drop(gone, user=user)
-    DailyNote.everything.bulk_update(moved, ["number"], batch_size=_AT_ONCE)
+    DailyNote.everything.bulk_update(moved, ["number"], batch_size=_BATCH)
     new = sorted((number, text) for text, places in missing.items() for number in places)
-    for start in range(0, len(new), _AT_ONCE):
-        _add(new[start : start + _AT_ONCE], file=file, user=user)
+    for start in range(0, len(new), _BATCH):
+        _add(new[start : start + _BATCH], file=file, user=user)
     if new:
         outbox.enqueue(
             Kind.INDEX_MEMORY,
@@ -64,12 +64,12 @@ def drop(lines: Sequence[int], *, user: User) -> None:
 
 
 def drop_all(file: MemoryFile, *, user: User) -> None:
-    """Drop all lines of a file; files in the recycle bin must not be found."""
+    """Erase all indexed lines of a file, so that search doesn't find files in the recycle bin."""
     drop(list(DailyNote.everything.filter(file=file).values_list("pk", flat=True)), user=user)
 
 
 def said(file: MemoryFile) -> Iterator[str]:
-    """Yield all lines of a user's own note, or of a curated file only its free text."""
+    """Yield all lines of a user's own note, or the lines of free text of a curated file."""
     if file.deleted_at is not None:
         return
     for line in parse(file.content).lines:
@@ -86,10 +86,10 @@ def bare(line: str) -> str:
 
 
 def index(run: Run, *, user: User, file_id: int) -> None:
-    """Embed the lines of a file that have no vector yet; safe to repeat."""
+    """Embed the lines of a file that have no vector yet. Safe to repeat."""
     while True:
         with as_user(user):
-            lines = list(_without_vector(user, file_id)[:_AT_ONCE])
+            lines = list(_without_vector(user, file_id)[:_BATCH])
         if not lines:
             return
         vectors = search_index.embed([line.text for line in lines])

@@ -37,7 +37,7 @@ _PROGRAMS = ("api", "mcp", "tool")
 
 @dataclass(frozen=True)
 class Shown:
-    """A file as it is now; `version` is 0 for a daily note, which has no versions."""
+    """The present state of a file. `version` is 0 for a daily note, which has no versions."""
 
     path: str
     text: str
@@ -55,13 +55,13 @@ class Shown:
 
 @dataclass(frozen=True)
 class Ready:
-    """A prepared edit; `version` is the file's version that was edited, 0 for a new file."""
+    """A prepared edit. `version` is the file's version that was edited, 0 for a new file."""
 
     path: str
     version: int
     text: str
     surface: str
-    edit: Edit | None  # None for a free note, which shows no memories
+    edit: Edit | None  # None for a user's own note, which shows no memories
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class Applied:
 
 
 def read(user: User, path: str) -> Shown:
-    """Return a file; a curated file is rendered from the current memories. Raises `NotFound`.
+    """Return a file. A curated file is rendered from the current memories. Raise `NotFound`.
 
-    The shown text is kept as a version, to compare a later edit with.
+    The shown text is stored as a version, so that a later edit can be compared with it.
     """
     if path in CURATED:
         return _shown(refreshed(user, path))
@@ -90,7 +90,7 @@ def read(user: User, path: str) -> Shown:
 
 
 def all_of(user: User) -> list[Shown]:
-    """Return curated files, layers, the user's own notes, then days' notes, newest first."""
+    """Return curated files, layers, the user's own notes, then daily notes, newest first."""
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=CURATED).order_by("path")
     own = sorted(rows, key=lambda row: row.path not in LAYERS)
     days = [
@@ -101,13 +101,13 @@ def all_of(user: User) -> list[Shown]:
 
 
 def versions_of(user: User, path: str) -> QuerySet[FileVersion]:
-    """Return the versions, newest first. Raises `NotFound` if there is no file at this path."""
+    """Return the versions, newest first. Raise `NotFound` if there is no file at this path."""
     read(user, path)
     return FileVersion.objects.filter(user=user, file__path=path).order_by("-number")
 
 
 def version_of(user: User, path: str, number: int) -> FileVersion:
-    """Raises `NotFound`."""
+    """Return one version. Raise `NotFound`."""
     found = versions_of(user, path).filter(number=number).first()
     if found is None:
         raise NotFound(_("There is no such version."))
@@ -123,11 +123,11 @@ def prepare(
     match: str | None = None,
     new: bool = False,
 ) -> Ready:
-    """Check and embed an edit; call it outside any transaction.
+    """Check and embed an edit. Call it outside any transaction.
 
-    With `match`, the entity tag of the edited state, the edit is compared with the file as it reads
-    now; without it, with the version that was read last. With `new`, a missing note of the user's
-    own is created; a missing persona layer is always created. Raises `NotFound`, `Invalid`,
+    `match` is the entity tag of the edited state, and the edit is compared with the present file;
+    without it, the edit is compared with the version that was read last. With `new`, a missing note
+    of the user is created; a missing persona layer is always created. Raise `NotFound`, `Invalid`,
     `Conflict`, `Stale` and `too_large`.
     """
     check_text(text)
@@ -151,7 +151,7 @@ def prepare(
 def apply(ready: Ready, *, user: User) -> Applied:
     """Carry out a prepared edit in the caller's transaction.
 
-    Raises `Stale` if the file or its memories have changed since `prepare`, and `Conflict`
+    Raise `Stale` if the file or its memories have changed since `prepare`, and `Conflict`
     (`memory_off`, `being_forgotten`).
     """
     users.check_still_here(user)
@@ -165,13 +165,13 @@ def apply(ready: Ready, *, user: User) -> Applied:
         direct_writes.check_on(user)
         row, done = _stored(user, row, ready.path, ready.text, actor=ready.surface), Done()
     else:
-        row, done = _carried_out(ready, ready.edit, row, user=user)
+        row, done = _carry_out(ready, ready.edit, row, user=user)
     audit_log.record("file.edited", subject=user.subject, target=str(row.pk), details=done.counts)
     return Applied(done, _shown(row))
 
 
 def check_text(text: str) -> None:
-    """Raises `Invalid` and `too_large`."""
+    """Raise `Invalid` if the text is invalid, and `too_large` if it has too many bytes."""
     if "\x00" in text:
         raise Invalid.field("content", "The text must not contain NUL characters.")
     try:
@@ -183,7 +183,7 @@ def check_text(text: str) -> None:
         raise ApplicationError(f"A file has at most {most} bytes.", code="too_large")
 
 
-def _carried_out(
+def _carry_out(
     ready: Ready, edit: Edit, row: MemoryFile | None, *, user: User
 ) -> tuple[MemoryFile, Done]:
     done = file_edits.carry_out(edit, user=user)
@@ -198,15 +198,15 @@ def _carried_out(
 
 def refreshed(user: User, path: str) -> MemoryFile:
     """Return a curated file rendered from the current memories; changes become a new version."""
-    row, text = _as_now(user, path)
+    row, text = _render_now(user, path)
     if row is not None and row.content == text:
         return row
     file_copies.hold(user.pk)
-    row, text = _as_now(user, path)  # under the lock: nothing forgotten is written
+    row, text = _render_now(user, path)  # again under the lock, which excludes a forget
     return _stored(user, row, path, text, actor=_SYSTEM)
 
 
-def _as_now(user: User, path: str) -> tuple[MemoryFile | None, str]:
+def _render_now(user: User, path: str) -> tuple[MemoryFile | None, str]:
     row = file_contents.row_of(user, path)
     keeping = parse(row.content) if row else file_contents.begun(user, path)
     known = file_contents.known_of(user)
@@ -222,7 +222,7 @@ def _stored(
     actor: str,
     typed: UUID | None = None,
 ) -> MemoryFile:
-    """Store the text as a new version if it differs; call it under the lock of the files."""
+    """Store the text as a new version if it differs. Call it under the lock of the files."""
     if row is None:
         row = MemoryFile(user=user, path=path, version=0)
     elif row.content == text:
@@ -252,7 +252,7 @@ def _row_to_edit(user: User, path: str, *, new: bool) -> MemoryFile | None:
 
 
 def _is_state(row: MemoryFile | None, path: str, tag: str) -> bool:
-    """Whether the file's entity tag is `tag`; a missing persona layer counts as empty."""
+    """Return True if the file's entity tag is `tag`; a missing persona layer counts as empty."""
     if row is None:
         return path in LAYERS and tag in ("*", file_contents.etag_of(""))
     return tag in ("*", file_contents.etag_of(row.content))
@@ -276,7 +276,7 @@ def _shown(row: MemoryFile) -> Shown:
 
 
 def is_own_note(path: str) -> bool:
-    """Whether a user's own note may have this path."""
+    """Return True if a user's own note may have this path."""
     return path not in CURATED and file_contents.day_of(path) is None
 
 
@@ -289,7 +289,9 @@ def notes_below(user: User, folder: str) -> list[MemoryFile]:
 
 
 def check_room_for_note(user: User, path: str) -> None:
-    """Raise `Invalid` or `Conflict` if a new note can't have this path or there are too many."""
+    """Raise `Invalid` or `Conflict` if a new note can't have this path or there are too many
+    notes.
+    """
     if secret_search.find(path):
         raise Invalid.field("path", _("This looks like a secret, and secrets are not remembered."))
     parts = path.split("/")
@@ -306,20 +308,22 @@ def check_room_for_note(user: User, path: str) -> None:
 
 
 def recycle_notes(files: Sequence[MemoryFile], *, user: User) -> None:
-    """Move notes to the bin, to be erased after `RECYCLE_DAYS`; search drops them at once."""
-    _hold(user)
+    """Move notes to the bin, to be erased after `RECYCLE_DAYS`. Search stops finding them at
+    once.
+    """
+    _lock_files(user)
     for file in files:
         file.deleted_at = timezone.now()
         file.save(update_fields=["deleted_at", "updated_at"])
         line_index.drop_all(file, user=user)
     for file in files:
         ledger.record_decision("file", file.pk, subject=str(user.subject), recycled=True)
-    _told(user, "file.recycled", files)
+    _audit(user, "file.recycled", files)
 
 
 def take_back_note(user: User, *, file_id: int) -> MemoryFile:
-    """Restore a note from the bin. Raises `NotFound`, and `Conflict` if its path is taken."""
-    _hold(user)
+    """Restore a note from the bin. Raise `NotFound`, and `Conflict` if its path is taken."""
+    _lock_files(user)
     rows = MemoryFile.everything.filter(user=user, hidden_at__isnull=True)
     file = rows.filter(pk=file_id, deleted_at__isnull=False).first()
     if file is None:
@@ -331,13 +335,13 @@ def take_back_note(user: User, *, file_id: int) -> MemoryFile:
     file.save(update_fields=["deleted_at", "updated_at"])
     line_index.follow(file, user=user)
     ledger.record_decision("file", file.pk, subject=str(user.subject), recycled=False)
-    _told(user, "file.restored", [file])
+    _audit(user, "file.restored", [file])
     return file
 
 
 def rename_notes(files: Sequence[MemoryFile], *, user: User, old: str, new: str) -> None:
-    """Replace the old path prefix with the new one. Raises `Invalid` and `Conflict`."""
-    _hold(user)
+    """Replace the old path prefix with the new one. Raise `Invalid` and `Conflict`."""
+    _lock_files(user)
     direct_writes.check_on(user)
     for file in files:
         file.path = new + file.path.removeprefix(old)
@@ -345,7 +349,7 @@ def rename_notes(files: Sequence[MemoryFile], *, user: User, old: str, new: str)
             raise Invalid.field("new_path", _("The path is too long."))
         file.written_version = 0
         file.save(update_fields=["path", "written_version", "updated_at"])
-    _told(user, "file.renamed", files)
+    _audit(user, "file.renamed", files)
 
 
 def binned_notes(user: User) -> QuerySet[MemoryFile]:
@@ -354,17 +358,17 @@ def binned_notes(user: User) -> QuerySet[MemoryFile]:
     return rows.filter(deleted_at__isnull=False).order_by("-deleted_at")
 
 
-def _hold(user: User) -> None:
+def _lock_files(user: User) -> None:
     users.check_still_here(user)
     file_copies.hold(user.pk)
 
 
-def _told(user: User, action: str, files: Sequence[MemoryFile]) -> None:
+def _audit(user: User, action: str, files: Sequence[MemoryFile]) -> None:
     for file in files:
         audit_log.record(action, subject=user.subject, target=str(file.pk))
 
 
-_MOST = 100  # own notes, and files in the bin, listed on a page
+_MOST = 100  # maximum of own notes, and of binned files, listed on a page
 
 
 @dataclass(frozen=True)
@@ -377,7 +381,7 @@ class Curated:
 
 @dataclass(frozen=True)
 class Layer:
-    """A persona layer; `changed_at` is None if it was never written."""
+    """A persona layer. `changed_at` is None if it was never written."""
 
     path: str
     changed_at: datetime | None
@@ -394,7 +398,7 @@ class Own:
 
 @dataclass(frozen=True)
 class Day:
-    """A day's note."""
+    """A daily note."""
 
     path: str
     day: date

@@ -1,4 +1,4 @@
-"""Anthropic's memory tool (`memory_20250818`) over a user's memory files: six commands.
+"""Anthropic's memory tool (`memory_20250818`) for a user's memory files: six commands.
 
 The tree below `/memories` is the one that users see: an edit of `MEMORY.md` is an edit of memories,
 a daily note can only be appended to, and any other path is a note of the user's own.
@@ -32,15 +32,15 @@ _APPEND_ONLY = (
 
 @dataclass(frozen=True)
 class Planned:
-    """A checked and embedded command: everything that must happen before the transaction."""
+    """A checked and embedded command: the result of all work before the transaction."""
 
     act: Callable[[], str]
 
 
 def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
-    """Check a command; call it outside any transaction. `data` has the arguments as given.
+    """Check a command. Call it outside any transaction. `data` has the arguments as given.
 
-    Raises `Invalid` naming the argument, `NotFound` and `Conflict`, with the tool's own wording.
+    Raise `Invalid` naming the argument, `NotFound` and `Conflict`, with the tool's own wording.
     """
     try:
         return _PREPARED[data["command"]](data, user)
@@ -51,7 +51,7 @@ def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
 def carry_out(planned: Planned) -> str:
     """Run the command in the caller's transaction; return the answer for the model.
 
-    Raises like `prepare`, and `Stale` if the file changed in between.
+    Raise the same errors as `prepare`, and `Stale` if the file changed in between.
     """
     return planned.act()
 
@@ -62,7 +62,7 @@ def _view(data: Mapping[str, Any], user: User) -> Planned:
 
 
 def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
-    """Return a file or a folder listing; while long-term memory is off, the listing is empty."""
+    """Return a file or a folder listing. While long-term memory is off, the listing is empty."""
     asked = data["path"].rstrip("/")
     if not users.settings_of(user).longterm_enabled:
         return listing_answer(asked, {})
@@ -125,7 +125,7 @@ def _delete(data: Mapping[str, Any], user: User) -> Planned:
 
 def _deleted(user: User, path: str, asked: str, answer: str) -> str:
     memory_files.recycle_notes(
-        _own(user, path, asked, f"The path {asked} does not exist"), user=user
+        _notes_at(user, path, asked, f"The path {asked} does not exist"), user=user
     )
     return answer
 
@@ -140,7 +140,7 @@ def _rename(data: Mapping[str, Any], user: User) -> Planned:
 def _renamed(user: User, old: str, new: str, data: Mapping[str, Any]) -> str:
     if old in CURATED:
         raise Conflict(f"{data['old_path']} shows the memories themselves and can't be renamed.")
-    files = _own(user, old, data["old_path"], f"The path {data['old_path']} does not exist")
+    files = _notes_at(user, old, data["old_path"], f"The path {data['old_path']} does not exist")
     if not new or _file(user, new) or _folder_is_there(user, new):
         raise Conflict(f"The destination {data['new_path']} already exists")
     if not memory_files.is_own_note(new):
@@ -182,8 +182,8 @@ def _to_edit(data: Mapping[str, Any], user: User) -> Shown:
     return file
 
 
-def _own(user: User, path: str, asked: str, missing: str) -> list[MemoryFile]:
-    """Return the notes at or below a path. Raises if there are none, or one is a daily note."""
+def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFile]:
+    """Return the notes at or below a path. Raise if there are none, or if one is a daily note."""
     if file_contents.day_of(path) or (path == daily_notes.FOLDER and file_contents.days_of(user)):
         raise Conflict(_APPEND_ONLY.format(path=asked))
     row = file_contents.row_of(user, path)
@@ -194,7 +194,7 @@ def _own(user: User, path: str, asked: str, missing: str) -> list[MemoryFile]:
 
 
 def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Ready:
-    """Like `memory_files.prepare`; problems of the text are reported for the argument `field`."""
+    """Call `memory_files.prepare`; report problems of the text for the argument `field`."""
     try:
         return memory_files.prepare(text, user=user, path=path, surface=SURFACE, **how)
     except Invalid as problem:
@@ -214,16 +214,16 @@ def _edited(user: User, ready: Ready, answer: str) -> str:
 
 
 def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> Planned:
-    """Plan lines for the end of today's note. Raises `Conflict` for another day's note."""
+    """Plan lines for the end of today's note. Raise `Conflict` for another day's note."""
     today = timezone.now().astimezone(ZoneInfo(users.settings_of(user).timezone)).date()
     if path != daily_notes.path_of(today):
         raise Conflict(_APPEND_ONLY.format(path=asked))
-    said = (_said(line) for line in text.splitlines())
+    said = (_line_text(line) for line in text.splitlines())
     lines = [line for line in said if line and not line.startswith("# ")]
     return Planned(partial(_appended, user, lines, answer))
 
 
-def _said(line: str) -> str:
+def _line_text(line: str) -> str:
     """Return a line's text; agents may include the time and source that the note shows."""
     shown = grammar.read_note_line(line.strip())
     return (shown.text if shown else line.strip().removeprefix("- ")).strip()
@@ -245,12 +245,14 @@ _PREPARED: Mapping[str, Callable[[Mapping[str, Any], User], Planned]] = {
 }
 
 
-_WIDTH = 6  # of a line's number
-_DEEPEST = 2  # levels that a listing shows
+_WIDTH = 6  # width of a line number
+_DEEPEST = 2  # levels shown in a listing
 
 
 class ToolProblem(ValueError):
-    """Why a command did nothing, in words for the model; `field` is the argument at fault."""
+    """Raised if a command does nothing. The message is for the model; `field` is the wrong
+    argument.
+    """
 
     def __init__(self, message: str, *, field: str) -> None:
         super().__init__(message)
@@ -258,7 +260,9 @@ class ToolProblem(ValueError):
 
 
 def file_answer(path: str, text: str, *, lines: Sequence[int] | None = None) -> str:
-    """Return a file with numbered lines; `lines` are the first and the last, -1 for the end."""
+    """Return a file with numbered lines. `lines` are the first and the last line, -1 for the
+    end.
+    """
     shown, first = text.split("\n"), 1
     if lines is not None:
         first = max(1, lines[0])
@@ -268,7 +272,7 @@ def file_answer(path: str, text: str, *, lines: Sequence[int] | None = None) -> 
 
 
 def listing_answer(path: str, sizes: Mapping[str, int]) -> str:
-    """Return a folder listing, two levels deep; `sizes` has the bytes of all files, by path."""
+    """Return a folder listing, two levels deep. `sizes` has the bytes of all files, by path."""
     head = (
         f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
     )
@@ -285,7 +289,7 @@ def listing_answer(path: str, sizes: Mapping[str, int]) -> str:
 
 
 def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, str]:
-    """Replace the only occurrence of `old`; return text and answer. Raises `ToolProblem`."""
+    """Replace the only occurrence of `old`; return text and answer. Raise `ToolProblem`."""
     places = _places(old, text)
     if not places:
         raise ToolProblem(
@@ -309,7 +313,9 @@ def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, s
 
 
 def inserted_answer(path: str, text: str, *, line: int, new: str) -> tuple[str, str]:
-    """Insert `new` after a line (0: at the beginning); return text and answer."""
+    """Insert `new` after a line (0: at the beginning); return text and answer. Raise
+    `ToolProblem`.
+    """
     lines = numbered_lines(text)
     if not 0 <= line <= len(lines):
         raise ToolProblem(

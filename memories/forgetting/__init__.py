@@ -1,4 +1,4 @@
-"""Forget memories: hide at once, erase every copy, derive again what has other sources.
+"""Forget memories: hide them at once, erase every copy, derive texts with other sources again.
 
 May use `ops.forgetting` and `ops.residue`.
 """

@@ -1,4 +1,4 @@
-"""Read which texts rest on which: memories with their versions, sources and inputs."""
+"""Read the dependencies between texts: memories with their versions, sources and inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 @dataclass(frozen=True)
 class Graph:
-    """Memories with all their versions, and the input versions of these."""
+    """Memories with all their versions, and the input versions of these versions."""
 
     memories: Sequence[Memory]
     versions: Mapping[int, MemoryVersion]

@@ -1,7 +1,7 @@
-"""The effect on texts when something that they rest on is forgotten; knows no database.
+"""The effect of a forget on texts that depend on the forgotten sources; uses no database.
 
-A version (`Text`) rests on its sources (`Rest`) and, if it was merged, consolidated, restored or
-derived, on other versions (`inputs`, whose sources it has copies of).
+A version (`Text`) depends on its sources (`Rest`). A merged, consolidated, restored or derived
+version also depends on other versions (`inputs`) and has copies of their sources.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from memories.extraction.arbitration.pairs import join
 class Rest:
     """A source. Copies of it have the same `key`; `statement` is the text learned from it.
 
-    A `joint` source covers only a part: a text that rests on several is erased with any of them.
+    A `joint` source covers only a part: a text with several joint sources is erased with any of
+    them.
     """
 
     key: Hashable
@@ -29,8 +30,8 @@ class Rest:
 class Text:
     """A version.
 
-    `rests` are ordered from the oldest; the first that no input has is the candidate's source. A
-    `consolidated` version lists the texts of its inputs, like the bundled consolidator.
+    `rests` are ordered from the oldest; the first one that no input has is the candidate's source.
+    A `consolidated` version lists the texts of its inputs, like the bundled consolidator.
     """
 
     id: int
@@ -46,7 +47,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A version's text afterwards: `content` is empty if nothing supports it any longer."""
+    """A version's text after the forget. `content` is "" if no remaining source supports it."""
 
     content: str
     candidate: str
@@ -58,11 +59,11 @@ class Outcome:
 
 
 def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outcome]:
-    """Return the outcome of each version; all versions of the memories in `gone` are erased.
+    """Return the outcome of each version. All versions of the memories in `gone` are erased.
 
     A version is kept if its own text has lost no source. Otherwise it is derived again from the
-    remaining inputs and candidate, or erased if there are none. Versions made from it follow: ids
-    grow, so inputs are processed before the versions made from them.
+    remaining inputs and candidate, or erased if there are none. Ids grow, so in id order the inputs
+    of a version are processed before the version itself.
     """
     by_id = {one.id: one for one in texts}
     outcomes: dict[int, Outcome] = {}
@@ -113,9 +114,9 @@ def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
 def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
     """Return the text that the version's own sources still support.
 
-    If the first source is forgotten, it is the statement of another one.
+    If the first source is forgotten, return the statement of another one.
     """
-    own = _own(text, by_id)
+    own = _own_sources(text, by_id)
     if not own:
         return ""
     if not own[0].forgotten and not _lost_a_part(text, by_id):
@@ -124,11 +125,11 @@ def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
     return next((rest.statement for rest in own if not rest.forgotten and rest.statement), "")
 
 
-def _own(text: Text, by_id: Mapping[int, Text]) -> list[Rest]:
+def _own_sources(text: Text, by_id: Mapping[int, Text]) -> list[Rest]:
     inputs = [one for one in text.inputs if one in by_id]
     inherited = {rest.key for one in inputs for rest in by_id[one].rests}
     return [rest for rest in text.rests if rest.key not in inherited]
 
 
 def _lost_a_part(text: Text, by_id: Mapping[int, Text]) -> bool:
-    return any(rest.joint and rest.forgotten for rest in _own(text, by_id))
+    return any(rest.joint and rest.forgotten for rest in _own_sources(text, by_id))

@@ -1,4 +1,4 @@
-"""The texts that a forget is about to erase, collected beforehand for the scan that follows."""
+"""The texts that a forget will erase, collected beforehand for the residue scan that follows."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 @dataclass(frozen=True)
 class ErasedTexts:
-    """The texts and rows to be erased; `staying` are texts of the same memories that remain.
+    """The texts and rows to be erased. `staying` holds texts of the same memories that remain.
 
-    `along` has the keys of the memories that deriving decides about. Of these, deriving clears all
-    side texts (tags, data, metadata, remarks) of the `emptied` ones, and all but the metadata of
-    the `renewed` ones.
+    `memory_ids` has the keys of all memories that rederivation processes. It clears all side texts
+    (tags, data, metadata, remarks) of the `emptied` memories, and all except the metadata of the
+    `renewed` memories.
     """
 
     texts: Sequence[str] = ()
     rows: Sequence[QuerySet[Any]] = ()
     staying: Sequence[str] = ()
-    along: Collection[int] = ()
+    memory_ids: Collection[int] = ()
     emptied: Collection[int] = ()
     renewed: Collection[int] = ()
 
 
 def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedTexts:
-    """Collect what is erased with the matching sources and with the memories in `gone`.
+    """Collect the texts that are erased with the matching sources and the memories in `gone`.
 
-    It follows the same plan as deriving. The sources and memories must be hidden already.
+    It uses the same plan as rederivation. The sources and memories must be hidden already.
     """
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     present = Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True)
@@ -75,7 +75,7 @@ def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedText
     ]
     memories = Memory.everything.filter(user=user, pk__in=lost_ids)
     learned = {one.pk for one in graph.memories if one.origin == Origin.EXTRACTED}
-    along = [one.pk for one in graph.memories]
+    memory_ids = [one.pk for one in graph.memories]
     of_erased = Q(version__memory__in=lost_ids) | Q(version__in=[one.pk for one in changed])
     phrases = PortraitPhrase.objects.filter(of_erased, user=user)
     worded = phrases.exclude(text="").values_list("text", flat=True)
@@ -94,23 +94,25 @@ def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedText
             *filter(
                 None, (text for one in outcomes.values() for text in (one.content, one.candidate))
             ),
-            *_said_by_others(user, texts, without=along),
+            *_texts_of_other_memories(user, texts, without=memory_ids),
         ],
-        along=along,
+        memory_ids=memory_ids,
         emptied={*lost_ids, *(one.memory_id for one in changed if one.memory_id in learned)},
         renewed=[one.pk for one in anew],
     )
 
 
 def collect_none(*, user: User, resting: Q) -> ErasedTexts:
-    """Return only the memories that rest on the sources, for a forget that keeps memories."""
+    """Return only the memories that depend on the sources, for a forget that keeps memories."""
     sources = Source.everything.filter(resting, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
-    return ErasedTexts(along=[one.pk for one in read(user, touched).memories] if touched else ())
+    return ErasedTexts(
+        memory_ids=[one.pk for one in read(user, touched).memories] if touched else ()
+    )
 
 
 def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
-    """Return surviving versions that resemble the texts, as answers repeat them."""
+    """Return surviving versions that resemble the texts, since answers may repeat them."""
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
     others = versions.exclude(memory__in=without).order_by().values_list("content", flat=True)
@@ -118,10 +120,10 @@ def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield texts that a user or client wrote or kept, and texts told or learned since then.
+    """Yield texts that a user or client wrote or kept, and texts told or learned after `since`.
 
-    The content being forgotten became unreadable when the forget was requested, so anything learned
-    later was said elsewhere. Texts made by deriving don't count.
+    The content being forgotten became unreadable when the forget was requested, so a text learned
+    later comes from elsewhere. Texts made by rederivation don't count.
     """
     told = Q(change__in=WRITTEN) | Q(sources__comment=rederivation.KEPT)
     meant = told & ~Q(actor=Origin.EXTRACTED)
@@ -137,13 +139,15 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
         yield from filter(None, row)
 
 
-def _said_by_others(user: User, texts: Sequence[str], *, without: Collection[int]) -> Iterator[str]:
-    """Yield memories that resemble the texts but rest on nothing erased: learned elsewhere.
+def _texts_of_other_memories(
+    user: User, texts: Sequence[str], *, without: Collection[int]
+) -> Iterator[str]:
+    """Yield memories that resemble the texts but depend on no erased source: learned elsewhere.
 
-    Call it before anything is derived again, so that it never vouches for a derived text.
+    Call it before any rederivation, so that it never vouches for a rederived text.
     """
     wanted = Resemblance(texts)
-    there = Memory.everything.filter(user=user, hidden_at__isnull=True)  # includes the bin
+    there = Memory.everything.filter(user=user, hidden_at__isnull=True)  # also binned memories
     others = there.filter(origin=Origin.EXTRACTED).exclude(pk__in=without)
     for content in others.order_by().values_list("content", flat=True).iterator():
         if wanted.held_by(content):
@@ -151,7 +155,9 @@ def _said_by_others(user: User, texts: Sequence[str], *, without: Collection[int
 
 
 def _texts(memories: Iterable[Memory]) -> Iterator[str]:
-    """Yield the texts of the memories; side texts only if they are distinctively long."""
+    """Yield the texts of the memories; side texts only if they are long enough to be
+    distinctive.
+    """
     for one in memories:
         yield from filter(None, (one.content, one.summary, one.feedback_reason))
         yield from (
@@ -162,7 +168,7 @@ def _texts(memories: Iterable[Memory]) -> Iterator[str]:
 def staying_texts(
     *, user: User, texts: Sequence[str], leaving: ErasedTexts, conversations: Collection[int] = ()
 ) -> list[str]:
-    """Return the surviving side texts that resemble `texts`; call it before anything is erased.
+    """Return the surviving side texts that resemble `texts`. Call it before any row is erased.
 
     All rows to be erased must be hidden already, except memories: a forget also hides memories that
     it shows again later. The titles of `conversations`, which lose messages, are excluded.
@@ -171,26 +177,26 @@ def staying_texts(
     if not wanted:
         return []
     kept = ~Q(pk__in=[*leaving.emptied, *leaving.renewed])
-    written = _attached(user.pk, memories=kept, conversations=~Q(pk__in=conversations))
+    written = _side_texts(user.pk, memories=kept, conversations=~Q(pk__in=conversations))
     renewed = Memory.everything.filter(user=user, pk__in=set(leaving.renewed) - {*leaving.emptied})
     labels = renewed.order_by().values_list("metadata")
     return list(filter(wanted.held_by, (*written, *fingerprints.strings_in(list(labels)))))
 
 
 def texts_written_since(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield the texts written after the content being forgotten had become unreadable."""
+    """Yield the texts written after the content being forgotten became unreadable."""
     if since is None:
         return
     made, told = Q(created_at__gt=since), Q(user_message__recorded_at__gt=since)
-    yield from _attached(user_id, memories=made, turns=told, conversations=made, projects=made)
-    # Only the turns since then: earlier turns lose the key of a forgotten project.
+    yield from _side_texts(user_id, memories=made, turns=told, conversations=made, projects=made)
+    # Only later turns count, since earlier turns lose the key of a forgotten project.
     yield from Turn.objects.filter(told, user=user_id).values_list("project_key", flat=True)
 
 
 _ALL = Q()
 
 
-def _attached(
+def _side_texts(
     user_id: int,
     *,
     memories: Q = _ALL,

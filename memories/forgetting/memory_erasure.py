@@ -1,4 +1,4 @@
-"""Erase memories and everything derived from them. Everything here is safe to repeat."""
+"""Erase memories and everything derived from them. All functions are safe to repeat."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
 
 
 def erase_earlier_texts(*, user: User, version_ids: Collection[int]) -> Counter[str]:
-    """Erase the fragments by which memories were found through the texts of these versions."""
+    """Erase the fragments of these versions, by which their memories were found."""
     return _erase_fragments(user, Fragment.objects.filter(user=user, version__in=version_ids))
 
 
@@ -103,8 +103,8 @@ def blank_questions_about(*, user: User, texts: Iterable[str]) -> None:
     """Blank the unanswered queries that share a word, other than stop words, with these texts.
 
     A query asked before a text was learned and indexed found nothing, so no hit links it to the
-    text. Blanking too much is preferred to keeping a forgotten word. A query whose answer still
-    exists repeats a surviving message, and is kept.
+    text. Blanking too many queries is better than keeping a forgotten word. A query whose answer
+    still exists repeats a surviving message, and is kept.
     """
     said = {term for text in texts for term in segment.terms(text)}
     asked = _unanswered(user).exclude(query="").values_list("pk", "query")
@@ -127,7 +127,7 @@ def erase_traces(
 
 
 def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
-    """Erase the traces and the notes that repeat one of these texts.
+    """Erase the traces and notes that repeat one of these texts.
 
     A trace whose answer still exists repeats a surviving message, and is kept.
     """
@@ -155,7 +155,7 @@ def _unanswered(user: User) -> QuerySet[RecallTrace]:
 def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
     """Erase copies of the texts that this forget erases, in traces, notes, lines and decisions.
 
-    Text that a surviving message or a version of the user's own repeats may stay.
+    A text may stay if a surviving message or a version written by the user repeats it.
     """
     copies = Copies(operation, user=user)
     erased = erase_hits(user=user, public_ids=copies.public_ids)
@@ -193,7 +193,7 @@ def _blank_decisions(user: User, copies: Copies) -> Counter[str]:
 
 
 def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
-    """Remove the lines from the file copies too; other text that was typed there stays."""
+    """Remove the lines from the file copies too; other text typed into the copies stays."""
     named = set(copies.public_ids)
 
     def without(text: str) -> str:
@@ -226,7 +226,7 @@ def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
 def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
     """Hide the note lines that equal one of these texts, until they are erased.
 
-    Memory files and their old versions are shown whole, so such lines are removed from them at
+    Memory files and their old versions are shown as a whole, so such lines are removed from them at
     once.
     """
     same = DailyNote.objects.filter(user=user, text__in=texts)
@@ -262,7 +262,9 @@ def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
 
 
 def _files_of(user: User, *, marked: bool = False) -> list[tuple[type[Model], int, str]]:
-    """Return the memory files and their old versions; `marked`: only those that name memories."""
+    """Return the memory files and their old versions; with `marked`, only those that name
+    memories.
+    """
     models: tuple[type[Model], ...] = (MemoryFile, FileVersion)
     files, versions = (
         model._base_manager.filter(user=user, **{"content__contains": "<!--"} if marked else {})

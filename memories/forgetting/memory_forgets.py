@@ -1,4 +1,4 @@
-"""Request that memories or projects be forgotten: hidden now, erased by an operation."""
+"""Request a forget of memories or projects: hide them now and enqueue their erase."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from ops.queue.run import Run
 def forget_memory(
     *, user: User, memory: Memory, requested_by_key: int | None = None, chosen: str = ""
 ) -> Operation:
-    """Hide a memory now and enqueue an erase of it and everything derived from it.
+    """Hide a memory now, and enqueue an erase of the memory and everything derived from it.
 
-    The messages it came from stay. A repeated request returns the pending operation. Raises
-    `NotFound` when the memory is gone or belongs to another user. `chosen` says who chose the
+    The messages it was learned from stay. A repeated request returns the pending operation. Raise
+    `NotFound` if the memory is gone or belongs to another user. `chosen` names who chose the
     memory, for the receipt.
     """
     return forget_memories(
@@ -42,9 +42,9 @@ def forget_memories(
     requested_by_key: int | None = None,
     chosen: str = "",
 ) -> Operation:
-    """Like `forget_memory`, for several; memories of others and deleted memories are skipped.
+    """Forget several memories as `forget_memory` does; skip deleted and other users' memories.
 
-    Raises `Invalid` when the list is empty and `NotFound` when no memory is left.
+    Raise `Invalid` if the list is empty and `NotFound` if no memory is left.
     """
     if not memories:
         raise Invalid.field("ids", "Name at least one memory.")
@@ -67,7 +67,7 @@ def forget_project(
 ) -> Operation:
     """Hide a project and all its memories now, and enqueue their erase.
 
-    Raises `NotFound` when the project is gone or belongs to another user.
+    Raise `NotFound` if the project is gone or belongs to another user.
     """
     erasure.start(user)
     found = Project.everything.select_for_update().filter(user=user, pk=project.pk).first()
@@ -87,7 +87,7 @@ def forget_project(
 def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
     """Add the archived memories whose only outputs are among these memories.
 
-    Their text lives on in the memories consolidated from them, so it is erased with these.
+    The consolidated memories contain their text, so they are erased together.
     """
     gone = set(memory_ids)
     while True:
@@ -109,7 +109,9 @@ def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
 
 
 def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = ()) -> None:
-    """Erase or re-derive everything that rests on the match, with one transaction per round."""
+    """Erase or rederive everything that depends on the matching sources, one transaction per
+    round.
+    """
     more = True
 
     def round_() -> audit_chain.Counts:
@@ -150,14 +152,16 @@ def _begin(
 
 
 def blank_titles(user: User, memories: Collection[int]) -> None:
-    """Blank the titles that name these memories, if they were taken from a message.
+    """Blank the conversation titles that name these memories, if they come from a message.
 
-    Those of messages that are a source, and those of other messages in the same words. Call it
-    before memories are locked: the lock order is conversations first, everywhere.
+    The message may be a source, or another message with the same words. Call it before memories are
+    locked: conversations are always locked first.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
-    told |= Q(conversation__in=_named_alike(user, memories, sources), role=Role.USER)
+    told |= Q(
+        conversation__in=_conversations_with_titles_about(user, memories, sources), role=Role.USER
+    )
     texts: dict[int, list[str]] = defaultdict(list)
     messages = Message.objects.filter(told, user=user).exclude(conversation__title="")
     for conversation, content in messages.values_list("conversation", "content"):
@@ -169,7 +173,9 @@ def blank_titles(user: User, memories: Collection[int]) -> None:
             Conversation.objects.filter(pk=row.pk).update(title="")
 
 
-def _named_alike(user: User, memories: Collection[int], sources: QuerySet[Source]) -> list[int]:
+def _conversations_with_titles_about(
+    user: User, memories: Collection[int], sources: QuerySet[Source]
+) -> list[int]:
     """Return the conversations whose titles have the words of one of these memories."""
     versions = MemoryVersion.objects.filter(user=user, memory__in=memories)
     texts = {*versions.values_list("content", flat=True), *sources.values_list("quote", flat=True)}

@@ -1,4 +1,4 @@
-"""Handlers that erase memories and projects, and the cleanup of what has expired."""
+"""Handlers that erase memories and projects, and the cleanup of expired rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _KEPT = ("messages",)
 def forget_memory(run: Run) -> Mapping[str, Any]:
     """Erase memories with everything derived from them.
 
-    Running it twice is safe: each round erases the rest that it finds.
+    Safe to run twice: each round erases the remaining rows that it finds.
     """
     user = run.user()
     if user is not None:
@@ -48,7 +48,7 @@ def forget_memory(run: Run) -> Mapping[str, Any]:
 def forget_project(run: Run) -> Mapping[str, Any]:
     """Erase a project's memories, then the project.
 
-    Running it twice is safe: the project is erased last, since the rest is found through it.
+    Safe to run twice: the project is erased last, since its memories are found through it.
     """
     user = run.user()
     if user is not None:
@@ -67,7 +67,7 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
     own = Project.everything.filter(user=user, pk__in=projects)
     found, written = ErasedTexts(), list[str]()
 
-    def look() -> list[str]:
+    def collect_texts() -> list[str]:
         nonlocal found, written
         found = erased_texts.collect(user=user, resting=resting, gone=gone)
         texts = [*found.texts, *erased_hashes.words_of(own)]
@@ -78,7 +78,7 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
     erasure.remember(
         run,
         user=user,
-        texts=look,
+        texts=collect_texts,
         rows=lambda: [*found.rows, own],
         staying=lambda: [*found.staying, *written],
     )
@@ -93,7 +93,7 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
 
 
 def _erase_project(user: User, pk: int, until: datetime) -> Counts:
-    """Erase the project; earlier turns lose its key, later ones refer to a new project."""
+    """Erase the project. Earlier turns lose its key; later turns refer to a new project."""
     own = Project.everything.filter(user=user, pk=pk)
     before = Turn.everything.filter(user=user, user_message__recorded_at__lte=until)
     before.filter(project_key__in=own.values("key")).update(project_key="")
@@ -116,16 +116,17 @@ def _memories_again(user: User, target: Mapping[str, Any], at: datetime) -> Oper
 
 @reapplies("project")
 def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Check the creation time too: a primary key may be reused after a restore."""
+    """Check the creation time too, since a primary key may be reused after a restore."""
     own = Project.everything.filter(user=user, pk=target["project"], created_at__lte=at)
     project = own.first()
     return memory_forgets.forget_project(user=user, project=project) if project else None
 
 
 def forget_binned(run: Run) -> int:
-    """Forget memories whose time in the recycle bin is over; return how many.
+    """Forget memories whose time in the recycle bin is over; return their number.
 
-    Each user's memories go through the same service as "Forget now", in a separate transaction.
+    Each user's memories are forgotten by the same service as for "Forget now", in a separate
+    transaction.
     """
     with as_system():
         due = Memory.visible.filter(purge_at__lte=timezone.now()).order_by("pk")
@@ -136,7 +137,7 @@ def forget_binned(run: Run) -> int:
     for user_id, memory_ids in owners.items():
         run.step("bin")
         with as_user(users[user_id], changing=True):
-            # Read again: a memory may have been restored in the meantime.
+            # Read again, since a memory may have been restored in the meantime.
             still = list(Memory.visible.filter(pk__in=memory_ids, purge_at__lte=timezone.now()))
             if still:
                 memory_forgets.forget_memories(user=users[user_id], memories=still)
@@ -154,7 +155,7 @@ def erase_binned_files(run: Run) -> int:
 
 
 def erase_expired(run: Run) -> dict[str, int]:
-    """Erase expired traces and stored answers, used or stale links, and stale tokens.
+    """Erase expired traces and stored responses, expired links, and expired tokens.
 
     Rows are erased in batches, each in its own transaction.
     """

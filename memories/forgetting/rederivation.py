@@ -1,7 +1,7 @@
-"""Hide, erase and re-derive the texts that rest on something that is being forgotten.
+"""Hide, erase and rederive the texts that depend on forgotten sources.
 
-`memories.forgetting.derivation` decides; this module reads its input and writes its result. A
-hidden source counts as forgotten, whichever operation will erase it.
+`memories.forgetting.derivation` computes the plan; this module reads its input and writes its
+result. A hidden source counts as forgotten, whichever operation will erase it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ KEPT = "kept when its conversation was deleted"
 
 @dataclass(frozen=True)
 class Derived:
-    """The row counts of what a round erased, and whether more is left to do."""
+    """The numbers of erased rows in a round. `more` is True if another round is needed."""
 
     erased: Counter[str]
     more: bool
@@ -46,7 +46,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class _Hidden:
-    """The hidden memories, with the graph and the plan that led to them."""
+    """The hidden memories, with the graph and the plan from which they were computed."""
 
     graph: Graph
     outcomes: Mapping[int, Outcome]
@@ -54,12 +54,12 @@ class _Hidden:
 
 
 def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
-    """Hide the sources that match, the memories in `gone`, and the texts to be derived again.
+    """Hide the matching sources, the memories in `gone`, and the texts to be rederived.
 
-    Returns the keys of the hidden memories. Safe to repeat.
+    Return the keys of the hidden memories. Safe to repeat.
     """
     if not _hide_sources(user, resting, gone) and not gone:
-        return []  # the operation that hid the sources has hidden their dependents too
+        return []  # the operation that hid the sources has also hidden their dependents
     found = _hide(user=user, resting=resting, gone=gone, leaving=gone, newly=True)
     return [one.pk for one in found.memories] if found else []
 
@@ -72,7 +72,9 @@ def _hide_sources(user: User, resting: Q, gone: Collection[int]) -> int:
 def _hide(
     *, user: User, resting: Q, gone: Collection[int], leaving: Collection[int], newly: bool
 ) -> _Hidden | None:
-    """Hide what rests on hidden sources; `leaving` has all memories to erase, not only `gone`."""
+    """Hide the dependents of hidden sources. `leaving` has all memories to erase, not only
+    `gone`.
+    """
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     touched = {*sources.values_list("memory", flat=True).distinct(), *gone}
     if not touched:
@@ -99,7 +101,7 @@ def _hide_rows(
     *,
     leaving: Collection[int],
 ) -> None:
-    """Hide the rows and whatever shows them; rows hidden earlier need nothing more."""
+    """Hide the rows and all places that show them; skip rows that are already hidden."""
     now = timezone.now()
     MemoryVersion.everything.filter(
         user=user, pk__in=[one.pk for one in versions], hidden_at__isnull=True
@@ -121,7 +123,7 @@ def _hide_rows(
 
 
 def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
-    """Erase or re-derive up to `limit` memories that rest on the match, or are in `gone`.
+    """Erase or rederive up to `limit` memories that depend on matching sources, or are in `gone`.
 
     Memories in `gone` and memories with no remaining text are erased; the others are shown again
     with their remaining text. A repeated run continues where the last one stopped.
@@ -216,14 +218,16 @@ def stands(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
 
 
 def _is_open(graph: Graph, outcomes: Mapping[int, Outcome], text: Text) -> bool:
-    """Whether the text isn't hidden by another operation that will erase it."""
+    """Return True unless the text was hidden by another operation that will erase it."""
     return outcomes[text.id].changed or graph.versions[text.id].hidden_at is None
 
 
 def _mark_versions(
     user: User, changed: Mapping[int, Outcome], memory_ids: Sequence[int]
 ) -> Counter[str]:
-    """Write the outcomes to the versions; delete forgotten sources and links of emptied ones."""
+    """Write the outcomes to the versions; delete forgotten sources and links of emptied
+    versions.
+    """
     now = timezone.now()
     erased = memory_erasure.erase_earlier_texts(user=user, version_ids=changed)
     erased += memory_erasure.erase_phrases(user=user, version_ids=changed)
@@ -250,12 +254,12 @@ def _mark_versions(
 
 
 def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -> None:
-    """Give a memory the newest text that still holds, and index that text."""
+    """Give a memory the newest remaining text, and index it."""
     own = graph.by_memory[memory.pk]
     if not any(outcomes[one.id].changed for one in own):
         return
     if memory.origin == Origin.EXTRACTED:
-        memory.data, memory.metadata = {}, {}  # labels of a turn that may be erased
+        memory.data, memory.metadata = {}, {}  # they contain labels of a turn that may be erased
     Arbitration.objects.filter(user=memory.user_id, target=memory).update(target_text="")
     current = current_text(graph, memory)
     if outcomes[current.id].changed:
@@ -276,7 +280,7 @@ def _give_text(
     newest = max(standing, key=lambda version: version.number)
     newest.refresh_from_db()
     if newest.number != memory.current_version:
-        newest = _go_back(memory, newest)
+        newest = _restore_version(memory, newest)
     memory.content, memory.kind, memory.summary = newest.content, newest.kind, newest.summary
     memory.content_hash = memory_writes.content_hash(newest.content)
     memory.current_version, memory.origin = newest.number, newest.actor
@@ -288,7 +292,7 @@ def _give_text(
     search_index.index_later(memory)
 
 
-def _go_back(memory: Memory, version: MemoryVersion) -> MemoryVersion:
+def _restore_version(memory: Memory, version: MemoryVersion) -> MemoryVersion:
     """Create a new version with an older version's text and sources."""
     numbers = MemoryVersion.everything.filter(memory=memory).values_list("number", flat=True)
     made = MemoryVersion.objects.create(

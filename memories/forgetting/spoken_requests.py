@@ -1,9 +1,9 @@
-"""Requests to forget in words, "forget that …": the memories that they mean, and the outcome.
+"""Requests to forget in words ("forget that …"): the memories they mean, and the outcome.
 
-Nothing is erased on a guess. If a request means exactly one memory, and no other is near it, the
-same service as the button carries it out. Any other request becomes a question: the outcome lists
-the ids of the memories and of their messages, and the user chooses. `aboutness` decides which texts
-a request is about; this module collects them.
+Nothing is erased on a guess. If a request means exactly one memory and no other memory is near, it
+is carried out by the same service as the button. Any other request becomes a question: the outcome
+lists the ids of the memories and of their messages, and the user chooses. `aboutness` decides which
+texts a request is about; this module collects them.
 """
 
 from __future__ import annotations
@@ -38,21 +38,23 @@ from ops.models import User
 from ops.queue.run import Run
 
 FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND = "forgotten", "needs_choice", "nothing_found"
-ONLY_MATCH = "only_match"  # in payload and receipt: nobody was asked
+ONLY_MATCH = "only_match"  # value in payload and receipt if no person was asked
 LISTED = 20
 _THAT = re.compile(r"^(?:the fact )?that\s+(?=\w)", re.IGNORECASE)
 _NEAR = 0.3  # cosine; unrelated short statements are below 0.2 for the bundled embedder
-_ASKED_WHO_SAYS_IT = 3  # memories for which further messages that say the same are looked up
-_PERHAPS_SAYING = 6  # messages by meaning, and as many by words, that are read per memory
-_READ = 48  # the most similar memories are compared with a request; each takes 10 ms
-_SHARED = 0.2  # nearness that a shared word adds to the cosine, times its rarity
-_AMONG = 10  # a shared word is as rare as among so many memories
-_AHEAD = 0.4  # nearness by which a plain match must be ahead of every other memory
+# Number of memories for which further messages with the same statement are searched.
+_MOST_WITH_REPEATING = 3
+# Messages found by meaning, and as many found by words, that are read per memory.
+_MOST_REPEATING = 6
+_COMPARED = 48  # number of most similar memories to compare with a request; each takes 10 ms
+_SHARED = 0.2  # nearness added to the cosine per shared word, times the rarity of the word
+_AMONG = 10  # number of memories assumed for the rarity of a shared word
+_LEAD = 0.4  # minimum lead of a plain match in nearness over every other memory
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request with its vector, made before any transaction (None for "forget that")."""
+    """A request with its vector, computed before any transaction (None for "forget that")."""
 
     request: ForgetRequest
     vector: Vectors | None
@@ -62,7 +64,7 @@ class Asked:
 class Found:
     """The memories that the requests may mean, most probable first, and their messages.
 
-    `is_plain`: each request means exactly one memory, and no other is near it.
+    `is_plain` is True if each request means exactly one memory and no other memory is near.
     """
 
     memories: Sequence[Memory] = ()
@@ -74,8 +76,8 @@ class Found:
 class Outcome:
     """The outcome of a request, by public ids only.
 
-    `status` is FORGOTTEN (the memories of `memory_ids` are erased, the messages of `message_ids`
-    still say it), NEEDS_CHOICE (nothing is erased) or NOTHING_FOUND.
+    `status` is FORGOTTEN (the memories in `memory_ids` are erased, the messages in `message_ids`
+    still state them), NEEDS_CHOICE (nothing is erased) or NOTHING_FOUND.
     """
 
     status: str = NOTHING_FOUND
@@ -94,21 +96,21 @@ class Outcome:
         return {"status": self.status, **ids, **({"op_id": self.op_id} if self.op_id else {})}
 
     def with_request(self, message: Message) -> Outcome:
-        """Add the requesting message, which says it too, unless nothing was found."""
+        """Add the requesting message, which states it too, unless nothing was found."""
         if self.status == NOTHING_FOUND or message.public_id in self.message_ids:
             return self
         return replace(self, message_ids=[*self.message_ids, message.public_id])
 
 
 def prepare(requests: Sequence[ForgetRequest]) -> list[Asked]:
-    """Embed the subjects of the requests; call it outside any transaction."""
+    """Embed the subjects of the requests. Call it outside any transaction."""
     return [
         Asked(one, search_index.embed([one.about])[0] if one.about else None) for one in requests
     ]
 
 
 def asked_in(text: str) -> list[Asked]:
-    """Return the requests to forget in a message, embedded; call it outside any transaction."""
+    """Return the requests to forget in a message, embedded. Call it outside any transaction."""
     return prepare(_requests_in(text))
 
 
@@ -117,9 +119,9 @@ def asks_to_forget(text: str) -> bool:
 
 
 def asked_about(about: str) -> list[Asked]:
-    """Like `asked_in`, for an API client's subject: "forget that …" or only the subject.
+    """Return the embedded requests for an API client's text: "forget that …" or only the subject.
 
-    Here it is certain that a brief "forget coffee" is a request; its words are the subject.
+    Unlike in a message, a brief "forget coffee" is certainly a request; its words are the subject.
     """
     requests = [one for one in _requests_in(about) if one.about]
     found = [one for one in requests if one.in_words or not speaks_of_forgetting(about)]
@@ -128,7 +130,7 @@ def asked_about(about: str) -> list[Asked]:
 
 
 def says_nothing_else(text: str, asked: Sequence[Asked]) -> bool:
-    """Whether the message has no words besides its requests to forget."""
+    """Return True if the message has no words other than its requests to forget."""
     rest = text
     for one in asked:
         rest = rest.replace(one.request.quote, "")
@@ -142,9 +144,9 @@ def _requests_in(text: str) -> Sequence[ForgetRequest]:
 
 
 def settle(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> Outcome | None:
-    """Settle a turn's requests to forget; None if there are none.
+    """Carry out a turn's requests to forget; return None if there are none.
 
-    The chat settles them before it answers; the outcome is then in the payload.
+    The chat carries them out before it answers; then the outcome is already in the payload.
     """
     if told := run.payload.get("forget"):
         return Outcome.of(told)
@@ -167,9 +169,14 @@ def find(
     conversation: Conversation | None = None,
     before: int = 0,
 ) -> Found:
-    """Return what the requests may mean. "Forget that" means what the previous turn taught."""
+    """Return the memories that the requests may mean.
+
+    "Forget that" means the memories taught by the previous turn.
+    """
     each = [
-        _just_taught(user, conversation, before=before) if one.vector is None else _meant(one, user)
+        _taught_by_previous_turn(user, conversation, before=before)
+        if one.vector is None
+        else _find_meant(one, user)
         for one in asked
     ]
     memories = list({memory.pk: memory for one in each for memory in one.memories}.values())
@@ -181,9 +188,9 @@ def find(
 
 
 def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> Outcome:
-    """Forget a plain match; anything else is a question. Runs in the caller's transaction.
+    """Forget a plain match; any other match becomes a question. Run in the caller's transaction.
 
-    Raises `NotFound` if a plain match is gone by now.
+    Raise `NotFound` if a plain match is gone in the meantime.
     """
     if not found.memories and not found.messages:
         return Outcome()
@@ -200,7 +207,7 @@ def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> 
     return Outcome(FORGOTTEN, memories, messages, operation.public_id)
 
 
-def _meant(asked: Asked, user: User) -> Found:
+def _find_meant(asked: Asked, user: User) -> Found:
     assert asked.vector is not None
     about = asked.request.about
     topics = query.asked_about(about)
@@ -212,19 +219,19 @@ def _meant(asked: Asked, user: User) -> Found:
         longest=max(segment.words(about), key=len, default=""),
         floor=floor,
     )
-    read, unread = met[:_READ], [one for one in met[_READ:] if one.similarity >= floor]
-    said_before = _said_before(user, read)
+    read, unread = met[:_COMPARED], [one for one in met[_COMPARED:] if one.similarity >= floor]
+    said_before = _earlier_texts(user, read)
     nearness = _nearness(about, read)
     judged = [(_probability(about, one, said_before[one.pk]), one) for one in read]
     plain = None if unread else _plain_match(about, judged, nearness)
-    if plain and _is_one_matter(about, said_before[plain.pk]):
+    if plain and _do_earlier_texts_match(about, said_before[plain.pk]):
         return Found(_rows(user, [plain.pk]), is_plain=True)
     listed = [
         (-score - nearness[one.pk], one.pk)
         for score, one in judged
         if score >= pairs.PERHAPS
         or one.similarity >= floor
-        or nearness[one.pk] > one.similarity  # they share a word
+        or nearness[one.pk] > one.similarity  # a shared word raises the nearness
         or _is_alike(one, topics)
     ]
     further = [(-one.similarity, one.pk) for one in unread]
@@ -232,7 +239,7 @@ def _meant(asked: Asked, user: User) -> Found:
 
 
 def _nearness(about: str, met: Sequence[Meant]) -> dict[int, float]:
-    """Return for each memory its cosine plus what shared words add: the rarer, the more."""
+    """Return for each memory its cosine plus a bonus for shared words, higher for rarer words."""
     asked = set(segment.terms(about))
     shared = {one.pk: asked & set(segment.terms(one.content)) for one in met}
     held = Counter(term for terms in shared.values() for term in terms)
@@ -248,14 +255,15 @@ def _plain_match(
 ) -> Meant | None:
     """Return the memory that is far nearer than any other, unless the pair head denies it.
 
-    Alone, neither of the two is sure enough: the head errs between near misses, nearness doesn't
-    see a negation, nor that "hubby" is the husband. So the head must prefer no other memory.
+    Neither signal is reliable alone: the head makes mistakes between near misses, and nearness
+    recognizes neither a negation nor that "hubby" is the husband. So the head must prefer no other
+    memory.
     """
     ranked = sorted((one for _, one in judged), key=lambda one: -nearness[one.pk])
     if not ranked:
         return None
     next_best = max([_NEAR, *(nearness[one.pk] for one in ranked[1:])])
-    if nearness[ranked[0].pk] - next_best < _AHEAD:
+    if nearness[ranked[0].pk] - next_best < _LEAD:
         return None
     own = _is_about(about, ranked[0].content)
     others = max((score for score, one in judged if one.pk != ranked[0].pk), default=0.0)
@@ -265,8 +273,7 @@ def _plain_match(
 def _probability(about: str, meant: Meant, before: Collection[str]) -> float:
     """Return the probability that the memory is meant.
 
-    An earlier version can make it probable but never sure, since the memory says something else
-    now.
+    An earlier version can make it probable but never certain, since the present text is different.
     """
     now = _is_about(about, meant.content)
     earlier = max((_is_about(about, text) for text in before), default=0.0)
@@ -278,16 +285,20 @@ def _is_about(about: str, text: str) -> float:
 
 
 def _is_alike(meant: Meant, topics: Sequence[query.Asked]) -> bool:
-    """Whether both are about the same everyday concept: enough to list it, but not to block."""
+    """Return True if both are about the same everyday concept: enough to list it, but not to
+    block.
+    """
     return bool(query.matched_concepts(topics, segment.terms(meant.content)))
 
 
-def _is_one_matter(about: str, before: Collection[str]) -> bool:
-    """Whether all earlier versions are probably meant too, as they go with the memory."""
+def _do_earlier_texts_match(about: str, before: Collection[str]) -> bool:
+    """Return True if all earlier versions are probably meant too, since they are erased
+    together.
+    """
     return all(_is_about(about, text) >= pairs.YES for text in before)
 
 
-def _said_before(user: User, met: Sequence[Meant]) -> dict[int, set[str]]:
+def _earlier_texts(user: User, met: Sequence[Meant]) -> dict[int, set[str]]:
     """Return the texts of each memory's versions that differ from its current text."""
     now = {one.pk: one.content for one in met}
     versions = MemoryVersion.objects.filter(user=user, memory__in=now).exclude(content="")
@@ -306,18 +317,20 @@ def _rows(user: User, pks: Sequence[int]) -> list[Memory]:
 
 
 def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
-    """Return the user's messages that told these memories or say the same, oldest first."""
+    """Return the user's messages that told these memories or repeat them, oldest first."""
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = sources.values_list("message", "turn__user_message", "turn__assistant_message")
     wanted = {pk for row in told for pk in _own_message(*row)}
-    for memory in memories[:_ASKED_WHO_SAYS_IT]:
-        wanted |= _saying(memory, known=wanted)
+    for memory in memories[:_MOST_WITH_REPEATING]:
+        wanted |= _find_repeating_messages(memory, known=wanted)
     return list(Message.objects.filter(user=user, pk__in=wanted).order_by("pk"))
 
 
-def _saying(memory: Memory, *, known: Collection[int]) -> set[int]:
-    """Return messages that say the same but are no source; the pair head reads the likeliest."""
-    perhaps = set(similar_memories.perhaps_saying(memory, few=_PERHAPS_SAYING)) - set(known)
+def _find_repeating_messages(memory: Memory, *, known: Collection[int]) -> set[int]:
+    """Return messages with the same statement that are no source; the pair head reads the
+    likeliest.
+    """
+    perhaps = set(similar_memories.perhaps_saying(memory, few=_MOST_REPEATING)) - set(known)
     rows = Message.objects.filter(pk__in=perhaps).values_list("pk", "content")
     read = language_steps.pair_reader().relations([(memory.content, text) for _, text in rows])
     return {
@@ -333,8 +346,10 @@ def _own_message(message: int | None, question: int | None, reply: int | None) -
     return set() if one is None else {one}
 
 
-def _just_taught(user: User, conversation: Conversation | None, *, before: int) -> Found:
-    """Return what the previous turn taught, or its message if it wasn't learned from yet."""
+def _taught_by_previous_turn(
+    user: User, conversation: Conversation | None, *, before: int
+) -> Found:
+    """Return the previous turn's memories, or its message if it hasn't been learned from yet."""
     turns = Turn.objects.filter(
         user=user, conversation=conversation, user_message__number__lt=before
     )
@@ -350,7 +365,7 @@ def _just_taught(user: User, conversation: Conversation | None, *, before: int) 
 
 
 def _says_nothing_else(turn: Turn, memory: Memory, sources: Sequence[Source]) -> bool:
-    """Whether the message told only this memory, and the memory has no other source."""
+    """Return True if the message told only this memory, and the memory has no other source."""
     told = segment.terms(" ".join([memory.content, *(one.quote for one in sources)]))
     elsewhere = Source.objects.filter(memory=memory).exclude(turn=turn)
     return set(segment.terms(turn.user_message.content)) <= set(told) and not elsewhere.exists()

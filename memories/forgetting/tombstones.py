@@ -1,4 +1,4 @@
-"""Tombstones keep a forgotten statement from being learned again from earlier messages.
+"""Tombstones prevent a forgotten statement from being learned again from earlier messages.
 
 Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
 its content words, and of overlapping pieces, so that a slightly different excerpt of the same words
@@ -25,8 +25,8 @@ from memories.models import MemoryVersion, Source, Tombstone
 from ops.models import User
 
 _SALT = "memories.tombstone"
-_MOST_PIECES = 64  # per text; of more, those with the lowest hashes are a fair sample
-_AROUND = 200  # characters beside a quotation that are compared with it
+_MOST_PIECES = 64  # per text; the pieces with the lowest hashes are an unbiased sample
+_CONTEXT = 200  # characters before and after a quotation that are compared with it
 _NEGATED = re.compile(r"n['’]?t\b|\b(?:not?|never|without)\b|[不没沒别別未无無]", re.IGNORECASE)
 _BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at > %s)"
 
@@ -35,7 +35,7 @@ _BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at 
 class Telling:
     """Where and when a statement was said.
 
-    `said` is the key of the whole message, and `text` its words, or the part of them that is known.
+    `said` is the key of the whole message, and `text` its words, or the known part of them.
     `message_ids` has the public ids of the messages of its turn. If `at` is None, the time is
     unknown: the statement counts as said before any forget.
     """
@@ -63,18 +63,20 @@ class _Words:
 
 
 def tombstone_key(text: str) -> str:
-    """Return a hash keyed with the instance's secret: it identifies a text without revealing it."""
+    """Return a hash keyed with the instance's secret. It identifies a text without revealing it."""
     return _keyed(shingles.normalise(text))
 
 
 def about_key(text: str) -> str:
-    """Like `tombstone_key`, of the content words in any order; empty if there are none."""
+    """Return a keyed hash of the content words, in any order; "" if there are none."""
     words = sorted(set(segment.terms(text)))
     return _keyed(" ".join([*words, "-" * bool(_NEGATED.search(text))])) if words else ""
 
 
 def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool:
-    """Whether the statement was forgotten after it was said, or comes from the same messages."""
+    """Return True if the statement was forgotten after it was said, or comes from the same
+    messages.
+    """
     keys = [tombstone_key(one) for one in (text, quote) if one]
     abouts = [key for one in (text, quote) if (key := about_key(one))]
     before = [user.pk, list(telling.message_ids), telling.at is None, telling.at]
@@ -85,13 +87,15 @@ def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool
         f" FROM memories_tombstone WHERE {_BEFORE}",
         [keys, abouts, telling.said, *before],
     )
-    return bool(known) or bool(sizes and quote and _holds(user, quote, telling, sizes, before))
+    return bool(known) or bool(
+        sizes and quote and _matches_pieces(user, quote, telling, sizes, before)
+    )
 
 
 def leave(*, user: User, version_ids: Sequence[int]) -> None:
     """Leave a tombstone for each text of these versions and each quotation of their sources.
 
-    The forget counts as of the time when the version was hidden. Existing tombstones are kept.
+    The time of the forget is the time when the version was hidden. Existing tombstones are kept.
     """
     versions = MemoryVersion.everything.filter(user=user, pk__in=version_ids)
     messages, quotes = _sources_of(user, version_ids)
@@ -117,7 +121,9 @@ def leave(*, user: User, version_ids: Sequence[int]) -> None:
 
 
 def leave_messages(*, user: User, messages: QuerySet[Message], at: datetime) -> None:
-    """Leave a tombstone for each message, so that another one of the same text teaches nothing."""
+    """Leave a tombstone for each message, so that nothing is learned from another copy of its
+    text.
+    """
     Tombstone.objects.bulk_create(
         [
             Tombstone(
@@ -135,7 +141,7 @@ def leave_messages(*, user: User, messages: QuerySet[Message], at: datetime) -> 
 def _sources_of(
     user: User, version_ids: Sequence[int]
 ) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
-    """Return the ids of the messages and the quotations that each version rests on."""
+    """Return the ids of the messages and the quotations that each version depends on."""
     messages: dict[int, set[str]] = {pk: set() for pk in version_ids}
     quotes: dict[int, set[str]] = {pk: set() for pk in version_ids}
     sources = Source.everything.filter(user=user, version__in=version_ids).values_list(
@@ -147,20 +153,21 @@ def _sources_of(
         "reference",
     )
     for version, quote, *ids in sources:
-        messages[version].update(_given(ids))
+        messages[version].update(_message_and_note_ids(ids))
         quotes[version].add(quote)
     return messages, quotes
 
 
-def _given(ids: Iterable[str | None]) -> Iterable[str]:
-    """Keep the ids of messages and notes; a reference may name a note, also a valid source."""
+def _message_and_note_ids(ids: Iterable[str | None]) -> Iterable[str]:
+    """Keep the ids of messages and notes; a reference may name a note, which is also a source."""
     return (one for one in ids if one and one.startswith(("msg_", "note_")))
 
 
 def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:
     """Return the size of a text's pieces, and their hashes.
 
-    A short text is a single piece. A very short one has none: other texts contain it by chance.
+    A short text is a single piece. A very short text has none, since other texts contain it by
+    chance.
     """
     plain = shingles.normalise(text)
     full = shingles.size_for(plain)
@@ -172,14 +179,16 @@ def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:
     return size, sorted(found)[:_MOST_PIECES]
 
 
-def _holds(
+def _matches_pieces(
     user: User,
     quote: str,
     telling: Telling,
     sizes: Sequence[int],
     before: Sequence[object],
 ) -> bool:
-    """Whether the quotation and a forgotten text are mostly the same words of the message."""
+    """Return True if the quotation and a forgotten text are mostly the same words of the
+    message.
+    """
     words = _words_of(quote, telling.text)
     key = _key_of(user)
     places = {size: words.pieces(key, size) for size in sizes}
@@ -195,7 +204,7 @@ def _holds(
 def _words_of(quote: str, text: str) -> _Words:
     at = text.find(quote)
     start, end = (at, at + len(quote)) if at >= 0 else (0, 0)
-    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
     before, within, after = (shingles.normalise(one) for one in (before, quote, after))
     if at < 0:
         before = after = ""
@@ -205,7 +214,8 @@ def _words_of(quote: str, text: str) -> _Words:
 def _are_mostly_the_same(
     words: _Words, pieces: Collection[str], places: dict[str, list[int]], size: int
 ) -> bool:
-    """Whether at least half of the forgotten pieces occur in the words and overlap the quotation.
+    """Return True if at least half of the forgotten pieces occur in the words and overlap the
+    quotation.
 
     The overlap must cover at least half of the quotation or of the matched text.
     """
@@ -222,7 +232,9 @@ def _piece_hash(key: bytes, piece: str) -> str:
 
 
 def _key_of(user: User) -> bytes:
-    """Return the user's own key for pieces: they are short, and must not compare across users."""
+    """Return the user's own key for pieces, which are short and must not be comparable across
+    users.
+    """
     return salted_hmac(f"{_SALT}.pieces", str(user.pk), algorithm="sha256").digest()
 
 

@@ -32,8 +32,8 @@ from ops.models import User
 from ops.queue.run import Run
 
 ACCEPTED_CHARS = 200
-_ONE_BREATH = 12  # characters between two statements that belong together
-# A turn forgotten in the meantime isn't marked; an earlier attempt's refusals are replaced.
+_ONE_BREATH = 12  # maximum characters between two statements that belong together
+# A turn forgotten in the meantime isn't marked. Refusals of an earlier attempt are replaced.
 _MARK = """
 WITH marked AS (
     UPDATE conversations_turn SET extracted_at = %s
@@ -50,9 +50,9 @@ SELECT id FROM marked
 
 
 def extract(text: TurnText) -> Extraction:
-    """Ask the extractor and drop candidates that are unimportant or not to be kept.
+    """Run the extractor and drop candidates that are unimportant or must not be kept.
 
-    Raises `ProviderError`.
+    Raise `ProviderError`.
     """
     found = language_steps.extractor().extract(text)
     kept = tuple(
@@ -64,18 +64,18 @@ def extract(text: TurnText) -> Extraction:
 
 
 def only_forgets(text: TurnText) -> Extraction:
-    """Extract only requests to forget, where nothing may be learned; no chat model is asked."""
+    """Extract only requests to forget, for texts that must not teach. No chat model is called."""
     found = language_steps.bundled_extractor().extract(text)
     return Extraction(forget=found.forget, secrets=found.secrets)
 
 
 def extract_from(heard: Heard) -> Extraction:
-    """Extract from a turn, except for what was already learned from its question alone.
+    """Extract from a turn, except what was already learned from its question alone.
 
-    If the reply took long, the question was learned from by itself (`unanswered`); only statements
-    of the other of two named speakers are new then. From a question that must not be kept, only
-    "forget that" is heard, which refers to earlier messages. While nothing may be learned, only
-    requests to forget are heard, and no chat model is asked.
+    If the reply took long, the question was already learned from by itself (`unanswered`); then
+    only statements of the other one of two named speakers are new. From a question that must not be
+    kept, only "forget that" is extracted, which refers to earlier messages. While nothing may be
+    learned, only requests to forget are extracted, and no chat model is called.
     """
     if not heard.learns:
         return only_forgets(heard.text)
@@ -90,10 +90,10 @@ def extract_from(heard: Heard) -> Extraction:
 
 
 def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
-    """Decide on each candidate and apply it in its own transaction; the last marks the turn.
+    """Decide on each candidate and apply it in its own transaction; the last one marks the turn.
 
-    A repeated run after a kill skips the candidates decided before: the verdicts are logged in the
-    transactions that applied them.
+    A repeated run after a kill skips the candidates that are already decided: the verdicts are
+    logged in the transactions that applied them.
     """
     marked = partial(mark, user, heard.turn, extraction)
     if not extraction.candidates:
@@ -101,8 +101,8 @@ def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list
             marked()
         return []
     taught = [teach(one, turn=heard.turn, project=heard.project) for one in extraction.candidates]
-    decided = [_learned(run, one, user=user) for one in taught[:-1]]
-    decided.append(_learned(run, taught[-1], user=user, then=marked))
+    decided = [_learn_candidate(run, one, user=user) for one in taught[:-1]]
+    decided.append(_learn_candidate(run, taught[-1], user=user, then=marked))
     found = [one for one in decided if one is not None]
     if len(found) > 1:
         with run.applying(user):
@@ -113,7 +113,7 @@ def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list
 def share_earlier_texts(
     candidates: Sequence[Candidate], decided: Sequence[Decided | None], *, user: User
 ) -> None:
-    """Share the earlier texts of one turn's memories; repeats of known memories are left out."""
+    """Share the earlier texts of one turn's memories, without repetitions of known memories."""
     new = [
         (candidate, one.memory.pk)
         for candidate, one in zip(candidates, decided, strict=True)
@@ -124,15 +124,16 @@ def share_earlier_texts(
     successors = {
         (ended, pk)
         for (first, ended), (candidate, pk) in itertools.pairwise(new)
-        if _takes_its_place(candidate, first)
+        if _replaces(candidate, first)
     }
     searchable_texts.share_earlier_texts(list(still), user=user, successors=successors)
 
 
-def _takes_its_place(candidate: Candidate, ended: Candidate) -> bool:
-    """Whether the user said in one breath that something ended and what holds now.
+def _replaces(candidate: Candidate, ended: Candidate) -> bool:
+    """Return True if the user said right after each other that something ended and what holds now.
 
-    "I left Chase and moved over to Ally": both about themselves, one right behind the other.
+    "I left Chase and moved over to Ally": both statements are about the user, and the second
+    directly follows the first.
     """
     own = all(one.reasons[:1] and one.reasons[0].startswith("self.") for one in (candidate, ended))
     gap = candidate.quote_start - ended.quote_start - len(ended.quote)
@@ -150,15 +151,18 @@ def learn_one(
 ) -> Decided | None:
     """Decide on a candidate and apply it in its own transaction.
 
-    A text composed from several turns `needs` the others as well: it is erased with any of them.
-    Returns None if the candidate was decided before or forgotten, a turn is gone or memory is off.
+    `needs` has the other turns of a text composed from several turns: it is erased with any of
+    them. Return None if the candidate was already decided or forgotten, a turn is gone or memory is
+    off.
     """
-    return _learned(run, teach(candidate, turn=turn, project=project, needs=needs), user=user)
+    return _learn_candidate(
+        run, teach(candidate, turn=turn, project=project, needs=needs), user=user
+    )
 
 
 @dataclass(frozen=True)
 class Taught:
-    """A candidate on its way into memory, with the vectors of its text."""
+    """A candidate to be decided, with its draft and the vectors of its text."""
 
     candidate: Candidate
     draft: Draft
@@ -174,7 +178,9 @@ def teach(
     needs: Sequence[Turn] = (),
     embedded: tuple[Vectors, list[str]] | None = None,
 ) -> Taught:
-    """Build the draft, embedding the text if needed; then call it outside any transaction."""
+    """Build the draft. Without `embedded` the text is embedded; then call it outside any
+    transaction.
+    """
     vectors, pieces = embedded or search_index.embed_memory(candidate.content)
     draft = draft_of(candidate, vectors, pieces, project)
     return Taught(candidate, labelled(draft, turn.labels), turn, needs)
@@ -184,7 +190,7 @@ def _nothing() -> None:
     pass
 
 
-def _learned(
+def _learn_candidate(
     run: Run, taught: Taught, *, user: User, then: Callable[[], None] = _nothing
 ) -> Decided | None:
     """Apply the candidate and run `then` in one transaction, after any remote calls."""
@@ -194,22 +200,22 @@ def _learned(
             then()
         return decided
     with as_user(user):
-        known = _known(taught, user=user)
+        known = _find_similar(taught, user=user)
     meeting = _meet(taught, known)
     merged = verdicts.merged_draft(meeting, taught.draft) if meeting else None
     with run.applying(user):
-        decided = _applied(taught, meeting, user=user, merged=merged) if meeting else None
+        decided = _apply(taught, meeting, user=user, merged=merged) if meeting else None
         then()
     return decided
 
 
 def decide_here(taught: Taught, *, user: User) -> Decided | None:
-    """Read, decide and apply in the open transaction; nothing in it calls a remote service."""
-    meeting = _meet(taught, _known(taught, user=user))
+    """Read, decide and apply in the open transaction, without calling a remote service."""
+    meeting = _meet(taught, _find_similar(taught, user=user))
     if meeting is None:
         return None
     merged = verdicts.merged_draft(meeting, taught.draft)
-    return _applied(taught, meeting, user=user, merged=merged)
+    return _apply(taught, meeting, user=user, merged=merged)
 
 
 def _meet(taught: Taught, known: Sequence[Known] | None) -> Meeting | None:
@@ -218,8 +224,8 @@ def _meet(taught: Taught, known: Sequence[Known] | None) -> Meeting | None:
     return verdicts.meet(taught.candidate, known=known, arbiter=language_steps.arbiter())
 
 
-def _known(taught: Taught, *, user: User) -> list[Known] | None:
-    """Return the similar memories, or None if the candidate was decided before or forgotten."""
+def _find_similar(taught: Taught, *, user: User) -> list[Known] | None:
+    """Return the similar memories, or None if the candidate was already decided or forgotten."""
     turn, candidate = taught.turn, taught.candidate
     if not may_learn(user, turn, candidate, needs=taught.needs):
         return None
@@ -232,9 +238,7 @@ def _known(taught: Taught, *, user: User) -> list[Known] | None:
     )
 
 
-def _applied(
-    taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None
-) -> Decided | None:
+def _apply(taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None) -> Decided | None:
     turn, candidate = taught.turn, taught.candidate
     if not all(still_there(user, one) for one in (turn, *taught.needs)):
         return None
@@ -251,16 +255,16 @@ def _applied(
         merged=merged,
     )
     if decided.result == "updated" and turn.labels:
-        _label(decided.memory, taught.draft)
+        _add_labels(decided.memory, taught.draft)
     if decided.result != "skipped":
         memory_writes.join_sources(decided.memory, turn=turn, others=taught.needs)
     return decided
 
 
 def mark(user: User, turn: Turn, extraction: Extraction) -> None:
-    """Mark the turn as learned and note what was refused.
+    """Mark the turn as learned and record the refusals.
 
-    Its message stores what the reader found: the places of secrets, and a request not to keep it.
+    Store in the user's message the positions of secrets and a request not to keep it.
     """
     understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
@@ -268,14 +272,14 @@ def mark(user: User, turn: Turn, extraction: Extraction) -> None:
 
 
 def may_learn(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
-    """Whether these turns may teach the candidate; see `learnability`."""
+    """Return True if these turns may teach the candidate; see `learnability`."""
     telling = learnability.telling_of_turn(turn, candidate, needs=needs)
     teach = all(learnability.may_teach(one) for one in (turn, *needs))
     return teach and learnability.may_learn(candidate, telling, user=user)
 
 
 def was_decided(user: User, turn: Turn, candidate: Candidate) -> bool:
-    """Whether an earlier run has decided on the candidate."""
+    """Return True if an earlier run has decided on the candidate."""
     decided = statements.rows(
         "SELECT 1 FROM memories_arbitration"
         " WHERE user_id = %s AND turn_id = %s AND candidate_text = %s LIMIT 1",
@@ -285,7 +289,10 @@ def was_decided(user: User, turn: Turn, candidate: Candidate) -> bool:
 
 
 def still_there(user: User, turn: Turn) -> bool:
-    """Whether the turn exists; locks it until the transaction ends. Message texts never change."""
+    """Return True if the turn exists, and lock it until the transaction ends.
+
+    Message texts never change, so they need no check.
+    """
     held = statements.rows(
         "SELECT 1 FROM conversations_turn"
         " WHERE id = %s AND user_id = %s AND hidden_at IS NULL FOR UPDATE",
@@ -327,8 +334,8 @@ def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
     )
 
 
-def _label(memory: Memory, draft: Draft) -> None:
-    """Add the turn's labels to a memory that got a new text; the ids that it has are kept."""
+def _add_labels(memory: Memory, draft: Draft) -> None:
+    """Add the turn's labels to a memory that got a new text; existing ids are kept."""
     for name in ("agent_id", "app_id", "run_id"):
         setattr(memory, name, getattr(memory, name) or getattr(draft, name))
     memory.metadata = {**memory.metadata, **draft.metadata}
@@ -339,7 +346,7 @@ def _label(memory: Memory, draft: Draft) -> None:
 
 
 def source_of(turn: Turn, candidate: Candidate) -> SourceInput:
-    """Return the source of a candidate: the message of the turn that says it.
+    """Return the source of a candidate: the message of the turn that contains it.
 
     If the user accepted a claim of the previous reply, the source is the accepting message.
     """

@@ -1,8 +1,8 @@
 """The single check whether a statement may be learned, used by every path.
 
 `Message.withheld` is decided when a message is recorded. Statements of other messages are then
-checked against the tombstones: a forgotten statement isn't learned again from anything said before
-the forget, and is learned when it is told anew.
+checked against the tombstones: a forgotten statement isn't learned again from messages before the
+forget, but is learned when it is told again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from ops.models import User
 
 
 def mark_of(text: str, *, role: str, is_on: bool) -> Withheld:
-    """Return the mark of a new message; `is_on`: long-term memory is on."""
+    """Return the `Withheld` value of a new message. `is_on` states whether long-term memory is
+    on.
+    """
     if not is_on:
         return Withheld.MEMORY_OFF
     asked = role == Role.USER and commands.is_asked_not_to(text)
@@ -36,7 +38,7 @@ def may_teach(turn: Turn) -> bool:
 
 
 def is_heard(turn: Turn) -> bool:
-    """Whether the turn is read at all: a turn that may not teach may still ask to forget."""
+    """Return True if the turn is read at all: a turn that may not teach may still ask to forget."""
     return _marks(turn) <= {Withheld.NO, Withheld.ASKED, Withheld.MEMORY_OFF}
 
 
@@ -54,10 +56,11 @@ def what_may_be_heard(extraction: Extraction) -> Extraction:
 
 
 def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
-    """Drop what is about a topic that an earlier message `asked` not to keep ("about my divorce").
+    """Drop candidates about a topic that an earlier message asked not to keep ("about my divorce").
 
-    It holds for the rest of the conversation, until that message is forgotten. If nothing else was
-    said, the message is marked as not kept, and the chat says so.
+    `asked` holds these messages. The request applies to the rest of the conversation, until its
+    message is forgotten. If no candidate is left, the message is marked as not kept, and the chat
+    says so.
     """
     if not (extraction.candidates and asked):
         return extraction
@@ -73,7 +76,7 @@ def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
 
 
 def may_learn(candidate: Candidate, telling: Telling, *, user: User) -> bool:
-    """Whether the statement wasn't forgotten after it was said."""
+    """Return True unless the statement was forgotten after it was said."""
     return not tombstones.is_forgotten(
         user=user, text=candidate.content, quote=candidate.quote, telling=telling
     )
@@ -87,7 +90,7 @@ def telling_of_turn(turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] =
 
 
 def telling_of_turns(turns: Collection[Turn], *, said: str = "") -> Telling:
-    """Return the telling of several turns, which counts as told with the last of them."""
+    """Return the telling of several turns, which counts as told with the last one."""
     ids = [
         message.public_id for one in turns for message in (one.user_message, one.assistant_message)
     ]
@@ -110,7 +113,7 @@ def telling_of_text(text: str, *, at: datetime | None) -> Telling:
 
 
 def told_at(message: Message) -> datetime | None:
-    """Return when we were told, or when it was said elsewhere; None if that is unknown."""
+    """Return when the message was told to us, or said elsewhere; None if the time is unknown."""
     if message.told == ToldAs.UNDATED:
         return None
     return message.created_at if message.told == ToldAs.DATED else message.recorded_at

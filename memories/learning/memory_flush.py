@@ -1,8 +1,8 @@
 """Memory flush: keep content that a client is about to drop from its context.
 
-A flush has two stages. The first reads and writes nothing: it returns candidates, each with the
-place in a message that it rests on. A candidate's id is the signed candidate itself, so nothing is
-stored between the stages that would have to be forgotten. The second stage arbitrates and writes.
+A flush has two stages. The first reads and writes nothing: it returns candidates, each with its
+source in a message. A candidate's id is the signed candidate itself, so nothing that could be
+forgotten is stored between the stages. The second stage arbitrates and writes.
 
 Content that may not be learned from is neither read nor written (`learnability`). Messages that
 aren't recorded here count as said before any forget, unless the caller gives their time.
@@ -78,7 +78,9 @@ class Proposed:
 
     @property
     def telling(self) -> Telling:
-        """The telling of a given message; only its quotation is still known in the second stage."""
+        """Return the telling of a given message; the second stage still knows only its
+        quotation.
+        """
         at = datetime.fromisoformat(self.at) if self.at else None
         return Telling(self.candidate.quote, self.said, at=at)
 
@@ -96,7 +98,7 @@ class Proposed:
 class Flushed:
     """The result of the first stage.
 
-    `tokens` counts the message tokens that weren't flushed before, `through` is the number of the
+    `tokens` counts the message tokens that weren't flushed before; `through` is the number of the
     last message that was read.
     """
 
@@ -129,9 +131,9 @@ class _Piece:
 def propose(
     *, user: User, conversation: Conversation, given: Sequence[GivenMessage] | None, least: int = 0
 ) -> Flushed:
-    """Read the given messages, or all turns since the last flush; outside any transaction.
+    """Read the given messages, or all turns since the last flush. Call it outside any transaction.
 
-    Nothing is read while fewer than `least` tokens are waiting. Raises `ProviderError`.
+    Read nothing if fewer than `least` tokens are waiting. Raise `ProviderError`.
     """
     with as_user(user):
         own = users.settings_of(user)
@@ -140,9 +142,9 @@ def propose(
             return Flushed((), waiting, conversation.pk)
         zone = zoneinfo.ZoneInfo(own.timezone)
         if given is None:
-            pieces = _of_turns(_turns(user, conversation), zone=zone)
+            pieces = _pieces_of_turns(_turns(user, conversation), zone=zone)
         else:
-            pieces = _of_given(user, conversation, given, zone=zone)
+            pieces = _pieces_of_given(user, conversation, given, zone=zone)
     ends = [one.turn.assistant_message.number for one in pieces if one.turn]
     read = max(ends, default=0)
     through = read if given is None else 0
@@ -157,11 +159,11 @@ def propose(
 
 
 def taken_back(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
-    """Verify candidates given by a caller, as ids or as ids with edits. Raises `Invalid`."""
-    return [_taken_back(one, place, user=user) for place, one in enumerate(candidates)]
+    """Verify candidates given by a caller, as ids or as ids with edits. Raise `Invalid`."""
+    return [_verify(one, place, user=user) for place, one in enumerate(candidates)]
 
 
-def _taken_back(given: Any, place: int, *, user: User) -> Proposed:
+def _verify(given: Any, place: int, *, user: User) -> Proposed:
     edits: Mapping[str, Any] = given if isinstance(given, dict) else {}
     id = edits.get("id") if edits else given
     try:
@@ -169,9 +171,9 @@ def _taken_back(given: Any, place: int, *, user: User) -> Proposed:
             raise signing.BadSignature
         told = signing.loads(id.removeprefix("cand_"), salt=_SALT, max_age=_SECONDS)
     except signing.BadSignature as error:
-        raise _wrong(place, "This id is not one of ours, or older than a day.") from error
+        raise _invalid(place, "This id is not one of ours, or older than a day.") from error
     if told.pop("user") != str(user.subject):
-        raise _wrong(place, "This candidate is somebody else's.")
+        raise _invalid(place, "This candidate is somebody else's.")
     kept = told.pop("candidate")
     at = kept.pop("occurred_at")
     candidate = Candidate(
@@ -185,17 +187,17 @@ def _edited(candidate: Candidate, edits: Mapping[str, Any], place: int) -> Candi
     changes = {name: edits[name] for name in ("content", "kind", *_NUMBERS) if name in edits}
     content = changes.get("content", candidate.content)
     if not isinstance(content, str) or not content.strip():
-        raise _wrong(place, "The content must be a text.")
+        raise _invalid(place, "The content must be a text.")
     for name in _NUMBERS:
         value = changes.get(name, 0)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise _wrong(place, f"{name} must lie between 0 and 1.")
+            raise _invalid(place, f"{name} must lie between 0 and 1.")
     if "kind" in changes:
         changes["kind"] = memory_writes.check_kind(str(changes["kind"]))
     return replace(candidate, **changes)
 
 
-def _wrong(place: int, message: str) -> Invalid:
+def _invalid(place: int, message: str) -> Invalid:
     return Invalid.field("candidates", f"{place}: {message}")
 
 
@@ -242,7 +244,7 @@ def _turns(user: User, conversation: Conversation) -> list[Turn]:
     )
 
 
-def _of_turns(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[_Piece]:
+def _pieces_of_turns(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[_Piece]:
     block = turn_context.recently_shown(turns[0].user_id) if turns else ""
     pieces: list[_Piece] = []
     before: list[Said] = []
@@ -257,16 +259,16 @@ def _of_turns(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[_Piece]
     return pieces
 
 
-def _of_given(
+def _pieces_of_given(
     user: User,
     conversation: Conversation,
     given: Sequence[GivenMessage],
     *,
     zone: zoneinfo.ZoneInfo,
 ) -> list[_Piece]:
-    """Read recorded messages as their turns, and the others as they were given.
+    """Read recorded messages as their turns, and the others as given.
 
-    A message that is recorded and withheld isn't read, whichever id it is given by.
+    A recorded message that is withheld isn't read, whichever id it is given by.
     """
     ids = [one.reference for one in given if one.reference]
     turns = selectors.whole_turns(
@@ -287,7 +289,7 @@ def _of_given(
     rest = [(n, one) for n, one in enumerate(given) if one.reference not in known]
     rest = _readable(user, conversation, rest)
     teaching = [one for one in turns if learnability.may_teach(one)]
-    return [*_of_turns(teaching, zone=zone), *_unrecorded(user, rest, zone=zone)]
+    return [*_pieces_of_turns(teaching, zone=zone), *_pieces_of_unrecorded(user, rest, zone=zone)]
 
 
 def _readable(
@@ -295,7 +297,7 @@ def _readable(
 ) -> list[tuple[int, GivenMessage]]:
     """Return the given messages that aren't withheld here and don't ask not to be kept.
 
-    For a message recorded here, the time when we were told replaces the given time.
+    For a message recorded here, the recorded time replaces the given time.
     """
     own = Message.objects.filter(user=user, conversation=conversation)
     withheld = own.exclude(withheld=Withheld.NO).values_list("role", "content")
@@ -319,7 +321,7 @@ def _readable(
     ]
 
 
-def _unrecorded(
+def _pieces_of_unrecorded(
     user: User, rest: Sequence[tuple[int, GivenMessage]], *, zone: zoneinfo.ZoneInfo
 ) -> list[_Piece]:
     now, block = timezone.now().astimezone(zone), turn_context.recently_shown(user.pk)
@@ -343,12 +345,12 @@ def _unrecorded(
     return pieces
 
 
-SOURCE = "flush"  # as shown in the note's line
+SOURCE = "flush"  # as shown in the line of the note
 
 
 @dataclass(frozen=True)
 class ReadyCandidate:
-    """A candidate without secrets, embedded; `draft` is None if the text was only a secret."""
+    """A candidate without secrets, embedded. `draft` is None if the text was only a secret."""
 
     proposed: Proposed
     draft: Draft | None
@@ -369,18 +371,18 @@ class WrittenCandidate:
 
 
 def prepare_candidates(proposed: Sequence[Proposed]) -> list[ReadyCandidate]:
-    """Screen and embed; call it outside any transaction. Raises `ProviderError`."""
+    """Screen and embed. Call it outside any transaction. Raise `ProviderError`."""
     return [_prepared(one) for one in proposed]
 
 
 def commit_candidates(ready: Sequence[ReadyCandidate], *, user: User) -> list[WrittenCandidate]:
-    """Arbitrate and write each candidate in the caller's transaction; a repeat changes nothing.
+    """Arbitrate and write each candidate in the caller's transaction. Safe to repeat.
 
-    Raises `Conflict` (`memory_off`, `being_forgotten`). The bundled arbiter decides; a model may
+    Raise `Conflict` (`memory_off`, `being_forgotten`). The bundled arbiter decides; a model may
     revise the decision later.
     """
     direct_writes.check_on(user)
-    written = [_written(one, user=user) for one in ready]
+    written = [_write(one, user=user) for one in ready]
     read: dict[int, int] = {}
     for proposed in (one.proposed for one in ready):
         read[proposed.conversation] = max(read.get(proposed.conversation, 0), proposed.through)
@@ -408,7 +410,7 @@ def _prepared(proposed: Proposed) -> ReadyCandidate:
     return ReadyCandidate(replace(proposed, candidate=candidate), draft)
 
 
-def _written(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
+def _write(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
     if ready.draft is None:
         learnability.note(screen(ready.proposed.candidate.content).refused, user_id=user.pk)
         return WrittenCandidate(None, "refused")
@@ -418,11 +420,11 @@ def _written(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
     if not _may_learn(ready.proposed, user=user, turn=turn):
         return WrittenCandidate(None, "gone")
     if turn is not None and ingest.was_decided(user, turn, ready.proposed.candidate):
-        return WrittenCandidate(_known(user, turn, ready.proposed.candidate.content), "skipped")
+        return WrittenCandidate(_memory_of(user, turn, ready.proposed.candidate.content), "skipped")
     decided = _decided(ready, ready.draft, user=user, turn=turn)
     if decided.result == "skipped":
         return WrittenCandidate(decided.memory.public_id, "skipped")
-    return _noted(decided, ready.draft.content, user=user, turn=turn)
+    return _append_note(decided, ready.draft.content, user=user, turn=turn)
 
 
 def _may_learn(proposed: Proposed, *, user: User, turn: Turn | None) -> bool:
@@ -452,8 +454,8 @@ def _decided(ready: ReadyCandidate, draft: Draft, *, user: User, turn: Turn | No
     )
 
 
-def _noted(decided: Decided, text: str, *, user: User, turn: Turn | None) -> WrittenCandidate:
-    """Note the text exactly as it was heard, so that forgetting the memory erases the line too."""
+def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) -> WrittenCandidate:
+    """Append the text exactly as it was read, so that forgetting the memory erases the line too."""
     note = daily_notes.append(text, user=user, source=SOURCE).note
     source = Source.objects.filter(memory=decided.memory, turn=turn).order_by("-pk").first()
     if source is not None:
@@ -464,14 +466,16 @@ def _noted(decided: Decided, text: str, *, user: User, turn: Turn | None) -> Wri
 
 
 def _turn(user: User, public_id: str) -> Turn | None:
-    """Return the turn, locked until the transaction ends, if its messages still exist."""
+    """Return the turn, locked until the transaction ends, or None if one of its messages is
+    gone.
+    """
     where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
     found = selectors.whole_turns(user, Sql(where, (public_id,)))
     return found[0] if found and ingest.still_there(user, found[0]) else None
 
 
-def _known(user: User, turn: Turn, text: str) -> str | None:
-    """Return the memory that was made from this exact candidate before."""
+def _memory_of(user: User, turn: Turn, text: str) -> str | None:
+    """Return the memory that was already made from this exact candidate."""
     made = Memory.objects.filter(user=user, arbitrations__turn=turn)
     found = made.filter(arbitrations__candidate_text=text).order_by("-pk").first()
     return found.public_id if found else None

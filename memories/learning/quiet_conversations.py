@@ -30,7 +30,7 @@ from ops.models import Kind, Operation, Priority, Status, User
 from ops.queue import outbox
 from ops.queue.run import Run
 
-_AT_ONCE = 200  # turns per examination; the next continues
+_AT_ONCE = 200  # turns per examination; the next one continues
 _EARLIER = 12  # preceding turns that are read as context
 _SWEPT = 500
 _WAITING = (Status.PENDING, Status.RUNNING)
@@ -39,7 +39,9 @@ _UNLEARNED = (Status.PENDING, Status.FAILED)
 
 @dataclass(frozen=True)
 class Session:
-    """The turns to be examined: `turns` by id, `heard` in order, up to message number `through`."""
+    """The turns to be examined: `turns` by key, `heard` in order, up to message number
+    `through`.
+    """
 
     conversation: Conversation
     turns: dict[int, Turn]
@@ -52,7 +54,9 @@ class Session:
 
 
 class NotLearnedYet(ProviderError):
-    """Some turns are still waiting to be learned from one by one, as when the model is down."""
+    """Raised while turns are still queued to be learned from one by one, as when the model is
+    down.
+    """
 
     def __init__(self) -> None:
         super().__init__("Some of its turns are not learned from yet.", retryable=True)
@@ -87,15 +91,15 @@ def request(conversation: Conversation) -> Operation:
 def examine(
     run: Run, *, user: User, conversation_id: int, through: int | None = None
 ) -> list[Decided]:
-    """Read the unexamined turns together, learn from them, and mark how far they were read.
+    """Read the unexamined turns together, learn from them, and record how far they were read.
 
-    Messages without a reply are learned from by themselves first. Raises `ProviderError`, also
-    while turns are still waiting to be learned from one by one. Nothing is learned while long-term
-    memory is off, but the messages are marked all the same.
+    Messages without a reply are learned from by themselves first. Raise `ProviderError`, also while
+    turns are still queued to be learned from one by one. Nothing is learned while long-term memory
+    is off, but the progress is recorded.
     """
     with as_user(user):
         session = read(user=user, conversation_id=conversation_id, through=through)
-        waits = session is not None and bool(_wanted(user, session.unlearned, _WAITING))
+        waits = session is not None and bool(_queued_turns(user, session.unlearned, _WAITING))
     if session is None:
         return []
     if waits:
@@ -113,10 +117,10 @@ def examine(
 
 
 def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> list[Decided]:
-    """Learn everything from the messages up to number `through`.
+    """Learn from all messages up to number `through`.
 
     Turns that couldn't be learned from when they were recorded come first; then the turns are read
-    together. Safe to repeat. Raises `ProviderError`: nothing may leave the window then.
+    together. Safe to repeat. Raise `ProviderError`; then no message may leave the window.
     """
     with as_user(user):
         late = _late_turns(user, conversation, through=through)
@@ -125,7 +129,7 @@ def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> 
 
 
 def read(*, user: User, conversation_id: int, through: int | None = None) -> Session | None:
-    """Return a conversation's unexamined turns with some earlier ones; None if there are none."""
+    """Return a conversation's unexamined turns with some earlier turns; None if there are none."""
     conversation = selectors.conversation_by(user, conversation_id)
     if conversation is None or user.hidden_at is not None:
         return None
@@ -147,7 +151,7 @@ def read(*, user: User, conversation_id: int, through: int | None = None) -> Ses
 
 
 def gather(session: Session) -> list[Gathered]:
-    """Ask the joint reader, outside any transaction; unimportant candidates are dropped."""
+    """Run the joint reader and drop unimportant candidates. Call it outside any transaction."""
     learned = [one for one in session.heard if session.turns[one.turn].extracted_at]
     if len(learned) < 2:
         return []
@@ -214,8 +218,8 @@ def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:
     ]
 
 
-def _wanted(user: User, turns: Sequence[int], statuses: Sequence[Status]) -> set[int]:
-    """Return the turns that an operation of these statuses is to learn from."""
+def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) -> set[int]:
+    """Return those turns for which a learning operation in one of these statuses exists."""
     if not turns:
         return set()
     wanted = Operation.objects.filter(
@@ -228,7 +232,7 @@ def _wanted(user: User, turns: Sequence[int], statuses: Sequence[Status]) -> set
 
 
 def _late_turns(user: User, conversation: Conversation, *, through: int) -> list[int]:
-    """Return the turns that are still to be learned from."""
+    """Return the turns that haven't been learned from yet."""
     late = statements.rows(
         "SELECT t.id FROM conversations_turn t"
         "  JOIN conversations_message q ON q.id = t.user_message_id"
@@ -238,11 +242,13 @@ def _late_turns(user: User, conversation: Conversation, *, through: int) -> list
         "   AND q.number > %s AND a.number <= %s",
         [user.pk, conversation.pk, conversation.examined_through, through],
     )
-    return sorted(_wanted(user, [pk for (pk,) in late], _UNLEARNED))
+    return sorted(_queued_turns(user, [pk for (pk,) in late], _UNLEARNED))
 
 
 def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
-    """Learn from a late turn; a turn that asks to forget something is left to its own operation."""
+    """Learn from a late turn, unless it asks to forget; such a turn is left to its own
+    operation.
+    """
     with as_user(user):
         heard = turn_context.hear(user=user, turn_id=turn)
     extraction = ingest.extract_from(heard) if heard else None

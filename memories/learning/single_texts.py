@@ -33,12 +33,12 @@ from ops.queue.run import Run
 
 
 @dataclass(frozen=True)
-class Lone:
+class SingleText:
     """A text that isn't a turn, and where it was said.
 
-    `taught` matches the memories that rest on it. `hold` locks its row until the transaction ends
+    `taught` matches the memories learned from it. `hold` locks its row until the transaction ends
     and returns the source for a candidate, or None if the text is gone. Explicit requests to
-    remember skip the confirmation, unless `confirms_all`.
+    remember skip the confirmation, unless `confirms_all` is True.
     """
 
     telling: Telling
@@ -47,10 +47,10 @@ class Lone:
     confirms_all: bool = False
 
 
-def learn(run: Run, candidate: Candidate, *, user: User, text: Lone) -> Decided | None:
-    """Decide on a candidate and apply it in its own transaction. Raises `ProviderError`.
+def learn(run: Run, candidate: Candidate, *, user: User, text: SingleText) -> Decided | None:
+    """Decide on a candidate and apply it in its own transaction. Raise `ProviderError`.
 
-    Returns None if it was decided before or forgotten, or if long-term memory is off.
+    Return None if the candidate was already decided or forgotten, or if long-term memory is off.
     """
     vectors, pieces = search_index.embed_memory(candidate.content)
     with as_user(user):
@@ -76,7 +76,7 @@ def learn(run: Run, candidate: Candidate, *, user: User, text: Lone) -> Decided 
         )
 
 
-def _is_new(user: User, text: Lone, candidate: Candidate) -> bool:
+def _is_new(user: User, text: SingleText, candidate: Candidate) -> bool:
     content = candidate.content
     if not learnability.may_learn(candidate, text.telling, user=user):
         return False
@@ -100,10 +100,10 @@ def unanswered_messages(*, user: User, conversation: Conversation, through: int)
 
 
 def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decided]:
-    """Carry out the message's requests to forget, learn from it, then mark it.
+    """Carry out the message's requests to forget, learn from the message, then mark it.
 
-    A repeated run after a kill skips candidates that were decided before. Raises `ProviderError`.
-    Nothing is learned while long-term memory is off, but the message is marked all the same.
+    A repeated run after a kill skips candidates that are already decided. Raise `ProviderError`.
+    Nothing is learned while long-term memory is off, but the message is still marked.
     """
     with as_user(user):
         own = users.settings_of(user)
@@ -114,7 +114,7 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
         extraction = ingest.only_forgets(text)
     if message.withheld not in (Withheld.NO, Withheld.MEMORY_OFF):
         extraction = learnability.what_may_be_heard(extraction)
-    _forget_what_was_asked(run, user, message, extraction)
+    _carry_out_forgets(run, user, message, extraction)
     decided = [
         one
         for candidate in extraction.candidates
@@ -131,8 +131,8 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
     return decided
 
 
-def _forget_what_was_asked(run: Run, user: User, message: Message, extraction: Extraction) -> None:
-    """Forget a plain match; otherwise keep the question in this operation."""
+def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extraction) -> None:
+    """Forget a plain match; otherwise store the question in this operation."""
     if not extraction.forget:
         return
     asked = spoken_requests.prepare(extraction.forget)
@@ -145,12 +145,12 @@ def _forget_what_was_asked(run: Run, user: User, message: Message, extraction: E
         outbox.keep_question(run.operation, outcome.with_request(message).told)
 
 
-def _message_text(user: User, message: Message) -> Lone:
+def _message_text(user: User, message: Message) -> SingleText:
     def hold(candidate: Candidate) -> SourceInput | None:
         still = _held_message(user, message)
         return _source(still, candidate) if still else None
 
-    return Lone(learnability.telling_of_message(message), Q(sources__message=message), hold)
+    return SingleText(learnability.telling_of_message(message), Q(sources__message=message), hold)
 
 
 def _held_message(user: User, message: Message) -> Message | None:
@@ -158,7 +158,7 @@ def _held_message(user: User, message: Message) -> Message | None:
 
 
 def _source(message: Message, candidate: Candidate) -> SourceInput:
-    """Return the source; a claim that the user accepted rests on the accepting message."""
+    """Return the source; for a claim that the user accepted, it is the accepting message."""
     own = candidate.quoted_role == "user"
     return SourceInput(
         origin=Origin.EXTRACTED,
@@ -179,17 +179,17 @@ def unread_notes(now: datetime) -> QuerySet[DailyNote]:
 
 
 def people_with_unread_notes(now: datetime) -> Iterator[User]:
-    """Yield the users with waiting notes; must run as the system."""
+    """Yield the users with unread notes. Must run as the system."""
     owners = unread_notes(now).order_by().values("user").distinct()
     on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
     yield from on.exclude(settings__longterm_enabled=False).order_by("pk")
 
 
 def learn_from_notes(run: Run, *, user: User) -> list[Decided]:
-    """Read a user's old lines, one after the other. Raises `ProviderError`.
+    """Read a user's old lines one by one. Raise `ProviderError`.
 
     Does nothing while long-term memory is off. A repeated run after a kill skips candidates that
-    were decided before.
+    are already decided.
     """
     with as_user(user):
         if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
@@ -217,14 +217,14 @@ def _learn_from_note(run: Run, user: User, line: DailyNote) -> list[Decided]:
     return decided
 
 
-def _note_text(user: User, line: DailyNote) -> Lone:
+def _note_text(user: User, line: DailyNote) -> SingleText:
     def hold(candidate: Candidate) -> SourceInput | None:
         if not _holds_note(user, line):
             return None
         return SourceInput(origin=Origin.EXTRACTED, quote=line.text, reference=line.public_id)
 
     taught = Q(sources__reference=line.public_id)
-    return Lone(learnability.telling_of_note(line), taught, hold, confirms_all=True)
+    return SingleText(learnability.telling_of_note(line), taught, hold, confirms_all=True)
 
 
 def _holds_note(user: User, line: DailyNote) -> bool:

@@ -1,4 +1,4 @@
-"""Learn skills: workflows of tools that did what was asked more than once.
+"""Learn skills: workflows of tools that succeeded for the same request more than once.
 
 The sources of a skill are the turns in which it worked. Its successes and failures are counted from
 the turns each time, so that a repeated run or a forgotten turn never leads to a miscount.
@@ -28,8 +28,8 @@ from ops.accounts import users
 from ops.models import User
 from ops.queue.run import Run
 
-_LOOKED_AT = 100  # latest turns with tools
-_ALIKE = 0.4  # cosine of two requests that ask for the same thing
+_LATEST = 100  # number of latest turns with tools that are read
+_MIN_SIMILARITY = 0.4  # minimum cosine of two requests for the same thing
 _IMPORTANCE = 0.5
 
 
@@ -69,8 +69,8 @@ def learn(run: Run, *, user: User, turn: Turn) -> list[Memory]:
         turns = _turns(user, turn)
     found = [
         _known(own, steps, alike)
-        for alike in [_alike(own, turns)]
-        for steps in _begun_like(own, alike)
+        for alike in [_similar_workflows(own, turns)]
+        for steps in _proven_steps(own, alike)
     ]
     with run.applying(user):
         if not users.settings_held(user).longterm_enabled:
@@ -82,10 +82,10 @@ def _turns(user: User, turn: Turn) -> list[Turn]:
     rows = Turn.objects.filter(user=user, project_key=turn.project_key, pk__lte=turn.pk)
     rows = rows.filter(user_message__withheld="", assistant_message__withheld="")
     with_tools = rows.exclude(tools=[]).select_related("user_message")
-    return list(with_tools.order_by("-pk")[:_LOOKED_AT])[::-1]
+    return list(with_tools.order_by("-pk")[:_LATEST])[::-1]
 
 
-def _alike(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
+def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
     """Return the workflows of similar requests, including this one."""
     found = [
         one
@@ -97,12 +97,14 @@ def _alike(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
     return [
         one
         for one, likeness in zip(found, vectors[1:] @ vectors[0], strict=True)
-        if one.turn == own.turn or likeness >= _ALIKE
+        if one.turn == own.turn or likeness >= _MIN_SIMILARITY
     ]
 
 
-def _begun_like(own: Workflow, alike: Sequence[Workflow]) -> list[tuple[Step, ...]]:
-    """Return the steps that worked often enough, among those that this turn tells about."""
+def _proven_steps(own: Workflow, alike: Sequence[Workflow]) -> list[tuple[Step, ...]]:
+    """Return the sequences of steps that worked often enough and that this turn confirms or
+    fails.
+    """
     worked: dict[tuple[Step, ...], int] = defaultdict(int)
     for one in alike:
         worked[one.steps] += one.worked
@@ -137,14 +139,14 @@ def _keep(user: User, skill: _Skill, turn: Turn) -> Memory | None:
         .first()
     )
     if memory is None:
-        memory = _made(user, skill, turns)
+        memory = _create(user, skill, turns)
     if memory is None or memory.deleted_at is not None:
         return None
     _add_turns(memory, skill, turns)
-    return _judged(memory, skill)
+    return _update_confidence(memory, skill)
 
 
-def _made(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | None:
+def _create(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | None:
     first = skill.worked[0]
     telling = learnability.telling_of_turns(turns.values())
     forgotten = tombstones.is_forgotten(user=user, text=first.statement, quote="", telling=telling)
@@ -178,7 +180,7 @@ def _add_turns(memory: Memory, skill: _Skill, turns: Mapping[int, Turn]) -> None
             _log(memory, one, turns, verdict=Verdict.SKIP)
 
 
-def _judged(memory: Memory, skill: _Skill) -> Memory:
+def _update_confidence(memory: Memory, skill: _Skill) -> Memory:
     memory.confidence = skill.confidence
     memory.data = {**memory.data, **skill.data}
     low = skill.confidence < settings.SKILL_FLOOR
@@ -204,7 +206,7 @@ def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
 
 
 def _log(memory: Memory, one: Workflow, turns: Mapping[int, Turn], *, verdict: Verdict) -> None:
-    """Log the wording of each turn as its own, so that it survives when another is forgotten."""
+    """Log each turn's own wording, so that it survives when another turn is forgotten."""
     Arbitration.objects.create(
         user_id=memory.user_id,
         turn=turns[one.turn],

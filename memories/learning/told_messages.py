@@ -36,7 +36,7 @@ _MOST_TAGS = 3
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a message: its text and where it begins."""
+    """A part of a message: its text and its start position."""
 
     text: str
     start: int
@@ -46,7 +46,7 @@ class Span:
 class Proposal:
     """The text to remember, with the kind and the topics that the reader finds.
 
-    `text` is empty if there is nothing but a secret; `redacted` tells that one was left out.
+    `text` is "" if the part is only a secret. `redacted` is True if a secret was left out.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Proposal:
 
 
 def span_of(message: Message, *, start: int | None = None, end: int | None = None) -> Span:
-    """Return the part between these characters without the blanks around it, else the whole."""
+    """Return the stripped part between these characters, or the whole message if none is given."""
     text = message.content[start:end] if start is not None else ""
     if start is None or not text.strip():
         start, text = 0, message.content
@@ -64,7 +64,7 @@ def span_of(message: Message, *, start: int | None = None, end: int | None = Non
 
 
 def propose(message: Message, span: Span) -> Proposal:
-    """Propose how to remember this part; secrets are masked. Needs no transaction."""
+    """Propose how to remember this part, with secrets masked. Needs no transaction."""
     text = _masked(span.text, message)
     if masking.says_nothing_but_secrets(text):
         return Proposal("", Kind.FACT, (), redacted=True)
@@ -79,8 +79,8 @@ def propose(message: Message, span: Span) -> Proposal:
 def remember(given: MemoryInput, *, user: User, message: Message, span: Span) -> Written:
     """Write the memory with the message and the quoted part as its source.
 
-    Opens its own transactions; call it outside of any. Raises `Invalid` (nothing but a secret),
-    `NotFound` if the message is gone, and `Conflict`: `memory_off`, `being_forgotten`.
+    Opens its own transactions; call it outside of any. Raise `Invalid` if the text is only a
+    secret, `NotFound` if the message is gone, and `Conflict` (`memory_off`, `being_forgotten`).
     """
     content = _masked(given.content.strip(), message)
     if masking.says_nothing_but_secrets(content):
@@ -102,7 +102,9 @@ def remember(given: MemoryInput, *, user: User, message: Message, span: Span) ->
 
 @dataclass(frozen=True)
 class Carried:
-    """The memory that a person made from a message, between its old turn and a new one."""
+    """The sources and verdicts of memories made from a message, between its old turn and a new
+    one.
+    """
 
     sources: tuple[int, ...]
     verdicts: tuple[int, ...]
@@ -113,9 +115,10 @@ class Carried:
 
 
 def take_from(message: Message, *, user: User) -> Carried:
-    """Detach what the person had remembered from a message that is recorded again.
+    """Detach the memories that the person made from a message, because the message is recorded
+    again.
 
-    Runs in the transaction that forgets the old turn; call `rest_on` with the new one in it.
+    Run in the transaction that forgets the old turn, and call `rest_on` there with the new turn.
     """
     own = Source.objects.filter(user=user, message=message, origin=Origin.USER)
     sources = list(own.values_list("pk", "memory"))
@@ -131,7 +134,7 @@ def take_from(message: Message, *, user: User) -> Carried:
 
 
 def _masked(text: str, message: Message) -> str:
-    """Mask the secrets of the text, also those that only the rest of the message gives away."""
+    """Mask the secrets of the text, also those that only the rest of the message reveals."""
     texts, places = (text, message.content), ((), message.secrets)
     return masking.masked_together(texts, places=places, read=True)[0]
 
@@ -142,10 +145,11 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class ToldChange:
-    """What a statement would change. `old` is the text that it meets, `new` the text to be kept.
+    """What a statement would change. `old` is the known text it was compared with, `new` the text
+    to keep.
 
-    `verdict` is ADD or KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (known already) or REVIEW
-    (it would wait beside `old` for a decision).
+    `verdict` is ADD or KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW (it
+    would wait for a decision, with `old` unchanged).
     """
 
     id: str
@@ -155,10 +159,10 @@ class ToldChange:
 
 
 def preview_changes(text: str, *, user: User) -> list[ToldChange]:
-    """Read the sentence and decide, without writing; call it outside any transaction.
+    """Read the sentence and decide, without writing. Call it outside any transaction.
 
-    A sentence in which nothing is found is proposed as it stands. Raises `Invalid` (nothing but a
-    secret, too long, empty), `Conflict` (`memory_off`) and `ProviderError`.
+    A sentence without candidates is proposed as a whole. Raise `Invalid` if it is only a secret,
+    too long or empty, `Conflict` (`memory_off`) and `ProviderError`.
     """
     text = text.strip()
     if not text:
@@ -174,12 +178,12 @@ def preview_changes(text: str, *, user: User) -> list[ToldChange]:
 
 
 def keep_changes(ids: Sequence[str], *, user: User) -> list[Decided]:
-    """Keep the changes that `preview` proposed to this user.
+    """Apply the changes that `preview_changes` proposed to this user.
 
-    Raises `Invalid` if an id isn't ours or is older than a day, and `Conflict` (`memory_off`). It
-    decides again, since what is known may have changed in the meantime.
+    Decide again, since the memories may have changed in the meantime. Raise `Invalid` if an id
+    isn't ours or is older than a day, and `Conflict` (`memory_off`).
     """
-    met = [_met(one.candidate, user=user) for one in memory_flush.taken_back(ids, user=user)]
+    met = [_compare(one.candidate, user=user) for one in memory_flush.taken_back(ids, user=user)]
     merged = [verdicts.merged_draft(meeting, draft) for meeting, draft in met]
     with as_user(user, changing=True):
         direct_writes.check_on(user)
@@ -195,10 +199,10 @@ def _candidates(text: str, zone: zoneinfo.ZoneInfo) -> list[Candidate]:
     if found.withheld:
         return []
     read = [one for one in found.candidates if one.quoted_role == "user"]
-    return [replace(one, explicit=True) for one in read] or [_as_it_stands(text)]
+    return [replace(one, explicit=True) for one in read] or [_whole_sentence(text)]
 
 
-def _as_it_stands(text: str) -> Candidate:
+def _whole_sentence(text: str) -> Candidate:
     return Candidate(
         kind=direct_writes.kind_of(text),
         content=screen(text).text,
@@ -211,19 +215,19 @@ def _as_it_stands(text: str) -> Candidate:
 
 
 def _change(candidate: Candidate, *, user: User) -> ToldChange:
-    meeting, draft = _met(candidate, user=user)
+    meeting, draft = _compare(candidate, user=user)
     decision = meeting.decision
     new = (decision.content or draft.content) if meeting.met else draft.content
     return ToldChange(Proposed(candidate).signed(user), decision.verdict, new, _met_text(meeting))
 
 
 def _met_text(meeting: Meeting) -> str:
-    beside = meeting.decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH)
-    return "" if beside or meeting.met is None else meeting.met.content
+    is_separate = meeting.decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH)
+    return "" if is_separate or meeting.met is None else meeting.met.content
 
 
-def _met(candidate: Candidate, *, user: User) -> tuple[Meeting, Draft]:
-    """Compare a candidate with the known memories, by the arbiter that the chat uses."""
+def _compare(candidate: Candidate, *, user: User) -> tuple[Meeting, Draft]:
+    """Compare a candidate with the known memories, using the same arbiter as the chat."""
     draft = _draft(candidate)
     assert draft.vectors is not None
     with as_user(user):

@@ -1,7 +1,7 @@
-"""Learn from several waiting turns of a user at once.
+"""Learn from several queued turns of a user at once.
 
-Each turn is heard, decided on and marked as if it were alone, in order, but in one transaction,
-which also ends the operations of the other turns. A kill therefore leaves all of it or nothing.
+Each turn is read, decided and marked as if it were alone, in order, but in one transaction, which
+also ends the operations of the other turns. A kill therefore leaves all of it or nothing.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ops.queue.run import Beside, Run, hold_beside, succeed_beside
 TOGETHER = 15  # operations in addition to the running one
 # Shorter than PostgreSQL's deadlock_timeout, so that a deadlock never cancels the user's own
 # request.
-_IMPATIENT = "SELECT set_config('lock_timeout', '500ms', true)"
+_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', '500ms', true)"
 
 
 @dataclass(frozen=True)
 class _Lesson:
-    """A turn and its extraction; `operation` is None for the running operation."""
+    """A turn and its extraction. `operation` is None for the running operation."""
 
     operation: int | None
     heard: Heard
@@ -43,17 +43,17 @@ def learn(
 ) -> Mapping[str, Any] | None:
     """Learn from the turns together; return the running operation's result, or None.
 
-    None means that the running operation has to be done alone: its turn asks to forget or ran
-    tools, no other turn goes with it, or another transaction holds a row that it needs.
+    None means that the running operation must be done alone: its turn asks to forget or ran tools,
+    no other turn can join it, or another transaction holds a row that it needs.
     """
     lessons = list(_lessons(run, beside, heard))
     if len(lessons) < 2 or lessons[0].operation is not None:
         return None
-    taught = _taught(lessons)
+    taught = _embed_lessons(lessons)
     try:
         with run.applying(user):
-            statements.rows(_IMPATIENT)
-            return _applied(run, lessons, taught, user=user, held=hold_beside(beside))
+            statements.rows(_LOCK_TIMEOUT)
+            return _apply(run, lessons, taught, user=user, held=hold_beside(beside))
     except OperationalError:
         return None
 
@@ -73,7 +73,7 @@ def result_of(
 
 
 def _lessons(run: Run, beside: Sequence[Beside], heard: Mapping[int, Heard]) -> Iterator[_Lesson]:
-    """Yield lessons up to the first turn that must be alone, since later turns may rest on it."""
+    """Yield lessons up to the first turn that must be alone, since later turns may depend on it."""
     waiting = [(None, run.payload["turn"]), *((one.pk, one.payload["turn"]) for one in beside)]
     for operation, turn in waiting:
         one = heard.get(turn)
@@ -86,7 +86,7 @@ def _lessons(run: Run, beside: Sequence[Beside], heard: Mapping[int, Heard]) -> 
         yield _Lesson(operation, one, extraction)
 
 
-def _taught(lessons: Sequence[_Lesson]) -> list[list[Taught]]:
+def _embed_lessons(lessons: Sequence[_Lesson]) -> list[list[Taught]]:
     """Return the candidates of each lesson, embedded in one batch."""
     contents = [one.content for lesson in lessons for one in lesson.extraction.candidates]
     embedded = iter(search_index.embed_memories(contents))
@@ -101,7 +101,7 @@ def _taught(lessons: Sequence[_Lesson]) -> list[list[Taught]]:
     ]
 
 
-def _applied(
+def _apply(
     run: Run,
     lessons: Sequence[_Lesson],
     taught: Sequence[Sequence[Taught]],

@@ -1,4 +1,4 @@
-"""Hear a turn: read everything that extraction needs from the database."""
+"""Read a turn with everything that extraction needs from the database."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ops.accounts import users
 from ops.models import User
 
 _BEFORE = 4
-_ASKED = 12  # messages that ask not to keep something, which may be about a topic
+_ASKED = 12  # maximum of messages that ask not to keep something, perhaps a topic
 # The latest messages before a number of a conversation, and those that ask not to be kept.
 _EARLIER = """
 (SELECT * FROM conversations_message
@@ -52,10 +52,10 @@ SELECT content FROM memories_memory
 
 @dataclass(frozen=True)
 class Heard:
-    """A turn with everything that extraction needs, read in one go.
+    """A turn with everything that extraction needs, read by few statements.
 
-    If long-term memory is off, or was off when the turn was said, `learns` is false: the turn is
-    then only heard for a request to forget.
+    `learns` is False if long-term memory is off, or was off when the turn was said: then only
+    requests to forget are extracted.
     """
 
     turn: Turn
@@ -65,12 +65,12 @@ class Heard:
 
 
 def hear(*, user: User, turn_id: int) -> Heard | None:
-    """Read the turn; None if it is gone or was already learned from."""
+    """Read the turn. Return None if it is gone or was already learned from."""
     return hear_each(user=user, turn_ids=[turn_id]).get(turn_id)
 
 
 def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
-    """Like `hear`, for several turns in the same number of statements; returns them by id."""
+    """Read several turns like `hear`, with the same number of statements; return them by key."""
     own = users.settings_of(user)
     if user.hidden_at is not None:
         return {}
@@ -78,7 +78,7 @@ def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
     turns = [turn for turn in found if turn.extracted_at is None and learnability.is_heard(turn)]
     if not turns:
         return {}
-    before, block = _said_before(turns), recently_shown(user.pk)
+    before, block = _earlier_messages(turns), recently_shown(user.pk)
     zone = zoneinfo.ZoneInfo(own.timezone)
     return {
         turn.pk: Heard(
@@ -92,7 +92,7 @@ def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
 
 
 def without_our_block(text: str) -> str:
-    """Remove our memory block from a message that a careless client pasted it into."""
+    """Remove our memory block from a message, in case a client pasted it there by mistake."""
     return masking.without_block(text, frame=_SENTENCES, openings=_OPENINGS, headings=_HEADINGS)
 
 
@@ -102,8 +102,8 @@ def project_of(turn: Turn) -> Project | None:
     return Project.objects.filter(user=turn.user_id, key=turn.project_key).first()
 
 
-def _said_before(turns: Sequence[Turn]) -> dict[int, list[Message]]:
-    """Return the few messages before each turn, latest first, and those not to be kept."""
+def _earlier_messages(turns: Sequence[Turn]) -> dict[int, list[Message]]:
+    """Return the last messages before each turn, latest first, and those not to be kept."""
     before: dict[int, list[Message]] = {turn.pk: [] for turn in turns}
     found = statements.rows(
         f"SELECT t.id, {statements.columns(Message, 'm')} FROM conversations_turn t"
@@ -121,11 +121,11 @@ def _turn_text(
     turn: Turn, before: Sequence[Message], *, zone: zoneinfo.ZoneInfo, block: str
 ) -> TurnText:
     said, reply = said_in(turn.user_message, zone), said_in(turn.assistant_message, zone)
-    return _behind(TurnText(said, reply, known_block=block), before, zone=zone)
+    return _with_earlier(TurnText(said, reply, known_block=block), before, zone=zone)
 
 
 def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
-    """Return a message that has no reply, with what was said before it."""
+    """Return a message that has no reply, with the messages before it."""
     found = statements.rows(
         f"SELECT {statements.columns(Message, 'm')} FROM ({_EARLIER.format('%s', '%s')}) m"
         " ORDER BY m.number DESC",
@@ -133,10 +133,14 @@ def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
     )
     said, block = said_in(message, zone), recently_shown(message.user_id)
     text = TurnText(said, Said("", said.spoken_at), known_block=block)
-    return _behind(text, [statements.instance(Message, values) for values in found], zone=zone)
+    return _with_earlier(
+        text, [statements.instance(Message, values) for values in found], zone=zone
+    )
 
 
-def _behind(text: TurnText, earlier: Sequence[Message], *, zone: zoneinfo.ZoneInfo) -> TurnText:
+def _with_earlier(
+    text: TurnText, earlier: Sequence[Message], *, zone: zoneinfo.ZoneInfo
+) -> TurnText:
     """Add the earlier messages, latest first: the user's, the reply, requests not to keep."""
     latest = [one for one in earlier if not one.withheld]
     return replace(
@@ -153,7 +157,7 @@ def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
 
 
 def recently_shown(user_id: int) -> str:
-    """Return what we recently put into the user's prompts, which must not be learned back."""
+    """Return the texts recently put into the user's prompts, which must not be learned back."""
     since = timezone.now() - _BLOCK_AGE
     shown = statements.rows(_SHOWN, [user_id, user_id, since])
     return "\n".join([*(content for (content,) in shown), *_FRAME_LINES])

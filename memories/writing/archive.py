@@ -68,7 +68,7 @@ def unused(now: datetime) -> QuerySet[Memory]:
     )
 
 
-def lone(user: User, *, now: datetime) -> list[Memory]:
+def find_isolated(user: User, *, now: datetime) -> list[Memory]:
     """Return a user's memories to archive, without those whose text is about people or dates.
 
     The learned reader reads the texts that rules alone don't decide. Returns an empty list while

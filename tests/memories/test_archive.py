@@ -139,7 +139,7 @@ def test_nothing_is_archived_while_memory_is_off(alice: User) -> None:
 def test_what_was_used_since_it_was_read_stays(alice: User) -> None:
     memory = old(alice)
     with as_user(alice):
-        found = archive.lone(alice, now=timezone.now())
+        found = archive.find_isolated(alice, now=timezone.now())
     assert found == [memory]
     Memory.objects.filter(pk=memory.pk).update(last_accessed_at=timezone.now())
     with as_user(alice):

@@ -128,7 +128,7 @@ def test_where_the_pair_head_prefers_another_than_the_nearest_it_is_asked(
 def test_what_cannot_be_read_in_time_stands_in_the_way(
     alice: User, pairs: FakePairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spoken_requests, "_READ", 1)
+    monkeypatch.setattr(spoken_requests, "_COMPARED", 1)
     pairs.means(HOME)
     told(alice, HOME, "Lives in Brno with Ana")
     assert settled("Forget that I live in Brno.", user=alice).status == NEEDS_CHOICE
