@@ -49,7 +49,7 @@ _all_sorts = (*SORTS, *NULLABLE_SORTS)
 
 
 class Between(Personal):
-    """`from` and `to`, which Python won't have as names of attributes."""
+    """The query parameters `from` and `to`, which can't be attribute names in Python."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {

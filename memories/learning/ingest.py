@@ -130,7 +130,7 @@ def share_earlier_texts(
 
 
 def _replaces(candidate: Candidate, ended: Candidate) -> bool:
-    """Return True if the user said right after each other that something ended and what holds now.
+    """Return True if the user said in direct succession that something ended and what holds now.
 
     "I left Chase and moved over to Ally": both statements are about the user, and the second
     directly follows the first.

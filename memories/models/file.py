@@ -19,10 +19,10 @@ class PresentFiles(VisibleManager["MemoryFile"]):
 
 
 class MemoryFile(models.Model):
-    """A file that users and agents read and edit; `content` is its newest version.
+    """A file that users and agents read and edit. `content` is its newest version.
 
-    `written_version` is the last version known to be in the copy on disk, 0 for none. A note of the
-    user's own may be in the recycle bin (`deleted_at`); its path is free then.
+    `written_version` is the last version known to be in the copy on disk, 0 for none. A user's own
+    note may be in the recycle bin (`deleted_at`); then its path is free.
     """
 
     personal_data = True
@@ -58,8 +58,8 @@ class MemoryFile(models.Model):
 class FileVersion(models.Model):
     """A version of a memory file.
 
-    `typed` is half a keyed hash of the text as it came in, before the file was rendered from it. It
-    tells a copy that was read in, but could not be written back, from a further edit.
+    `typed` is half of a keyed hash of the text as received, before the file was rendered from it.
+    It distinguishes a copy that was read but could not be written back from a further edit.
     """
 
     personal_data = True
@@ -88,11 +88,11 @@ class FileVersion(models.Model):
 
 
 class DailyNote(models.Model):
-    """A line of a day's note, append-only; `day` is in the user's time zone.
+    """A line of a daily note, append-only. `day` is in the user's time zone.
 
-    `learned_at` is when the line, once old, was read to learn from it. A row may also be a line of
-    free text in a memory file: it has a `file` and no day, `number` is its position in the file,
-    and it is synced with the file at each change, so that search finds it like a note.
+    `learned_at` is set when the line is old and was read to learn from it. A row may also be a line
+    of free text in a memory file: then it has a `file` and no day, `number` is its position in the
+    file, and it is synced with the file at each change, so that search finds it like a note.
     """
 
     personal_data = True
@@ -131,14 +131,14 @@ class DailyNote(models.Model):
 
     @property
     def on(self) -> date:
-        """Return the day of a day's line. Raises `ValueError` for a line of a file."""
+        """Return the day of a daily note's line. Raise `ValueError` for a line of a file."""
         if self.day is None:
             raise ValueError("a line of a file has no day")
         return self.day
 
 
 class Project(models.Model):
-    """A project that a user works on, named by agents: `user` + `key`."""
+    """A project that a user works on, named by agents. `user` and `key` identify it."""
 
     personal_data = True
     words = ("key", "name", "machines", "path")

@@ -1,4 +1,4 @@
-"""A durable statement, its versions and fragments, and how memories relate to each other."""
+"""A durable statement, its versions and fragments, and the relations between memories."""
 
 from typing import TYPE_CHECKING
 
@@ -63,12 +63,12 @@ class PresentManager(VisibleManager["Memory"]):
 class Memory(models.Model):
     """A durable statement about a user or about one of the user's projects.
 
-    `status` is its state of use; `deleted_at`/`purge_at` put it in the recycle bin; `hidden_at` is
-    set while it is being forgotten or derived again. `current_version` is the number of the version
-    whose text it carries. `content_hash` serves tracing only. `removal_asked_at` is set while it
-    waits in the review inbox because a memory file omitted it. `archived_at` is set if it was
-    archived because it was unused, and may be brought back. The confidence includes the user's
-    rating; `confidence_unrated` is its value without it.
+    `status` states whether it is in use. `deleted_at` and `purge_at` put it into the recycle bin.
+    `hidden_at` is set while it is being forgotten or rederived. `current_version` is the number of
+    the version whose text it has. `content_hash` is only used for tracing. `removal_asked_at` is
+    set while it waits in the review inbox because a memory file omitted it. `archived_at` is set if
+    it was archived because it was unused; then it can be restored. `confidence` includes the user's
+    rating; `confidence_unrated` is its value without the rating.
     """
 
     personal_data = True
@@ -89,7 +89,7 @@ class Memory(models.Model):
     project = models.ForeignKey(
         Project, null=True, blank=True, on_delete=models.CASCADE, related_name="memories"
     )
-    shown_sources: "list[Source]"  # those that `selectors.memory_of` reads with it
+    shown_sources: "list[Source]"  # prefetched by `selectors.memory_of`
     public_id = models.CharField(max_length=40, unique=True, default=ids.memory_id)
     kind = models.CharField(max_length=16, choices=Kind)
     content = models.TextField()
@@ -100,7 +100,7 @@ class Memory(models.Model):
     confidence = models.FloatField(default=0.8)
     status = models.CharField(max_length=12, choices=MemoryStatus, default=MemoryStatus.ACTIVE)
     pinned = models.BooleanField(default=False)
-    # The user's wish on how to be answered: it is in every prompt.
+    # A wish of the user about the style of answers; it is in every prompt.
     standing = models.BooleanField(default=False, db_default=False)
     origin = models.CharField(max_length=12, choices=Origin)
     content_hash = models.CharField(max_length=64, blank=True)
@@ -193,8 +193,8 @@ class Change(models.TextChoices):
 class MemoryVersion(models.Model):
     """A version of a memory's text; append-only.
 
-    It keeps the candidate text and its own sources. `inputs` are the versions that it was merged or
-    consolidated from. An erased version (`erased_at`) is an empty marker whose source was
+    It keeps the candidate text and its own sources. `inputs` are the versions from which it was
+    merged or consolidated. An erased version (`erased_at`) is an empty marker whose source was
     forgotten; it can't be restored.
     """
 
@@ -241,8 +241,9 @@ class MemoryVersion(models.Model):
 class PortraitPhrase(models.Model):
     """A chat model's short wording of one version of a memory, for the portrait.
 
-    It is shown while that version is the memory's current one and the memory is in use; otherwise
-    the own words are. An empty `text` means that the own words stand for this version anyway.
+    It is shown while that version is the memory's current version and the memory is in use;
+    otherwise the person's own words are shown. An empty `text` means that the own words are shown
+    for this version too.
     """
 
     personal_data = True
@@ -321,7 +322,7 @@ class RelationKind(models.TextChoices):
 
 
 class Relation(models.Model):
-    """A relation between two memories, with a strength of 0-1."""
+    """A relation between two memories, with a strength from 0 to 1."""
 
     personal_data = True
     words = ()

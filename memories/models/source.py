@@ -1,4 +1,4 @@
-"""Where memories come from: sources, refused texts, verdicts on candidates, and tombstones."""
+"""The origin of memories: sources, refused texts, verdicts on candidates, and tombstones."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -15,9 +15,9 @@ from memories.models.memory import Memory, MemoryVersion, Origin
 class Source(models.Model):
     """The evidence of a memory's version: a turn, an API call, a note, a file line or an import.
 
-    A turn comes with the quoted span. Sources make "forget this turn" exact. Several `joint`
-    sources support the text only together: it was composed from all of them. `reference` is an id
-    or path, never text.
+    A source that is a turn has the quoted span. Sources make "forget this turn" exact. Several
+    `joint` sources support the text only together: it was composed from all of them. `reference` is
+    an id or path, never text.
     """
 
     personal_data = True
@@ -67,7 +67,7 @@ class SecretCategory(models.TextChoices):
 
 
 class Refusal(models.Model):
-    """A record that something sensitive was refused or blanked; never the secret itself."""
+    """A record that a secret was refused or blanked; it never contains the secret itself."""
 
     personal_data = True
     words = ()
@@ -121,16 +121,16 @@ class Arbitration(models.Model):
 
 
 class Tombstone(models.Model):
-    """A record that something was forgotten, which keeps it from being learned again.
+    """A record that a text was forgotten, which prevents it from being learned again.
 
     It has no text and no vector, and blocks only earlier messages as a source. It is deleted with
     the user.
 
-    There is a row for each text of a forgotten memory: its content, and the words of the messages
-    that it was quoted from. A forgotten message leaves a row as well, without a `memory_public_id`.
-    The hashes are keyed (HMAC under the instance's secret): of the normalised text, of its content
-    words, and of its overlapping pieces of `piece_size` characters. `message_ids` has the public
-    ids of the source messages.
+    There is a row for each text of a forgotten memory: its content, and each quotation of its
+    sources. A forgotten message leaves a row as well, without a `memory_public_id`. The hashes are
+    keyed (HMAC with the instance's secret): of the normalised text, of its content words, and of
+    its overlapping pieces of `piece_size` characters. `message_ids` has the public ids of the
+    source messages.
     """
 
     personal_data = True

@@ -34,18 +34,18 @@ TABLES = {
 
 
 class SearchedIn(models.TextChoices):
-    """Where a space's vectors are searched; all of them are in PostgreSQL in any case.
+    """The store that searches a space's vectors. PostgreSQL always has all of them.
 
     move      PGVECTOR -> FILLING -> MILVUS    move back   any -> PGVECTOR
     """
 
     PGVECTOR = "pgvector"
-    FILLING = "filling"  # PostgreSQL still answers
+    FILLING = "filling"  # PostgreSQL still searches
     MILVUS = "milvus"
 
 
 class EmbeddingSpace(models.Model):
-    """An embedder at a version. A search reads the active space only, never two."""
+    """A version of an embedder. A search only reads the active space."""
 
     personal_data = False
 
@@ -75,7 +75,7 @@ class EmbeddingSpace(models.Model):
 
 
 class Vector(models.Model):
-    """The unit vector of a target in a space; the column has no fixed dimension."""
+    """The unit vector of a target in a space. The column has no fixed dimension."""
 
     personal_data = True
     words = ()
@@ -112,10 +112,10 @@ class Vector(models.Model):
 
 
 class VectorChange(models.Model):
-    """An inserted, changed or deleted vector that isn't in Milvus yet; a trigger records it.
+    """An inserted, changed or deleted vector that isn't in Milvus yet; recorded by a trigger.
 
-    It holds numbers only and has no foreign keys: it stays until Milvus is updated, even after the
-    user's account is deleted. There are no rows while vectors are in PostgreSQL alone.
+    It has only numbers and no foreign keys: it stays until Milvus is updated, even after the user's
+    account is deleted. No rows exist while vectors are only in PostgreSQL.
     """
 
     personal_data = False
@@ -138,7 +138,7 @@ class VectorChange(models.Model):
 
 
 class LexicalEntry(models.Model):
-    """The segmented words of a target, with repeats, for keyword ranking."""
+    """The segmented words of a target, with repetitions, for keyword ranking."""
 
     personal_data = True
     words = ()
@@ -182,7 +182,7 @@ class TraceKind(models.TextChoices):
 
 
 class RecallTrace(models.Model):
-    """A recall or search, by `request_id`. `answer` is the reply that the block was used for."""
+    """A recall or search, identified by `request_id`. `answer` is the reply that used its block."""
 
     personal_data = True
     words = ("query",)
@@ -211,7 +211,7 @@ class RecallTrace(models.Model):
 
 
 class RecallHit(models.Model):
-    """A result of a recall: its rank and all components that add up to its score."""
+    """A result of a recall: its rank, and all components that add up to its score."""
 
     personal_data = True
     words = ()

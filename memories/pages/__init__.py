@@ -1,1 +1,3 @@
-"""The pages of the Memory Center. They call the rooms of this app and decide nothing."""
+"""The pages of the Memory Center. They call the other packages of this app and make no
+decisions.
+"""

@@ -1,4 +1,4 @@
-"""About you: the portrait, and the sentence under it that corrects it."""
+"""The page "About you": the portrait, and the form below it for corrections."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def memory_home(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_tell(request: HttpRequest) -> HttpResponse:
-    """Show what the sentence would change, before anything is kept."""
+    """Show what the sentence would change, before any change is kept."""
     form = TellForm(request.POST)
     if not form.is_valid():
         return _show(request, {"form": form}, status=422)
@@ -50,7 +50,7 @@ def memory_tell(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_keep_told(request: HttpRequest) -> HttpResponse:
-    """Keep what was shown."""
+    """Apply the changes that were shown."""
     try:
         kept = told_messages.keep_changes(request.POST.getlist("keep"), user=person(request))
     except ApplicationError as error:

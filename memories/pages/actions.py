@@ -1,6 +1,6 @@
 """Actions on memories from the pages: pin, disable, delete and undo, and forget now.
 
-Each action redirects to its page. Forget now first lists exactly what goes and what stays.
+Each action redirects to its page. "Forget now" first lists the data that is erased and kept.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ from ops.pages.base import (
 from ops.pages.operation_rows import forgotten_words
 
 _KEPT_UNDOS = 5
-# What takes a bulk action back, and which memories it changes; only these are taken back.
+# For each bulk action: the action that undoes it, and a filter for the memories that it changes.
+# Only these memories are changed by an undo.
 _UNDONE_BY = {
     "recycle": ("restore", Q(deleted_at=None)),
     "disable": ("enable", Q(status=MemoryStatus.ACTIVE)),
@@ -94,9 +95,7 @@ def memory_restore(request: HttpRequest, memory_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_rate(request: HttpRequest, memory_id: str) -> HttpResponse:
-    """Rate a memory or remove the rating; for a very wrong one the page then offers to
-    forget it.
-    """
+    """Rate a memory or remove the rating; after a very bad rating the page offers to forget it."""
     rating = request.POST.get("rating", "")
     if rating not in ("", *Rating.values):
         return HttpResponse(_("There’s no such rating."), status=422)
@@ -134,7 +133,7 @@ def _do(
 
 
 def ask_for_it_back(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Offer to restore a memory that was deleted meanwhile: in its row, or on its page."""
+    """Offer to restore a memory that was deleted in the meantime: in its row, or on its page."""
     if is_row(request):
         return row_in_bin(request, memory)
     messages.warning(request, _("This is in the recycle bin. Restore it to change it."))
@@ -144,7 +143,7 @@ def ask_for_it_back(request: HttpRequest, memory: Memory) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
-    """Redirect to the page, or return the changed row if htmx replaces only that."""
+    """Redirect to the page, or return the changed row if htmx replaces only that row."""
     if not is_row(request):
         return _answer_all(request, [memory_id], back=back)
     with own_transaction(request):
@@ -185,7 +184,7 @@ def memory_bulk(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_undo(request: HttpRequest, token: str) -> HttpResponse:
-    """Take a bulk action back."""
+    """Undo a bulk action."""
     back = way_back(request, default=reverse("memory_list"))
     action, ids = request.session.get("undo", {}).get(token, ("", ()))
     if not action:
@@ -237,7 +236,7 @@ def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
         memory = selectors.memory_of(person(request), memory_id)
         turns = _turns(memory)
         if request.method != "POST":
-            context = _what_goes(request, memory, turns)
+            context = _forget_context(request, memory, turns)
             return render_page(request, "memories/memory_forget.html", context)
         if turns and request.POST.get("turns"):
             told = [turn.user_message.public_id for turn in turns]
@@ -254,11 +253,11 @@ def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def bin_empty(request: HttpRequest) -> HttpResponse:
-    """Forget everything in the recycle bin."""
+    """Forget all memories in the recycle bin."""
     with own_transaction(request):
         memories = list(selectors.memories_of(person(request), MemoryFilter(status=BIN)))
         if request.method != "POST" and memories:
-            context = _what_goes_of_the_bin(len(memories))
+            context = _bin_context(len(memories))
             return render_page(request, "memories/memory_forget.html", context)
         if memories:
             memory_forgets.forget_memories(user=person(request), memories=memories)
@@ -273,14 +272,14 @@ def project_forget(request: HttpRequest, key: str) -> HttpResponse:
     with own_transaction(request):
         project = projects.find(user=person(request), key=key)
         if request.method != "POST":
-            context = _what_goes_of_a_project(project)
+            context = _project_context(project)
             return render_page(request, "memories/memory_forget.html", context)
         memory_forgets.forget_project(user=person(request), project=project)
     messages.success(request, forgotten_words())
     return leave(request, reverse("memory_list"))
 
 
-def _what_goes_of_a_project(project: Project) -> dict[str, Any]:
+def _project_context(project: Project) -> dict[str, Any]:
     count = Memory.visible.filter(user=project.user_id, project=project).count()
     words = ngettext(
         "%(n)d memory, with its versions and everything derived from it",
@@ -303,7 +302,7 @@ def _turns(memory: Memory) -> list[Turn]:
     return list(found.values())
 
 
-def _what_goes(request: HttpRequest, memory: Memory, turns: Sequence[Turn]) -> dict[str, Any]:
+def _forget_context(request: HttpRequest, memory: Memory, turns: Sequence[Turn]) -> dict[str, Any]:
     user = person(request)
     uses = selectors.recalls_of(user, memory).count()
     versions = selectors.versions_of(memory).count()
@@ -324,7 +323,7 @@ def _what_goes(request: HttpRequest, memory: Memory, turns: Sequence[Turn]) -> d
         "title": _("Forget this now?"),
         "text": _("This can't be undone. You will get a receipt."),
         "goes": goes,
-        "stays": _what_stays(turns),
+        "stays": _remaining(turns),
         "choices": _choices(turns),
         "confirm": _("Forget now"),
         "cancel_href": back if back != reverse("memory_list") else page,
@@ -333,7 +332,7 @@ def _what_goes(request: HttpRequest, memory: Memory, turns: Sequence[Turn]) -> d
     }
 
 
-def _what_stays(turns: Sequence[Turn]) -> list[str]:
+def _remaining(turns: Sequence[Turn]) -> list[str]:
     if not turns:
         return [_("your conversations")]
     count = 2 * len(turns)
@@ -357,7 +356,7 @@ def _choices(turns: Sequence[Turn]) -> list[dict[str, Any]]:
     return [{"name": "turns", "label": label % {"n": len(turns)}, "help": help_text}]
 
 
-def _what_goes_of_the_bin(count: int) -> dict[str, Any]:
+def _bin_context(count: int) -> dict[str, Any]:
     words = ngettext(
         "%(n)d memory in the recycle bin, with everything derived from it",
         "%(n)d memories in the recycle bin, with everything derived from them",

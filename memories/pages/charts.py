@@ -1,4 +1,4 @@
-"""Charts of what is stored; each is drawn from the table behind it."""
+"""Charts of the stored data; each is drawn from the table behind it."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ _WIDE, _HIGH = 600, 160
 
 @dataclass(frozen=True)
 class Bar:
-    """`percent` is relative to the longest bar; `tone` names a colour of the style sheet. With
-    `href` the label leads there.
+    """A bar of a chart. `percent` is relative to the longest bar.
+
+    `tone` names a colour of the style sheet. With `href` the label is a link.
     """
 
     label: str
@@ -55,7 +56,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Curve:
-    """`line` and `area` are points of an SVG of 600 by 160."""
+    """A curve. `line` and `area` are points of an SVG of 600 by 160."""
 
     title: str
     said: str
@@ -110,10 +111,10 @@ def _curve(name: str, growth: Growth) -> Curve | None:
 
 
 def _points(totals: Sequence[int], *, most: int) -> list[str]:
-    """Return the points; a single value is drawn as a level line."""
+    """Return the points; a single value is drawn as a horizontal line."""
     values = totals if len(totals) > 1 else [totals[0], totals[0]]
     step = _WIDE / (len(values) - 1)
-    high = _HIGH - 4  # the stroke stays inside
+    high = _HIGH - 4  # keeps the stroke inside
     return [f"{n * step:.1f},{_HIGH - high * value / most:.1f}" for n, value in enumerate(values)]
 
 
@@ -201,7 +202,7 @@ def _latency(found: Latency) -> Bars:
 
 
 def _percent(count: int, longest: int) -> int:
-    """Return the width in percent, large enough to be visible if the value isn't zero."""
+    """Return the width in percent; at least 1 unless the value is zero, so that it is visible."""
     return max(1, round(100 * count / longest)) if count else 0
 
 
@@ -229,7 +230,7 @@ _STORED = (
 
 @dataclass(frozen=True)
 class Growth:
-    """The totals at the end of each of these days; at most `POINTS` of them."""
+    """The totals at the end of each of these days, at most `POINTS` days."""
 
     days: Sequence[date]
     totals: Sequence[int]
@@ -250,7 +251,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class Uses:
-    """How many of the memories in use were ever used, and the most used of them."""
+    """The number of memories in use, how many of them were ever used, and the most used ones."""
 
     memories: int
     used: int

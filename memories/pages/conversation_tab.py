@@ -1,4 +1,4 @@
-"""This conversation: what the model has in mind now, layer by layer, and the figures behind it."""
+"""The conversation tab: the model's present prompt, layer by layer, and the figures behind it."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _LONGEST = 400
 
 
 @dataclass(frozen=True)
-class Looked:
-    """The conversation that is shown, and the question that is tried on it."""
+class ShownConversation:
+    """The conversation that is shown, and the question to try on it."""
 
     conversation: Conversation
     asked: str
@@ -50,19 +50,19 @@ class Looked:
 @personal_page
 def memory_conversation(request: HttpRequest) -> HttpResponse:
     asked = request.GET.get("q", "").strip()[:_LONGEST]
-    if asked:  # what is asked is known before anything is read
+    if asked:  # the question is known before the conversation is read
         prepared = prepare_query(asked)
         with own_transaction(request):
-            return _shown(request, _looked(request, asked), prepared)
+            return _shown(request, _requested(request, asked), prepared)
     with own_transaction(request):
-        looked = _looked(request, asked)
+        looked = _requested(request, asked)
     question = prepare_query(looked.latest) if looked and looked.latest else None
     with own_transaction(request):
         return _shown(request, looked, question)
 
 
 def _shown(
-    request: HttpRequest, looked: Looked | None, prepared: PreparedQuery | None
+    request: HttpRequest, looked: ShownConversation | None, prepared: PreparedQuery | None
 ) -> HttpResponse:
     context: dict[str, Any] = {"looked": looked}
     if looked is not None and prepared is not None:
@@ -71,12 +71,15 @@ def _shown(
     return render(request, f"memories/conversation_detail.html{part}", context)
 
 
-def _looked(request: HttpRequest, asked: str) -> Looked | None:
-    return _look(person(request), request.GET.get("conversation", ""), asked)
+def _requested(request: HttpRequest, asked: str) -> ShownConversation | None:
+    return _find_conversation(person(request), request.GET.get("conversation", ""), asked)
 
 
-def _look(user: User, reference: str, asked: str) -> Looked | None:
-    """Return the named conversation, or the newest; None if there is none."""
+def _find_conversation(user: User, reference: str, asked: str) -> ShownConversation | None:
+    """Return the named conversation, or the newest; None if there is none.
+
+    Raise `NotFound` if the named conversation doesn't exist.
+    """
     said = Message.objects.filter(conversation=OuterRef("pk"), role=Role.USER).order_by("-number")
     rows = selectors.conversations_of(user).annotate(latest=Subquery(said.values("content")[:1]))
     newest = list(rows.order_by("-last_message_at", "-pk")[:_CHOICE])
@@ -88,31 +91,34 @@ def _look(user: User, reference: str, asked: str) -> Looked | None:
         newest.append(found)
     if found is None:
         return None
-    return Looked(found, asked, (found.latest or "")[:_LONGEST], newest)
+    return ShownConversation(found, asked, (found.latest or "")[:_LONGEST], newest)
 
 
-def _stack(request: HttpRequest, looked: Looked, prepared: PreparedQuery) -> dict[str, Any]:
+def _stack(
+    request: HttpRequest, looked: ShownConversation, prepared: PreparedQuery
+) -> dict[str, Any]:
     user, conversation = person(request), looked.conversation
     own = own_settings(request)
     built = preview(prepared, user=user, conversation=conversation, own=own)
     layers = layers_of(built, asked=prepared.text)
     window = _window(user, conversation, built.gathered.window)
-    beside: dict[str, Sequence[Any]] = {  # what a layer shows beside what the model reads
+    # Content that a layer shows in addition to the text that the model reads.
+    extras: dict[str, Sequence[Any]] = {
         "memories": missed(built, asked=prepared.text) if looked.asked else [],
         "summary": list(selectors.summaries_of(user, conversation)[:_SUMMARIES]),
         "episodes": _episodes(user, looked, prepared, built),
     }
-    shown = [one for one in layers if one.tokens or beside.get(one.name)]
+    shown = [one for one in layers if one.tokens or extras.get(one.name)]
     return {
         "built": built,
         "layers": layers,
         "shown": shown,
         "empty": [one for one in layers if one not in shown],
-        "missed": beside["memories"],
+        "missed": extras["memories"],
         "window": window,
         "share": share_of(layers, window),
-        "summaries": beside["summary"],
-        "episodes": beside["episodes"],
+        "summaries": extras["summary"],
+        "episodes": extras["episodes"],
         "is_group": conversation.kind == ConversationKind.GROUP,
         "own": own,
     }
@@ -128,10 +134,10 @@ def _window(user: User, conversation: Conversation, window: Window) -> WindowCar
 
 
 def _episodes(
-    user: User, looked: Looked, prepared: PreparedQuery, built: Context
+    user: User, looked: ShownConversation, prepared: PreparedQuery, built: Context
 ) -> list[Likeness]:
-    """Return the episodes most similar to the question, or the most recent ones without a
-    question.
+    """Return the episodes most similar to the question; without a question, the most recent
+    ones.
     """
     if not looked.asked:
         return recent(list(selectors.episodes_of(user, looked.conversation)[:_EPISODES]))
@@ -152,7 +158,7 @@ _LAYERS = (
 )
 _OF_MEMORIES = ("constraints", "preferences", "memories")
 _WORTH_TELLING = 0.005  # relevance
-SLID_OUT = 4  # messages shown from before the window
+SLID_OUT = 4  # number of messages before the window that are shown
 
 
 @dataclass(frozen=True)
@@ -170,7 +176,7 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Layer:
-    """One card. `most` is the layer's own share of the budget; unused shares pass to the next
+    """One card. `most` is the layer's own share of the budget; unused tokens pass to the next
     layers.
     """
 
@@ -187,7 +193,7 @@ class Layer:
 
     @property
     def title(self) -> str:
-        """Return the heading for people; `label` is the layer's name."""
+        """Return the heading shown to people; `label` is the layer's name."""
         return {
             "constraints": _("What I always keep in mind"),
             "preferences": _("What you prefer"),
@@ -255,7 +261,7 @@ def layers_of(built: Context, *, asked: str) -> list[Layer]:
 
 
 def missed(built: Context, *, asked: str) -> list[Recalled]:
-    """Return what exceeded the budget, then what was less relevant than the threshold."""
+    """Return memories that exceeded the budget, then memories below the relevance threshold."""
     inside = {item.id for item in built.items}
     trimmed = [one for one in built.gathered.memories if one.memory.public_id not in inside]
     near = (*trimmed, *built.gathered.missed)[:PREVIEW_MISSES]
@@ -293,7 +299,7 @@ def window_card(window: Window, before: Sequence[Message], *, total: int) -> Win
 
 
 def share_of(layers: Sequence[Layer], window: WindowCard) -> dict[str, Any]:
-    """Return the bar above the layers: block and window together."""
+    """Return the bar above the layers, for block and window together."""
     budget = settings.BLOCK_TOKENS + window.most_tokens
     parts = [
         {

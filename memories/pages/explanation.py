@@ -38,13 +38,13 @@ from memories.pages.word_diff import Part, diff_words
 from ops.models import User
 from ops.pages.base import own_transaction, person, personal_page
 
-_AROUND = 240  # characters of the message on either side of the quote
+_CONTEXT = 240  # characters of the message before and after the quote
 _PARTS = ("relevance", "recency", "importance", "feedback")
 
 
 @dataclass(frozen=True)
 class Quote:
-    """A message with the quoted span marked between its context."""
+    """A message with the quoted span and its context."""
 
     before: str
     words: str
@@ -63,7 +63,7 @@ class Reason:
     conversation: Conversation | None
     said_in: Message | None
     reference: str
-    note: str = ""  # the path of the daily note that it stands in
+    note: str = ""  # the path of the daily note that contains it
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _reason(source: Source, note: DailyNote | None) -> Reason:
     return Reason(
         text=_words(source),
         at=message.created_at if message else (note or source).created_at,
-        quote=_quote(source, message) if message else _noted(source, note),
+        quote=_quote(source, message) if message else _note_quote(source, note),
         conversation=said.conversation if said else None,
         said_in=turn.user_message if turn else message,
         reference="" if note else source.reference,
@@ -167,7 +167,7 @@ def _quote(source: Source, message: Message) -> Quote:
     if text[start : start + len(words)] != words:
         start = max(text.find(words), 0)
     end = start + len(words) if words in text else start
-    first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
+    first, last = max(0, start - _CONTEXT), min(len(text), end + _CONTEXT)
     return Quote(
         before=("…" if first else "") + text[first:start],
         words=text[start:end],
@@ -177,7 +177,7 @@ def _quote(source: Source, message: Message) -> Quote:
     )
 
 
-def _noted(source: Source, note: DailyNote | None) -> Quote | None:
+def _note_quote(source: Source, note: DailyNote | None) -> Quote | None:
     """Return the daily note line that the memory was learned from."""
     if note is None or not source.quote:
         return None
@@ -205,7 +205,7 @@ def _step(memory: Memory, version: MemoryVersion, before: MemoryVersion | None) 
 
 
 def because_of(version: MemoryVersion | None) -> list[str]:
-    """Return sentences on how the text was understood and why it was decided as it was."""
+    """Return sentences on how the text was understood and why the decision was made."""
     return reason_words.in_words(version.reason.split(", ")) if version else []
 
 
@@ -216,8 +216,8 @@ def waits_because(
     *,
     confirms_all: bool,
 ) -> list[str]:
-    """Return why a candidate is in the inbox: the last decision, how it was understood and how
-    surely.
+    """Return why a candidate is in the inbox: the last decision, its understanding and
+    certainty.
     """
     decided = reason_words.in_words(verdict.reasons) if verdict else []
     found = [*decided, *because_of(version)]
@@ -254,7 +254,7 @@ def _use(memory: Memory, hit: RecallHit) -> Use:
 
 
 def related_to(memory: Memory, relations: Iterable[Relation]) -> list[Related]:
-    """Return the related memories, each with its relation seen from this one."""
+    """Return the related memories, each with its relation seen from this memory."""
     found = [_other_side(memory, one) for one in relations]
     if memory.conflicts_with is not None:
         found.append(Related(memory.conflicts_with, _("This contradicts it"), None))
@@ -314,7 +314,7 @@ def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
 
 
 def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
-    """Return the selected one of the three sections, and the tabs to all of them."""
+    """Return the selected one of the three sections, and the tabs of all sections."""
     sections: dict[str, tuple[str, str, Callable[[User, Memory], Any]]] = {
         "history": (_("History"), "history", _history),
         "used": (_("Used"), "sparkle", _used),
@@ -336,7 +336,7 @@ def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
 
 
 def _history(user: User, memory: Memory) -> list[Step]:
-    # Load one more than is shown, so that the last version has one to be compared with.
+    # Load one version more than is shown, to compare the last shown version with it.
     versions = list(selectors.versions_of(memory)[: _SHOWN_VERSIONS + 1])
     return history_of(memory, versions)[:_SHOWN_VERSIONS]
 

@@ -25,8 +25,8 @@ from memories.models import FileVersion, Kind
 from ops.models import User
 from ops.pages.base import own_transaction, person, personal_page
 
-_DAYS = 30  # on one page
-_LINES = 200  # of a file, on one page
+_DAYS = 30  # daily notes on one page
+_LINES = 200  # lines of a file on one page
 _SURFACE = "page"
 _KINDS = {str(kind.value): kind.label for kind in Kind}
 
@@ -84,7 +84,7 @@ def memory_file_edit(request: HttpRequest, path: str) -> HttpResponse:
     if not form.is_valid():
         return _editor(request, file, form, status=422)
     try:
-        applied = _saved(
+        applied = _save(
             request, path, form.cleaned_data["content"], form.cleaned_data["tag"] or None
         )
     except Stale:
@@ -105,7 +105,7 @@ def memory_file_add(request: HttpRequest) -> HttpResponse:
         try:
             with own_transaction(request):
                 _check_free(request, path)
-            _saved(request, path, form.cleaned_data["content"], None, new=True)
+            _save(request, path, form.cleaned_data["content"], None, new=True)
             return redirect("memory_file", path)
         except ApplicationError as error:
             form.refuse(error)
@@ -156,10 +156,10 @@ def memory_note_add(request: HttpRequest) -> HttpResponse:
     return redirect("memory_file", daily_notes.path_of(note.on))
 
 
-def _saved(
+def _save(
     request: HttpRequest, path: str, text: str, tag: str | None, *, new: bool = False
 ) -> Applied:
-    """Save the file. Raises as `memory_files.prepare` and `apply`."""
+    """Save the file. Raise the same errors as `memory_files.prepare` and `apply`."""
     user = person(request)
     ready = memory_files.prepare(text, user=user, path=path, surface=_SURFACE, match=tag, new=new)
     with own_transaction(request):
@@ -173,7 +173,7 @@ def _check_free(request: HttpRequest, path: str) -> None:
 
 
 def _file(user: User, path: str) -> Shown:
-    """Return the file, an empty one for an unwritten persona layer. Raises `NotFound`."""
+    """Return the file; for an unwritten persona layer, an empty file. Raise `NotFound`."""
     if path in LAYERS and file_contents.row_of(user, path) is None:
         return Shown(path, "", 0, timezone.now())
     return memory_files.read(user, path)
@@ -188,11 +188,11 @@ def _editor(
 
 
 def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
-    """Show both texts and a merged one after a concurrent edit."""
+    """After a concurrent edit, show both texts and a merged text."""
     mine, tag = form.cleaned_data["content"], form.cleaned_data["tag"]
     with own_transaction(request):
         now = _file(person(request), path)
-        base = _state(request, path, tag)
+        base = _base_text(request, path, tag)
     merged = changes.merge_lines(base, mine, now.text) if base is not None else None
     text = merged.text if merged else mine
     shown = FileText(initial={"content": text, "tag": now.etag})
@@ -209,8 +209,8 @@ def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
     )
 
 
-def _state(request: HttpRequest, path: str, tag: str) -> str | None:
-    """Return the version that the edit started from, or None if it is gone."""
+def _base_text(request: HttpRequest, path: str, tag: str) -> str | None:
+    """Return the text of the version that the edit started from, or None if it is gone."""
     versions = FileVersion.objects.filter(user=person(request), file__path=path)
     contents = versions.order_by("-number").values_list("content", flat=True)
     return next((text for text in contents if file_contents.etag_of(text) == tag), None)
@@ -258,7 +258,7 @@ def _number(text: str | None) -> int | None:
 @require_safe
 @personal_page
 def memory_file_history(request: HttpRequest, path: str) -> HttpResponse:
-    """Show the versions, newest first, and the changes of the selected one."""
+    """Show the versions, newest first, and the changes of the selected version."""
     with own_transaction(request):
         rows = memory_files.versions_of(person(request), path)
         versions = list(rows.defer("content"))
@@ -323,7 +323,7 @@ _SAID_BY_SERVICES = (
 
 
 class FileText(forms.Form):
-    """A whole file as its owner edits it; `tag` names the version that was edited."""
+    """A whole file as edited by its owner. `tag` is the entity tag of the edited version."""
 
     tag = forms.CharField(required=False, max_length=80, widget=forms.HiddenInput)
     content = forms.CharField(
@@ -341,7 +341,7 @@ class FileText(forms.Form):
         self.fields["content"].widget.attrs["maxlength"] = settings.MAX_FILE_BYTES
 
     def clean_content(self) -> str:
-        """Normalise line endings: browsers submit CRLF, files here have LF."""
+        """Normalise line endings: browsers submit CRLF, files have LF."""
         return str(self.cleaned_data["content"]).replace("\r\n", "\n")
 
     def refuse(self, error: ApplicationError) -> None:
@@ -354,7 +354,7 @@ class FileText(forms.Form):
 
 
 class NewFile(FileText):
-    """A new note of the user's own, with its path."""
+    """A new note of the user, with its path."""
 
     path = forms.CharField(
         label=gettext_lazy("Name"),

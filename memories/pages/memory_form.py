@@ -163,7 +163,7 @@ def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
         return render_page(request, template, shown, status=status)
 
 
-# The services' messages about a user's own input, listed here for translation.
+# Messages of services about a user's input, listed here for translation.
 _SAID_BY_SERVICES = (
     gettext_noop("This looks like a secret, and secrets are not remembered."),
     gettext_noop("Long-term memory is switched off for this user."),
@@ -228,7 +228,7 @@ class RefusableForm(forms.Form):
 
 
 class TellForm(RefusableForm):
-    """A sentence under the portrait that corrects it or adds to it."""
+    """A sentence below the portrait that corrects or completes it."""
 
     said = forms.CharField(
         label=gettext_lazy("Something wrong or missing?"),
@@ -239,7 +239,7 @@ class TellForm(RefusableForm):
 
 
 class MemoryForm(RefusableForm):
-    """A memory as its owner edits it."""
+    """A memory as edited by its owner."""
 
     content = forms.CharField(
         label=gettext_lazy("What should be remembered?"),
@@ -285,7 +285,7 @@ class MemoryForm(RefusableForm):
         return content
 
     def clean_valid_until(self) -> datetime | None:
-        """Return the end of the day in the user's time zone: the whole day still counts."""
+        """Return the end of the day in the user's time zone, so that the whole day still counts."""
         day = self.cleaned_data["valid_until"]
         return timezone.make_aware(datetime.combine(day, time.max)) if day else None
 
@@ -301,7 +301,7 @@ class MemoryForm(RefusableForm):
 
 
 class AddForm(MemoryForm):
-    """A new memory; the kind may be left empty, to be guessed."""
+    """A new memory. An empty kind is guessed from the text."""
 
     kind = forms.ChoiceField(
         label=gettext_lazy("Kind"),
@@ -311,7 +311,7 @@ class AddForm(MemoryForm):
 
 
 class FilterForm(forms.Form):
-    """The search box and the filters beside it; invalid values are ignored."""
+    """The search box and the filters next to it. Invalid values are ignored."""
 
     q = forms.CharField(required=False, max_length=400)
     kind = forms.ChoiceField(required=False, choices=[("", ""), *Kind.choices])

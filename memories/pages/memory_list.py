@@ -1,8 +1,7 @@
 """The long-term tab: its list, search and filters, the recycle bin, and refused statements.
 
 Counts (the status line, facets) come from a single query of at most a thousand rows. For users with
-more memories, aggregate queries are cached for two minutes, so that their pages cost no more than
-others'.
+more memories, aggregate queries are cached for two minutes, so that their pages are not slower.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ def memory_list(request: HttpRequest) -> HttpResponse:
         page, count = _page(request, asked, prepared)
         part = _part(request, asked)
         context = _shared(request, asked, page) | (
-            {} if part == "#rows" else _around(request, asked, count)
+            {} if part == "#rows" else _surrounding_context(request, asked, count)
         )
         response = render(request, f"memories/memory_list.html{part}", context)
     if part == "#found":
@@ -121,7 +120,9 @@ def memory_list(request: HttpRequest) -> HttpResponse:
 
 
 def _part(request: HttpRequest, asked: Asked) -> str:
-    """Return only the results while the user types, or only the next rows while they scroll."""
+    """Return only the results while the user types, or only the next rows while the user
+    scrolls.
+    """
     if target(request) == "found":
         return "#found"
     return "#rows" if asked.after and is_htmx(request) else ""
@@ -132,7 +133,7 @@ def _page(
 ) -> tuple[Page, int | None]:
     """Return a page of memories and, for a search, the number of matches.
 
-    While memory is off nothing is recalled, so the search compares letters only.
+    While memory is off no recall takes place, so the search only compares characters.
     """
     user = person(request)
     if prepared is not None and own_settings(request).longterm_enabled:
@@ -149,8 +150,8 @@ def _shared(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
     }
 
 
-def _around(request: HttpRequest, asked: Asked, found: int | None) -> dict[str, Any]:
-    """Return what surrounds the rows: filters, counts, links to other lists."""
+def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) -> dict[str, Any]:
+    """Return the context around the rows: filters, counts, links to other lists."""
     user, survey = person(request), standing_for(request).survey
     return {
         "choices": choices_of(survey),
@@ -185,7 +186,7 @@ def search_page(
 
     Disabled and archived memories are included, since this is for managing memories. A memory that
     contains the typed text matches even if the text isn't a whole word yet; the others must reach
-    the relevance floor, so that a search doesn't return everything. Records no trace.
+    the relevance floor, so that a search doesn't return all memories. Records no trace.
     """
     eligible = memories_of(user, replace(filters, query="")).prefetch_related(None)
     candidates = candidate_pool.fill(prepared, shelf_of(eligible), user=user)
@@ -376,7 +377,7 @@ class Choice:
 
 
 def choices_of(survey: Survey) -> dict[str, Sequence[Choice]]:
-    """Return only options that match something, each with its count."""
+    """Return only options that match some memory, each with its count."""
     return {
         "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in survey.kinds],
         "project": [Choice(one.value, one.name or one.value, one.count) for one in survey.projects],
@@ -401,7 +402,7 @@ def bulk_actions() -> list[tuple[str, str, str]]:
 
 @dataclass(frozen=True)
 class Standing:
-    """The status line at the head of the Memory Center: is memory on, and how much is there?"""
+    """The status line at the top of the Memory Center: whether memory is on, and the totals."""
 
     name: str
     is_on: bool
@@ -413,7 +414,7 @@ class Standing:
 
 
 def standing_for(request: HttpRequest) -> Standing:
-    """Return the signed-in user's status, read once per request: header and page both show it."""
+    """Return the signed-in user's status, read once per request for both header and page."""
     standing: Standing | None = getattr(request, "memory_standing", None)
     if standing is None:
         user = cast(User, request.user)

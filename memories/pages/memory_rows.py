@@ -1,4 +1,4 @@
-"""Memories as rows of a list: a page of them by cursor, and each with its source and actions.
+"""Memories as rows of a list: pages by cursor, and each row with its source and actions.
 
 The cost of a page doesn't grow with the number of memories.
 """
@@ -32,8 +32,8 @@ from ops.pages.base import here, person, target
 AnyRow = TypeVar("AnyRow", bound=Model)
 SIZE = 20
 DEFAULT_SORT = "changed"
-# Pinned memories come first. The column, and whether the order is descending; the primary key
-# breaks ties.
+# For each sort: the column, and whether the order is descending. Pinned memories come first; the
+# primary key breaks ties.
 SORTS = {
     "changed": ("updated_at", True),
     "new": ("created_at", True),
@@ -45,7 +45,7 @@ SORTS = {
 
 @dataclass(frozen=True)
 class Listed:
-    """A listed memory with the newest of its sources; `why` explains a search hit."""
+    """A listed memory with its newest source. `why` explains a search hit."""
 
     memory: Memory
     source: Source | None
@@ -54,7 +54,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Page:
-    """A page; `cursor` leads to the next page and is empty at the end."""
+    """A page. `cursor` leads to the next page and is "" at the end."""
 
     rows: Sequence[Listed]
     cursor: str = ""
@@ -62,7 +62,7 @@ class Page:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a page ends: in the pinned part of the list or below it."""
+    """The end of a page: in the pinned part of the list or below it."""
 
     key: Any
     pk: int
@@ -91,7 +91,7 @@ def _unpinned(
 ) -> list[_Place]:
     """Return the next places below the pinned part.
 
-    One query per status: the index then returns each in order, and nothing has to be sorted.
+    Uses one query per status: then the index returns each in order, without sorting.
     """
     places: list[_Place] = []
     for status in [filters.status] if filters.status else IN_USE:
@@ -105,7 +105,7 @@ def _places(
 ) -> list[_Place]:
     rows = rows.prefetch_related(None)
     if place is not None:
-        rows = rows.filter(_beyond(place, column, descending=descending))
+        rows = rows.filter(_after_place(place, column, descending=descending))
     order = (f"-{column}", "-pk") if descending else (column, "pk")
     keys = rows.order_by(*order).values_list(column, "pk", "pinned")[: SIZE + 1]
     return [_Place(*one) for one in keys]
@@ -117,7 +117,7 @@ def page_by(
     """Return the next `SIZE` rows in the order of a column, and the cursor of the next page."""
     place = _decode(after, column)
     if place is not None:
-        rows = rows.filter(_beyond(place, column, descending=descending))
+        rows = rows.filter(_after_place(place, column, descending=descending))
     order = (f"-{column}", "-pk") if descending else (column, "pk")
     found = list(rows.order_by(*order)[: SIZE + 1])
     if len(found) <= SIZE:
@@ -147,8 +147,8 @@ def count_of(user: User, filters: MemoryFilter, *, most: int) -> int:
     return memories_of(user, filters).prefetch_related(None).order_by()[: most + 1].count()
 
 
-def _beyond(place: _Place, column: str, *, descending: bool) -> Q:
-    """Select rows past this place. The first condition lets the index start there."""
+def _after_place(place: _Place, column: str, *, descending: bool) -> Q:
+    """Return a filter for rows after this place. Its first condition lets the index start there."""
     near, far = ("lte", "lt") if descending else ("gte", "gt")
     return Q(**{f"{column}__{near}": place.key}) & (
         Q(**{f"{column}__{far}": place.key}) | Q(**{column: place.key, f"pk__{far}": place.pk})
@@ -177,7 +177,7 @@ class Row:
     menu: Sequence[dict[str, Any]]
     url: str
     why: str = ""
-    column: str = "updated_at"  # the date to show is the date that the list is sorted by
+    column: str = "updated_at"  # the list is sorted by this date, so it is also shown
 
     @property
     def conversation(self) -> Conversation | None:
@@ -195,7 +195,7 @@ class Row:
 
     @property
     def is_changed(self) -> bool:
-        """Tell whether the date shown is that of a change on a later day."""
+        """Return True if the shown date is the date of a change on a later day."""
         return localdate(self.at) > localdate(self.memory.created_at)
 
     @property
@@ -204,7 +204,7 @@ class Row:
 
 
 def rows_of(page: Sequence[Listed], *, back: str) -> list[Row]:
-    """Return the rows. `back` is the page that they stand on and that their forms return to."""
+    """Return the rows. `back` is their page, to which their forms return."""
     sort = parse_qs(urlsplit(back).query).get("sort", [""])[-1]
     column = "created_at" if sort in ("new", "old") else "updated_at"
     return [
@@ -221,22 +221,24 @@ def rows_of(page: Sequence[Listed], *, back: str) -> list[Row]:
 
 
 def is_row(request: HttpRequest) -> bool:
-    """Tell whether htmx will replace a single row of the list."""
+    """Return True if htmx will replace a single row of the list."""
     return target(request).startswith("row-")
 
 
 def row_again(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Return the current row with a message, or its place if the memory left the list."""
+    """Return the current row with a message, or a placeholder if the memory left the list."""
     return rows_again(request, [memory.public_id], oob=False)
 
 
 def is_in_place(request: HttpRequest) -> bool:
-    """Tell whether htmx will replace rows wherever they stand, and add the messages."""
+    """Return True if htmx will replace rows wherever they are, and add the messages."""
     return target(request) == "toasts"
 
 
 def rows_again(request: HttpRequest, ids: Sequence[str], *, oob: bool = True) -> HttpResponse:
-    """Return the rows as they are now. One that left the list keeps its place for an undo."""
+    """Return the rows in their present state. A row that left the list keeps its place for an
+    undo.
+    """
     memories = Memory.visible.filter(user=person(request), public_id__in=list(ids))
     present = memories.filter(deleted_at=None).order_by("pk").values_list("pk", flat=True)
     rows = rows_of(listed(person(request), list(present)), back=here(request))
@@ -246,12 +248,12 @@ def rows_again(request: HttpRequest, ids: Sequence[str], *, oob: bool = True) ->
 
 
 def row_in_bin(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Return the row of a memory that was deleted meanwhile: it asks whether to restore it."""
+    """Return the row of a memory that was deleted in the meantime, with an offer to restore it."""
     return render(request, "memories/includes/row_in_bin.html", {"memory": memory})
 
 
 def menu_of(memory: Memory, *, back: str) -> list[dict[str, Any]]:
-    """Return what a row's menu offers."""
+    """Return the items of a row's menu."""
     edit, inline = act(memory, "edit", back=back), act(memory, "edit")
     return [
         {"label": _("Edit"), "icon": "edit", "href": edit, "hx_here": inline},
@@ -262,7 +264,7 @@ def menu_of(memory: Memory, *, back: str) -> list[dict[str, Any]]:
 
 
 def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
-    """Return what the menu of a memory's page offers beside its main action."""
+    """Return the menu items of a memory's page; its main action has its own button."""
     page = reverse("memory_page", args=[memory.public_id])
     forget = _forget(memory, back=page) | {"help": _("erased with everything derived from it")}
     if memory.deleted_at is not None:
@@ -279,7 +281,7 @@ def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
 
 
 def _uses(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
-    """Return what decides whether and how answers use the memory."""
+    """Return the actions that decide whether and how answers use the memory."""
     if memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         return [_pin(memory, back=back), _switch(memory, back=back)]
     if memory.archived_at is not None:

@@ -1,4 +1,4 @@
-"""Turn the codes of extraction and arbitration into sentences.
+"""Translate the codes of extraction and arbitration into sentences.
 
 Memories store codes (`Version.reason`, `Arbitration.reasons`) because codes mean the same in every
 language and to every client; only pages translate them.
@@ -69,7 +69,7 @@ _HEARD = {
     "ends": gettext_lazy("You said that something has ended."),
     "owner_unsure": gettext_lazy("I can't tell whether this is about you or about somebody else."),
 }
-# Codes of the reader: whose statement it is and how it holds.
+# Codes of the reader: whose statement it is and for how long it is true.
 _SEEN = {
     "self.lasting": gettext_lazy("You said this about yourself, as something lasting."),
     "self.habit": gettext_lazy(
@@ -105,7 +105,7 @@ def in_words(codes: Iterable[str]) -> list[str]:
 
 
 def sentence_for(code: str) -> str:
-    """Return the sentence, empty for a code that is no longer known."""
+    """Return the sentence; "" for a code that is no longer known."""
     if code in _DECIDED or code in _HEARD or code in _SEEN:
         return str(_DECIDED.get(code) or _HEARD.get(code) or _SEEN[code])
     source, dot, _what = code.partition(".")
@@ -117,21 +117,22 @@ def sentence_for(code: str) -> str:
 
 
 _MOST = 3  # words shown
-# The share of the bias that the dense part must exceed to count as close in meaning.
+# The dense part must exceed this share of the bias to count as close in meaning.
 _CLOSE = 0.6
 
 
 def why(
     components: Mapping[str, float], *, asked: str = "", text: str = "", always: bool = False
 ) -> str:
-    """Explain a recall by its components; `asked` is empty if it has been forgotten.
+    """Explain a recall by its components. `asked` is "" if the question was forgotten.
 
-    `always`: the memory is in every prompt, so it may be there without being relevant.
+    `always` states that the memory is in every prompt, so it may be included without being
+    relevant.
     """
     if always and not is_relevant(components):
         return _("always included")
     found = [_("always included")] if always else []
-    found += _of_words(components, asked=asked, text=text)
+    found += _word_reasons(components, asked=asked, text=text)
     if components.get("concept", 0.0) > 0:
         found.append(_("about the same subject"))
     if components.get("on_date", 0.0) > 0:
@@ -142,25 +143,25 @@ def why(
 
 
 def is_relevant(components: Mapping[str, float]) -> bool:
-    """Tell whether a memory was recalled because it fits the question."""
+    """Return True if a memory was recalled because it fits the question."""
     return components.get("raw_relevance", 0.0) >= settings.RELEVANCE_FLOOR
 
 
 def why_alike(similarity: float, *, asked: str, text: str) -> str:
-    """Like `why`, for an earlier turn, of which only the similarity is known."""
+    """Explain an earlier turn, for which only the similarity is known."""
     words = shared_words(asked, text)
     return _same(words) if words else _fallback(similarity)
 
 
 def strength(share: float) -> str:
-    """Return how strongly two memories are related, in words."""
+    """Return in words how strongly two memories are related."""
     if share >= 0.7:
         return _("strongly linked")
     return _("linked") if share >= 0.4 else _("loosely linked")
 
 
 def shared_words(asked: str, text: str) -> list[str]:
-    """Return the words of the question that the text also has, as they were typed."""
+    """Return the words of the question that the text also has, in their typed form."""
     said = set(segment.terms(text))
     found: dict[str, str] = {}
     for word in segment.words(asked):
@@ -170,7 +171,7 @@ def shared_words(asked: str, text: str) -> list[str]:
     return list(found.values())[:_MOST]
 
 
-def _of_words(components: Mapping[str, float], *, asked: str, text: str) -> list[str]:
+def _word_reasons(components: Mapping[str, float], *, asked: str, text: str) -> list[str]:
     if words := shared_words(asked, text):
         return [_same(words)]
     typed = asked.strip()

@@ -1,4 +1,4 @@
-"""The review inbox: one decision at a time."""
+"""The review inbox, which asks for one decision at a time."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _first_reason(memory: Memory) -> explanation.Reason | None:
 
 
 def _next_after(shown: list[Memory], current: Memory) -> str:
-    """Return the candidate that "later" leads to: the next one, then the first again."""
+    """Return the URL of the candidate for "later": the next one, and after the last the first."""
     if len(shown) < 2:
         return ""
     place = (shown.index(current) + 1) % len(shown)

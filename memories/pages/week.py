@@ -1,4 +1,4 @@
-"""What I learned this week: seven days, and the weeks before."""
+"""The page of the week: seven days, and the weeks before."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from ops.pages.base import own_settings, own_transaction, person, personal_page
 @require_safe
 @personal_page
 def memory_week(request: HttpRequest) -> HttpResponse:
-    """Show the seven days that end with `last`; if it is no day, those that end today."""
+    """Show the seven days that end with `last`; for an invalid date, the seven days that end
+    today.
+    """
     try:
         last = date.fromisoformat(request.GET.get("last", ""))
     except ValueError:

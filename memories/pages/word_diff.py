@@ -1,4 +1,4 @@
-"""Diff two texts by words; Chinese is segmented into words, spaces are kept."""
+"""Compare two texts by words. Chinese is segmented into words; spaces are kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = f"(?:(?![{_HAN}])\\w)+"
 _TOKEN = re.compile(f"([{_HAN}]+)|{_WORD}(?:['’.,:-]{_WORD})*|\\s+|.", re.DOTALL)
 _SENTENCE = re.compile(r"[^.!?。！？\n]*+[.!?。！？\s]*+")
-_MOST_LOOKS = 20_000_000
+_MAX_COMPARISONS = 20_000_000
 _ONLY_MARKS = re.compile(r"[\W_]*")
 
 
@@ -27,8 +27,8 @@ class Part:
 
 
 def diff_words(old: str, new: str) -> list[Part]:
-    """Return the parts of both texts in order: the same and the added ones make up `new`."""
-    before, after = _cut(old, new)
+    """Return the parts of both texts in order. The same and the added parts make up `new`."""
+    before, after = _split(old, new)
     parts: list[Part] = []
     for tag, start, end, start_new, end_new in _steps(before, after):
         if tag == "equal":
@@ -41,17 +41,17 @@ def diff_words(old: str, new: str) -> list[Part]:
     return parts
 
 
-def _cut(old: str, new: str) -> tuple[list[str], list[str]]:
+def _split(old: str, new: str) -> tuple[list[str], list[str]]:
     """Split both texts into words, or into sentences or not at all if words would take too long."""
     for pieces in (_words, _sentences):
         before, after = list(pieces(old)), list(pieces(new))
-        if _looks(before, after) <= _MOST_LOOKS:
+        if _comparisons(before, after) <= _MAX_COMPARISONS:
             return before, after
     return [old], [new]
 
 
-def _looks(before: list[str], after: list[str]) -> int:
-    """Bound difflib's comparisons of equal pieces: each pair at most once per match."""
+def _comparisons(before: list[str], after: list[str]) -> int:
+    """Return an upper bound of difflib's comparisons of equal pieces: each pair once per match."""
     of_after = Counter(after)
     pairs = sum(count * of_after[piece] for piece, count in Counter(before).items())
     return pairs * min(len(before), len(after))

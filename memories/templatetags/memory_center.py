@@ -23,8 +23,9 @@ _MARK = re.compile(r" ?<!-- mem_\w+ -->")
 
 @register.simple_tag(takes_context=True)
 def memory_standing(context: Context) -> Standing:
-    """Show whether memory is on and how much there is. It reads rows, so render it inside
-    `as_user`.
+    """Return the state of memory (on or off) and its totals.
+
+    It reads rows, so render it inside `as_user`.
     """
     return standing_for(context["request"])
 
@@ -34,7 +35,7 @@ register.filter("inner", richtext.inner)
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """Return "5 minutes ago" in one unit, and "just now" for the last minute."""
+    """Return "5 minutes ago" in one unit, or "just now" within the last minute."""
     if timezone.now() - moment < timedelta(minutes=1):
         return _("just now")
     return _("%(time)s ago") % {"time": timesince(moment, depth=1)}
@@ -42,7 +43,7 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def day(moment: datetime | date) -> str:
-    """Return "3 Nov", with the year if it isn't this one, in the user's time zone."""
+    """Return "3 Nov", with the year if it isn't the present year, in the user's time zone."""
     local = timezone.localtime(moment) if isinstance(moment, datetime) else moment
     this_year = local.year == timezone.localtime().year
     near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
@@ -57,7 +58,7 @@ def day_and_time(moment: datetime) -> str:
 
 @register.filter
 def days_left(moment: datetime) -> str:
-    """Return the whole days until then, rounded up."""
+    """Return the number of days until then, in words."""
     left = moment - timezone.now()
     if left < timedelta(days=1):
         return _("less than a day left")
@@ -72,7 +73,7 @@ def percent(share: float) -> str:
 
 @register.filter
 def how_much(part: float) -> str:
-    """Return in words how much a part counted, as its weight × its value."""
+    """Return in words how much a component (weight × value) contributed to a score."""
     if part >= 0.3:
         return pgettext("share of a score", "a lot")
     if part >= 0.12:
@@ -121,7 +122,7 @@ def gap() -> str:
 
 @register.simple_tag
 def chat_url(conversation: Conversation, message: Message | None = None) -> str:
-    """Return the URL of the conversation in the chat, at a message of it."""
+    """Return the URL of the conversation in the chat, or of one of its messages."""
     address = reverse("conversation", args=[conversation.public_id])
     return f"{address}#{message.public_id}" if message else address
 
@@ -136,9 +137,9 @@ class KindCount:
 
 @register.simple_tag(takes_context=True)
 def memory_states(context: Context, largest: float) -> list[tuple[str, int, float]]:
-    """Return the memories apart by what becomes of them: label, number, share of `largest`.
+    """Return label, number and share of `largest` for each state of memories.
 
-    They agree with the status line and with the lists. Render it inside `as_user`.
+    The numbers match the status line and the lists. Render it inside `as_user`.
     """
     request = context["request"]
     totals = standing_for(request).totals

@@ -1,1 +1,1 @@
-"""How this app's personal data is exported, imported and erased."""
+"""Export, import and erase this app's personal data."""

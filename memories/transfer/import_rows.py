@@ -1,4 +1,4 @@
-"""Import memories with their versions and sources, subject to the user's switch, and index them."""
+"""Import memories with their versions and sources, if long-term memory is on, and index them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STAYS_FORGOTTEN = gettext_noop("forgotten content leaves nothing behind that cou
 
 @dataclass(frozen=True)
 class OfMemory(RowsUnder):
-    """Rows of long-term memory: none are imported while the switch is off."""
+    """Rows of long-term memory. None are imported while long-term memory is off."""
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         if not loading.takes_memories:
@@ -47,7 +47,9 @@ class OfMemory(RowsUnder):
 
 @dataclass(frozen=True)
 class MemoryRows(OfMemory):
-    """Memories are screened; of those without an id of ours, the same text is imported once."""
+    """Memories. They are screened; without one of our ids, a text that exists isn't imported
+    again.
+    """
 
     def prepare(self, loading: Loading, row: Memory, given: Mapping[str, Any]) -> None:
         row.content = _screened(row.content)
@@ -87,7 +89,7 @@ class SourceRows(OfMemory):
 
 @dataclass(frozen=True)
 class PhraseRows(RowsUnder):
-    """Phrases of the portrait: none are imported, since they are written anew."""
+    """Phrases of the portrait. None are imported, since a model writes them again."""
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         """Do nothing."""
@@ -101,9 +103,9 @@ class HitRows(RowsUnder):
 
 @dataclass(frozen=True)
 class NoteRows(OfMemory):
-    """Notes: a line whose number is taken is appended to its day.
+    """Notes. A line whose number is taken is appended to its day.
 
-    Lines of memory files are skipped: they are made again from the files.
+    Lines of memory files are skipped, since they are indexed again from the files.
     """
 
     def _visible(self, user: User) -> QuerySet[Any]:
@@ -122,7 +124,7 @@ class NoteRows(OfMemory):
 
 @dataclass(frozen=True)
 class FileRows(OfMemory):
-    """Files: an existing file of the same name is kept as it is."""
+    """Files. An existing file of the same name is kept unchanged."""
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         found = super().known(loading, rows)
@@ -132,7 +134,7 @@ class FileRows(OfMemory):
         return found
 
     def finished(self, loading: Loading) -> None:
-        loading.at_end(lambda: _rename_in(loading, self.model))
+        loading.at_end(lambda: _update_ids(loading, self.model))
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,9 @@ def mask_words(row: Any) -> None:
 
 
 def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool:
-    """Whether the memory was forgotten here after it was made; undated ones count as older."""
+    """Return True if the memory was forgotten here after it was made; without a date it counts as
+    older.
+    """
     at = row.created_at if given.get("created_at") else None
     telling = learnability.telling_of_text("", at=at)
     return tombstones.is_forgotten(user=user, text=row.content, quote="", telling=telling)
@@ -161,7 +165,7 @@ def _screened(text: str) -> str:
     return screened.text
 
 
-def _rename_in(loading: Loading, model: Any) -> None:
+def _update_ids(loading: Loading, model: Any) -> None:
     """Update the memory ids in a file's lines; index its free text like notes."""
     for row in model._base_manager.filter(pk__in=loading.added[model]).iterator(chunk_size=50):
         text = loading.text_in(row.content)
@@ -233,7 +237,7 @@ def _memory(decision: Decision) -> bool:
 
 
 def record_return(rows: QuerySet[Memory]) -> None:
-    """Record that imported memories are in use whose ids were in the recycle bin once."""
+    """Record imported memories as restored if their ids were once in the recycle bin."""
     binned = {one.target for one in ledger.latest_decisions() if one.kind == "memory"}
     for public_id in rows.filter(public_id__in=binned, deleted_at=None).values_list(
         "public_id", flat=True
@@ -243,7 +247,7 @@ def record_return(rows: QuerySet[Memory]) -> None:
 
 @applies_decision("file")
 def _file(decision: Decision) -> bool:
-    """Recycle a file again; keys are reused after a restore, so a later file is another one."""
+    """Recycle a file again. Keys are reused after a restore, so a later file is a different one."""
     user = User.objects.filter(subject=UUID(decision.state["subject"])).first()
     if user is None or not decision.state["recycled"]:
         return False

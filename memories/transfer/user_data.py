@@ -1,4 +1,4 @@
-"""Register this app's personal data for export, import and erasing; readable export pages."""
+"""Register this app's personal data for export, import and erase, and render export pages."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class FileCopies(Derived):
 
 
 class VectorRows(DerivedRows):
-    """The vectors; after their erase, the user's own index is dropped too."""
+    """The vectors. After their erase, the user's own index is dropped too."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         counts = super().erase(user_id)
@@ -124,7 +124,7 @@ register(
 
 @reads_well
 def memory_pages(user: User, conversation: int | None) -> Iterator[Page]:
-    """Yield the memories on one page, then the files and notes as they are."""
+    """Yield a page about the user, a page of memories, then the files and notes."""
     if conversation is not None:
         return
     zone = ZoneInfo(users.settings_of(user).timezone)
@@ -144,7 +144,7 @@ def _portrait(user: User) -> Iterator[str]:
 
 def _memories(user: User, zone: ZoneInfo) -> Iterator[str]:
     yield "# " + _("Memories")
-    for title, rows in _shelves(user):
+    for title, rows in _sections(user):
         for kind in Kind:
             found = objects_out(rows.filter(kind=kind))
             first = next(found, None)
@@ -157,7 +157,7 @@ def _memories(user: User, zone: ZoneInfo) -> Iterator[str]:
                 yield from _memory(memory, zone)
 
 
-def _shelves(user: User) -> list[tuple[str, QuerySet[Memory]]]:
+def _sections(user: User) -> list[tuple[str, QuerySet[Memory]]]:
     """Return the active memories, those of each other status, and those in the recycle bin."""
     rows = Memory.objects.filter(user=user)
     shelves = [("", rows.filter(status=MemoryStatus.ACTIVE))]

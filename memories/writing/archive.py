@@ -1,8 +1,8 @@
-"""The archive: isolated memories that go unused for long leave the prompts, but can come back.
+"""The archive: isolated memories that were long unused leave the prompts, but can be restored.
 
 Consolidation joins similar old memories; this module handles memories that resemble no other. They
-are archived after 90 days without use. They keep their text, versions and sources, and search still
-finds them. A user, a program or a repeated statement brings them back.
+are archived after `ARCHIVE_DAYS` without use. They keep their text, versions and sources, and
+search still finds them. A user, a program or a repeated statement restores them.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ from ops.accounts import users
 from ops.models import User
 from ops.webhook_events import Event
 
-_READ = 500  # texts the learned reader reads per night; the next night continues
+_MAX_TEXTS = 500  # texts that the learned reader reads per night; the next night continues
 _OF_PEOPLE = [name for topic in ("family", "people") for name in (topic, TOPICS[topic])]
 _DATED = ["date", "since", "until"]
 _PROTECTED = (Kind.CONSTRAINT, Kind.SKILL, Kind.EVENT)
 
 
 def unused(now: datetime) -> QuerySet[Memory]:
-    """All users' memories that were not used, changed or said again for `ARCHIVE_DAYS`.
+    """Return all users' memories that were not used, changed or repeated for `ARCHIVE_DAYS`.
 
-    Excluded are constraints, pinned or standing memories, memories that are often used, praised,
-    disputed or valid for a period only, and memories whose tags or data mark them as about people
-    or dates. Skills have an archive of their own, and project pages stay with their project.
+    Excluded are constraints, events, pinned or standing memories, memories that are often used,
+    rated good, disputed or valid for a limited time, and memories whose tags or data mark them as
+    about people or dates. Skills are archived by their confidence, and project pages stay with
+    their project.
     """
     since = now - timedelta(days=settings.ARCHIVE_DAYS)
     changed = MemoryVersion.objects.filter(
@@ -71,7 +72,7 @@ def unused(now: datetime) -> QuerySet[Memory]:
 def find_isolated(user: User, *, now: datetime) -> list[Memory]:
     """Return a user's memories to archive, without those whose text is about people or dates.
 
-    The learned reader reads the texts that rules alone don't decide. Returns an empty list while
+    The learned reader reads the texts that rules alone don't decide. Return an empty list while
     long-term memory is off.
     """
     if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
@@ -82,7 +83,7 @@ def find_isolated(user: User, *, now: datetime) -> list[Memory]:
         if _names_people_or_dates(memory):
             continue
         asked += 1
-        if asked > _READ:
+        if asked > _MAX_TEXTS:
             break
         if not extractor.is_about_people(memory.content):
             found.append(memory)
@@ -91,7 +92,7 @@ def find_isolated(user: User, *, now: datetime) -> list[Memory]:
 
 def _names_people_or_dates(memory: Memory) -> bool:
     text, language = memory.content, segment.language(memory.content)
-    if mentioned_dates(text):  # a birthday has no year
+    if mentioned_dates(text):  # also dates without a year, as of a birthday
         return True
     return own_words.names_people_or_dates(text, spoken_at=memory.created_at, language=language)
 
@@ -99,7 +100,7 @@ def _names_people_or_dates(memory: Memory) -> bool:
 def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
     """Archive the memories in the caller's transaction; return their public ids.
 
-    Memories used or changed since they were read stay. A repeated run does nothing.
+    Memories used or changed since they were read stay active. Safe to repeat.
     """
     if not memories or not users.settings_held(user).longterm_enabled:
         return []
@@ -127,7 +128,7 @@ def bring_back(memory: Memory) -> None:
 
 
 def people_with_some(now: datetime) -> Iterator[User]:
-    """Yield the users with memories that went unused for long; must run as the system."""
+    """Yield the users with memories that were long unused. Must run as the system."""
     owners = unused(now).order_by().values("user").distinct()
     on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
     yield from on.exclude(settings__longterm_enabled=False).order_by("pk")

@@ -1,4 +1,4 @@
-"""Keep memory small: join similar, old, rarely used memories of the same kind.
+"""Keep the number of memories small: join similar, old, rarely used memories of the same kind.
 
 The originals are archived and stay traceable: their versions are inputs of the new memory's
 version, which has copies of their sources. If an original is forgotten, the new memory is derived
@@ -44,7 +44,7 @@ from ops.queue import outbox
 
 FEWEST = 3
 _LARGEST = 12  # memories per group
-_COMPARED = 2_000  # the oldest memories of a kind and project
+_COMPARED = 2_000  # oldest memories of a kind and project that are compared
 GROUPS = 20  # per run; the next night continues
 
 Group = Sequence[Memory]
@@ -52,7 +52,7 @@ Group = Sequence[Memory]
 
 @dataclass(frozen=True)
 class Proposal:
-    """A statement that would replace several memories. `vectors` and `pieces` index it."""
+    """A statement that would replace several memories. `vectors` and `pieces` are its index."""
 
     content: str
     memories: Group
@@ -69,10 +69,11 @@ class Made:
 
 
 def eligible(now: datetime) -> QuerySet[Memory]:
-    """All users' memories that may be joined: old, rarely used, neither pinned nor in dispute.
+    """Return all users' memories that may be joined: old, rarely used, neither pinned nor disputed.
 
-    Constraints and agents' pages always stay: a page is written anew as a whole, which finds it by
-    its subject. A consolidated memory takes part again after `CONSOLIDATE_AGAIN_DAYS`.
+    Constraints, skills and agents' pages are never joined: a page is rewritten as a whole, and the
+    rewrite finds it by its subject. A consolidated memory can be joined again after
+    `CONSOLIDATE_AGAIN_DAYS`.
     """
     old = now - timedelta(days=settings.CONSOLIDATE_DAYS)
     older = now - timedelta(days=settings.CONSOLIDATE_AGAIN_DAYS)
@@ -98,25 +99,26 @@ def eligible(now: datetime) -> QuerySet[Memory]:
 def groups_of(user: User, *, now: datetime) -> list[Group]:
     """Return groups of at least `FEWEST` similar memories of the same kind, project and language.
 
-    At most `GROUPS` groups are returned. One shelf (kind and project) is read at a time. Returns an
-    empty list while long-term memory is off.
+    At most `GROUPS` groups are returned. Memories are read by kind and project. Return an empty
+    list while long-term memory is off.
     """
     if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
         return []
     found = (
         group
-        for rows in _shelves(eligible(now).filter(user=user))
-        for shelf in _by_language(rows)
-        if len(shelf) >= FEWEST
-        for group in _alike(shelf, user=user)
+        for rows in _pools(eligible(now).filter(user=user))
+        for pool in _by_language(rows)
+        if len(pool) >= FEWEST
+        for group in _similar_groups(pool, user=user)
     )
     return list(islice(found, GROUPS))
 
 
 def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Proposal]:
-    """Ask for the joined text of each group; outside any transaction. Raises `ProviderError`.
+    """Compute the joined text of each group. Call it outside any transaction. Raise
+    `ProviderError`.
 
-    An unusable answer fails the whole call; nothing has been changed by then.
+    An unusable answer fails the whole call, before any change.
     """
     return [
         Proposal(joined.content, [group[place] for place in joined.inputs], vectors, pieces)
@@ -129,7 +131,7 @@ def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Prop
 def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
     """Write the new memories and archive their originals, in the caller's transaction.
 
-    Memories that changed since they were read (text, pin, use, switch) are left as they are. A
+    Memories whose text, pin, use or status changed since they were read are left unchanged. A
     repeated run finds the originals archived and does nothing.
     """
     current = User.objects.get(pk=user.pk)
@@ -155,7 +157,7 @@ def request(*, user: User, dry_run: bool = False) -> Operation:
 
 
 def people_to_ask_for(now: datetime) -> list[User]:
-    """Users with old notes, enough old memories or unused ones; must run as the system."""
+    """Return users with old notes, enough old memories or unused ones. Must run as the system."""
     asked = (
         single_texts.people_with_unread_notes(now),
         people_with_enough(now),
@@ -165,35 +167,35 @@ def people_to_ask_for(now: datetime) -> list[User]:
 
 
 def people_with_enough(now: datetime) -> Iterator[User]:
-    """Yield the users with memories that may be joined; must run as the system."""
-    shelves = eligible(now).order_by().values("user", "kind", "project")
-    enough = shelves.annotate(count=Count("pk")).filter(count__gte=FEWEST)
+    """Yield the users with memories that may be joined. Must run as the system."""
+    pools = eligible(now).order_by().values("user", "kind", "project")
+    enough = pools.annotate(count=Count("pk")).filter(count__gte=FEWEST)
     owners = {row["user"] for row in enough}
     yield from User.objects.filter(pk__in=owners, hidden_at__isnull=True).order_by("pk")
 
 
-def _shelves(memories: QuerySet[Memory]) -> Iterator[QuerySet[Memory]]:
+def _pools(memories: QuerySet[Memory]) -> Iterator[QuerySet[Memory]]:
     """Yield the oldest memories of each kind and project that has enough of them."""
     named = memories.order_by("kind", "project_id").values("kind", "project_id")
     for one in named.annotate(count=Count("pk")).filter(count__gte=FEWEST):
-        shelf = memories.filter(kind=one["kind"], project=one["project_id"])
-        yield shelf.order_by("created_at", "pk")[:_COMPARED]
+        pool = memories.filter(kind=one["kind"], project=one["project_id"])
+        yield pool.order_by("created_at", "pk")[:_COMPARED]
 
 
 def _by_language(rows: QuerySet[Memory]) -> Iterable[list[Memory]]:
-    shelves: dict[str, list[Memory]] = defaultdict(list)
+    pools: dict[str, list[Memory]] = defaultdict(list)
     for memory in rows:
-        shelves[segment.language(memory.content)].append(memory)
-    return shelves.values()
+        pools[segment.language(memory.content)].append(memory)
+    return pools.values()
 
 
-def _alike(shelf: Sequence[Memory], *, user: User) -> list[Group]:
+def _similar_groups(pool: Sequence[Memory], *, user: User) -> list[Group]:
     """Return groups with an average mutual similarity of at least `CONSOLIDATE_LIKENESS`.
 
     The oldest remaining memory starts each group. Memories without a vector are skipped.
     """
-    vectors = _vectors_of(shelf, user=user)
-    indexed = [memory for memory in shelf if memory.pk in vectors]
+    vectors = _vectors_of(pool, user=user)
+    indexed = [memory for memory in pool if memory.pk in vectors]
     if len(indexed) < FEWEST:
         return []
     matrix = np.array([vectors[memory.pk] for memory in indexed], dtype=np.float32)
@@ -214,12 +216,12 @@ def _clusters(likeness: Vectors) -> Iterator[list[int]]:
             yield sorted(group)
 
 
-def _vectors_of(shelf: Sequence[Memory], *, user: User) -> Mapping[int, Sequence[float]]:
+def _vectors_of(pool: Sequence[Memory], *, user: User) -> Mapping[int, Sequence[float]]:
     rows = Vector.objects.filter(
         user=user,
         space=search_index.active_space(),
         target_kind=TargetKind.MEMORY,
-        target_id__in=[memory.pk for memory in shelf],
+        target_id__in=[memory.pk for memory in pool],
     )
     return dict(rows.values_list("target_id", "embedding"))
 
@@ -261,7 +263,7 @@ def _draft(proposal: Proposal, found: Group) -> Draft:
 
 
 def _joined_data(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Join lists; keep any other value only where nothing else is said of it."""
+    """Join lists; keep another value only if all memories that have the name agree."""
     joined: dict[str, Any] = {}
     for name in dict.fromkeys(name for one in found for name in one):
         values = [one[name] for one in found if name in one]

@@ -1,4 +1,4 @@
-"""What users do with their own memories: edit, pin, disable, tag, rate, recycle, restore."""
+"""User actions on their own memories: edit, pin, disable, tag, rate, recycle, restore."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ _PLAIN = (
     "summary",
     "metadata",
 )
-_TOLD = ("tags", "data", "summary", "metadata")  # fields besides the text that may hold a secret
+_MASKED = ("tags", "data", "summary", "metadata")  # other fields that may contain a secret
 BULK_LIMIT = 1000
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A checked change; `text` is set if the text changes."""
+    """A checked change. `text` is set if the text changes."""
 
     changes: Mapping[str, Any]
     text: Prepared | None
 
 
 def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -> Edit:
-    """Check the changes and embed a new text; outside any transaction. Raises `Invalid`."""
+    """Check the changes and embed a new text. Call it outside any transaction. Raise `Invalid`."""
     values = {
         name: changes[name] for name in (*_PLAIN, "kind") if name in changes and name != "summary"
     }
@@ -65,7 +65,7 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
     )
     rewritten = prepared.draft.content != memory.content
     masked = {
-        name: masking.masked_values(value) if name in _TOLD else value
+        name: masking.masked_values(value) if name in _MASKED else value
         for name, value in changes.items()
     }
     return Edit(masked, prepared if rewritten else None)
@@ -74,8 +74,8 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
 def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
     """Apply a checked change; a new text becomes a version whose only source is the editor.
 
-    A new text that conflicts with another memory waits in the review inbox.
-    Raises `NotFound` if the memory is gone.
+    A new text that conflicts with another memory waits in the review inbox. Raise `NotFound` if the
+    memory is gone.
     """
     memory = _lock(user, memory)
     changes = dict(edit.changes)
@@ -111,43 +111,43 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
 
 
 def _follow_tags(memory: Memory, tags: Iterable[str]) -> None:
-    """Set or clear `standing` if the edit adds or removes the how-to-answer tag."""
+    """Set or clear `standing` if the edit adds or removes the tag for answer style."""
     before, now = (not ANSWERS.isdisjoint(one) for one in (memory.tags, tags))
     if before != now:
         memory.standing = now
 
 
 def enable(*, user: User, memory: Memory) -> Memory:
-    return _told("enabled", _set(user, memory, status=MemoryStatus.ACTIVE))
+    return _audit("enabled", _set(user, memory, status=MemoryStatus.ACTIVE))
 
 
 def disable(*, user: User, memory: Memory) -> Memory:
-    """Stop using the memory, but keep it; reversible."""
-    return _told("disabled", _set(user, memory, status=MemoryStatus.DISABLED))
+    """Stop using the memory, but keep it. The action is reversible."""
+    return _audit("disabled", _set(user, memory, status=MemoryStatus.DISABLED))
 
 
 def pin(*, user: User, memory: Memory) -> Memory:
-    return _told("pinned", _set(user, memory, pinned=True))
+    return _audit("pinned", _set(user, memory, pinned=True))
 
 
 def unpin(*, user: User, memory: Memory) -> Memory:
-    return _told("unpinned", _set(user, memory, pinned=False))
+    return _audit("unpinned", _set(user, memory, pinned=False))
 
 
 def recycle(*, user: User, memory: Memory) -> Memory:
-    """Move to the recycle bin, to be forgotten after `RECYCLE_DAYS`. Idempotent."""
-    return _told("deleted", _recycle(user, memory))
+    """Move the memory to the recycle bin, to be forgotten after `RECYCLE_DAYS`. Idempotent."""
+    return _audit("deleted", _recycle(user, memory))
 
 
 def take_back(*, user: User, memory: Memory) -> Memory:
-    """Restore from the recycle bin, unchanged."""
-    return _told("restored", _take_back(user, memory))
+    """Restore the memory from the recycle bin, unchanged."""
+    return _audit("restored", _take_back(user, memory))
 
 
 def bulk(
     *, user: User, ids: Sequence[str], action: str, tag_name: str = ""
 ) -> list[tuple[str, str]]:
-    """Apply an action to many memories; pair each id with done or not_found. Raises `Invalid`."""
+    """Apply an action to many memories; pair each id with done or not_found. Raise `Invalid`."""
     acts: dict[str, Callable[[Memory], Memory]] = {
         "enable": lambda one: _set(user, one, status=MemoryStatus.ACTIVE),
         "disable": lambda one: _set(user, one, status=MemoryStatus.DISABLED),
@@ -177,7 +177,7 @@ def bulk(
     return results
 
 
-def _told(what: str, memory: Memory) -> Memory:
+def _audit(what: str, memory: Memory) -> Memory:
     audit_log.record(f"memory.{what}", subject=memory.user.subject, target=memory.public_id)
     return memory
 
@@ -234,7 +234,7 @@ def _set(user: User, memory: Memory, **fields: Any) -> Memory:
 
 
 def _switch(memory: Memory, status: str) -> None:
-    """Set active or disabled; refused with `Conflict` for candidates and replaced memories."""
+    """Set active or disabled. Raise `Conflict` for candidates and replaced memories."""
     switchable = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED)
     if status not in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         raise Invalid.field("status", "Must be active or disabled.")
@@ -258,18 +258,17 @@ def _lock(user: User, memory: Memory, *, visible: bool = False) -> Memory:
     return found
 
 
-# The factor for the confidence. Praise removes a fifth of the doubt, as a repetition does.
-_LEFT = {Rating.NEGATIVE: 0.6, Rating.VERY_NEGATIVE: 0.3}
+# Factors for the confidence. A good rating reduces the doubt by a fifth, as a repetition does.
+_FACTORS = {Rating.NEGATIVE: 0.6, Rating.VERY_NEGATIVE: 0.3}
 _DOUBT_LEFT = 0.8
 
 
 def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str = "") -> Memory:
-    """Set, change or, with None, withdraw the user's rating of a memory.
+    """Set or change the user's rating of a memory, or withdraw it (None).
 
-    The confidence follows the rating. A changed rating starts from the confidence before the first
-    rating, and withdrawing restores that confidence, unless something else changed it in the
-    meantime. The rank in a recall depends on the rating (`retrieval/scoring.py`). Raises
-    `NotFound`.
+    The confidence depends on the rating. A changed rating starts from the confidence before the
+    first rating, and withdrawing restores that confidence, unless something else changed it in the
+    meantime. The rank in a recall depends on the rating (`retrieval/scoring.py`). Raise `NotFound`.
     """
     rows = Memory.visible.select_for_update(of=("self",)).select_related("user", "project")
     found = rows.filter(user=user, pk=memory.pk).first()
@@ -288,7 +287,7 @@ def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str 
 
 
 def asks_to_forget(rating: str | None) -> bool:
-    """Whether a memory with this rating is offered to be forgotten."""
+    """Return True if the user is offered to forget a memory with this rating."""
     return rating == Rating.VERY_NEGATIVE
 
 
@@ -296,7 +295,7 @@ def rated(confidence: float, rating: str) -> float:
     """Return the confidence after a rating."""
     if rating == Rating.POSITIVE:
         return 1.0 - (1.0 - confidence) * _DOUBT_LEFT
-    return confidence * _LEFT.get(Rating(rating), 1.0) if rating else confidence
+    return confidence * _FACTORS.get(Rating(rating), 1.0) if rating else confidence
 
 
 def _unrated(memory: Memory) -> float:

@@ -1,4 +1,4 @@
-"""Write a memory on purpose, from a page, the API or an agent, arbitrated in the same call."""
+"""Write a memory explicitly, from a page, the API or an agent, arbitrated in the same call."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from ops.models import User, UserSettings
 
 _WRITTEN_IMPORTANCE = 0.7
 _WRITTEN_CONFIDENCE = 0.95
-# Limits the embedding while the caller waits to about a second's work.
-_AT_ONCE_TOKENS = 4_000
+# Limits the embedding while the caller waits, to about a second of work.
+_IMMEDIATE_TOKENS = 4_000
 MAX_TAGS, MAX_TAG = 20, memory_writes.MAX_TAG
 
 
 @dataclass(frozen=True)
 class MemoryInput:
-    """The input of a caller; missing values get defaults."""
+    """The input of a caller. Missing values get defaults."""
 
     content: str
     kind: str | None = None
@@ -61,17 +61,17 @@ class MemoryInput:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A checked, screened and embedded input: all that must happen before the transaction."""
+    """A checked, screened and embedded input: the result of all work before the transaction."""
 
     given: MemoryInput
     draft: Draft
-    vector: Vectors  # used for comparison; of a very long text, the vector of its beginning
+    vector: Vectors  # used for comparison; for a very long text, the vector of its beginning
     redacted: bool
 
 
 @dataclass(frozen=True)
 class Written:
-    """The result: created, updated or skipped (then `memory` is the known one)."""
+    """The result: created, updated or skipped (then `memory` is the known memory)."""
 
     memory: Memory
     result: str
@@ -90,11 +90,11 @@ class Written:
 def prepare(
     given: MemoryInput, *, origin: Origin, longest: int | None = None, describes: bool = True
 ) -> Prepared:
-    """Check and embed; call it outside any transaction. Raises `Invalid` naming each field.
+    """Check and embed. Call it outside any transaction. Raise `Invalid` naming each field.
 
-    A text that is only a secret is refused; a secret within a longer text is blanked. A very long
-    text gets its vectors by an operation. With `describes`, a short text without tags or data gets
-    those that the reader finds.
+    A text that is only a secret is refused; a secret within a longer text is blanked. The vectors
+    of a very long text are computed later by an operation. With `describes`, a short text without
+    tags or data gets those that the reader finds.
     """
     _check(given, longest=longest or settings.MAX_MEMORY_CHARS)
     screened = screen(given.content.strip())
@@ -129,7 +129,7 @@ def prepare(
 
 
 def _embedded(text: str) -> tuple[Vectors, Vectors | None, list[str]]:
-    beginning = tokens.truncate(text[: 8 * _AT_ONCE_TOKENS], limit=_AT_ONCE_TOKENS)
+    beginning = tokens.truncate(text[: 8 * _IMMEDIATE_TOKENS], limit=_IMMEDIATE_TOKENS)
     if beginning == text:
         vectors, pieces = search_index.embed_memory(text)
         return vectors[0], vectors, pieces
@@ -144,12 +144,12 @@ def remember(
     by_program: bool = False,
     source: SourceInput | None = None,
 ) -> Written:
-    """Arbitrate and write. Raises `Conflict`: `memory_off`, `being_forgotten`.
+    """Arbitrate and write. Raise `Conflict` (`memory_off`, `being_forgotten`).
 
-    The bundled arbiter decides at once, so that the answer can report the outcome. With "confirm
+    The bundled arbiter decides at once, so that the response can report the outcome. With "confirm
     before remembering" on, texts written by programs wait in the inbox; texts from the user's own
-    page never wait. `by_program` marks programs that the origin doesn't reveal. `source` is what
-    the text rests on, if it isn't the call itself.
+    page never wait. `by_program` marks programs that the origin doesn't show. `source` is the
+    source of the text, if it isn't the call itself.
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
@@ -180,8 +180,7 @@ def remember(
 def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
     """Write memories without arbitration.
 
-    Raises `Conflict` like `remember`, and likewise waits for confirmation where the user asks for
-    it.
+    Like `remember`, it raises `Conflict` and waits for confirmation if the user wants to confirm.
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
@@ -201,9 +200,9 @@ def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
 
 
 def check_on(user: User) -> UserSettings:
-    """Return the person's settings, held until the transaction ends.
+    """Return the person's settings, locked until the transaction ends.
 
-    Raises `Conflict` while long-term memory is off or everything is being forgotten.
+    Raise `Conflict` while long-term memory is off or the user is being forgotten.
     """
     return _checked(users.hold_settings(user, Batch())())
 

@@ -65,7 +65,7 @@ class Draft:
     """The content and fields of a memory to write.
 
     `vectors` starts with the vector of the whole text, followed by its fragments' vectors. If it is
-    None, the memory is found by its words at once, and an operation computes the vectors.
+    None, search finds the memory by its words at once, and an operation computes the vectors.
     """
 
     content: str
@@ -75,7 +75,7 @@ class Draft:
     importance: float = 0.5
     confidence: float = 0.8
     summary: str = ""
-    standing: bool | None = None  # whether it says how to answer; None: derive it from the text
+    standing: bool | None = None  # whether it states how to answer; None: derive it from the text
     tags: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     project: Project | None = None
@@ -108,9 +108,9 @@ def create(
 ) -> Memory:
     """Create a memory with its first version, source, words and vectors, and log the `verdict`.
 
-    A memory consolidated from `inputs` gets their sources instead of a source of its own. `space`
-    is the space to write to, if the caller holds it already. The memory is returned with its
-    source as `selectors.memory_of` returns it.
+    A memory consolidated from `inputs` gets their sources instead of its own source. `space` is the
+    embedding space to write to, if the caller already holds it. The returned memory has its source
+    loaded, as from `selectors.memory_of`.
     """
     memory = _new_memory(draft)
     memory.user, memory.status, memory.conflicts_with = user, status, conflicts_with
@@ -188,7 +188,7 @@ def rewrite(
     memory.content_hash = content_hash(draft.content)
     memory.importance = max(memory.importance, draft.importance)
     memory.confidence = _confidence_after(change, memory, draft)
-    if change != Change.MERGED:  # feedback referred to the old text
+    if change != Change.MERGED:  # the feedback referred to the old text
         memory.feedback, memory.feedback_reason, memory.confidence_unrated = "", "", None
     memory.tags = sorted({*(memory.tags if keep_tags else ()), *_tags(draft)})
     memory.standing = _is_standing(draft)
@@ -205,7 +205,7 @@ def rewrite(
     for one in (before, *inputs) if change == Change.MERGED else inputs:
         _keep_inputs(one, after)
     _index(memory, draft)
-    if change != Change.EDITED:  # an edit audits its changed fields itself
+    if change != Change.EDITED:  # an edit writes its own audit entry with the changed fields
         audit_log.gather("memory.updated", subject=memory.user.subject, target=memory.public_id)
     changed(memory)
     return memory
@@ -224,7 +224,7 @@ def _tags(draft: Draft) -> list[str]:
 
 
 def changed(memory: Memory) -> None:
-    """Notify event listeners that the memory changed, and have it worded anew."""
+    """Notify event listeners that the memory changed, and request a new portrait phrase."""
     webhook_events.gather(Event.MEMORY_UPDATED, user_id=memory.user_id, memory_id=memory.public_id)
     portrait_phrases.request_for(memory)
 
@@ -251,10 +251,10 @@ def restore_version(
     """Restore an old version's text as a new version, under the memory's lock.
 
     `text` is the text that the vectors were computed from; comparing it keeps content forgotten in
-    the meantime out of the vectors. Raises `NotFound` when the memory is gone, `Invalid` when it
-    has no such version and `Conflict` when the version was forgotten or has changed.
+    the meantime out of the vectors. Raise `NotFound` if the memory is gone, `Invalid` if it has no
+    such version and `Conflict` if the version was forgotten or has changed.
     """
-    memory = _locked(memory)
+    memory = _lock(memory)
     old = MemoryVersion.objects.filter(memory=memory, number=number).first()
     if old is None:
         raise Invalid.field("version", "There is no such version.")
@@ -277,7 +277,7 @@ def restore_version(
     return memory
 
 
-def _locked(memory: Memory) -> Memory:
+def _lock(memory: Memory) -> Memory:
     """Return the current row, locked until the transaction ends; keeps version numbers dense."""
     rows = Memory.objects.select_for_update(of=("self",)).select_related("user", "project")
     found = rows.filter(user=memory.user_id, pk=memory.pk).first()
@@ -316,7 +316,9 @@ def _new_source(version: MemoryVersion, source: SourceInput) -> Source:
 
 
 def join_sources(memory: Memory, *, turn: Turn, others: Sequence[Turn]) -> None:
-    """Make the current version depend on `turn` and `others` jointly: it goes with any of them."""
+    """Make the current version depend on `turn` and `others` jointly: it is erased with any of
+    them.
+    """
     if not others:
         return
     version = current_version(memory)
@@ -336,7 +338,7 @@ def current_version(memory: Memory) -> MemoryVersion:
 
 
 def check_kind(value: str) -> str:
-    """Return a valid kind; the reference documents' kinds are translated. Raises `Invalid`."""
+    """Return a valid kind, translated from the reference documents if needed. Raise `Invalid`."""
     words = {"PROFILE": "preference", "TASK": "task", "FACT": "fact", "EPISODIC": "event"}
     kind = words.get(value, value)
     if kind not in Kind.values:
@@ -400,9 +402,9 @@ def facet_key(user_id: int) -> str:
 
 
 def drop_facets(user_id: int) -> None:
-    """Drop the user's entry as soon as the current transaction is committed.
+    """Drop the user's cached facets as soon as the current transaction is committed.
 
-    An unreachable Redis isn't an error: no outdated entry could be shown from it.
+    An unreachable Redis isn't an error: then no outdated entry can be shown either.
     """
     transaction.on_commit(lambda: _drop(user_id))
 

@@ -1,4 +1,4 @@
-"""A model's second look at texts written through an API, which the pair head decided at once."""
+"""A model's review of texts written through an API, which the pair head decided at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ops.models import Kind, Priority, User
 from ops.queue import outbox
 from ops.queue.run import Run
 
-_KEPT_BESIDE = (Verdict.ADD, Verdict.KEEP_BOTH)
+_BOTH_STAY = (Verdict.ADD, Verdict.KEEP_BOTH)
 _FOLDED = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)
 
 
@@ -33,8 +33,8 @@ class Written:
 
 
 def ask_later(memory: Memory, *, verdict: Verdict) -> None:
-    """Enqueue a model's look at a memory that the pair head kept beside the known ones."""
-    if settings.LANGUAGE_METHOD != "model" or verdict not in _KEPT_BESIDE:
+    """Enqueue a model's review of a memory that the pair head kept next to the known ones."""
+    if settings.LANGUAGE_METHOD != "model" or verdict not in _BOTH_STAY:
         return
     if memory.status != MemoryStatus.ACTIVE:
         return
@@ -49,7 +49,7 @@ def ask_later(memory: Memory, *, verdict: Verdict) -> None:
 
 
 def as_candidate(one: Draft | Memory) -> Candidate:
-    """Return a deliberately written text as a candidate for an arbiter."""
+    """Return an explicitly written text as a candidate for an arbiter."""
     return Candidate(
         kind=one.kind,
         content=one.content,
@@ -62,7 +62,7 @@ def as_candidate(one: Draft | Memory) -> Candidate:
 
 
 def find(user: User, *, memory_id: int, version: int) -> Memory | None:
-    """Return the memory if it still has the written text; None when there is nothing to revise."""
+    """Return the memory if it still has the written text; None if there is nothing to revise."""
     found = Memory.objects.filter(
         user=user, pk=memory_id, current_version=version, status=MemoryStatus.ACTIVE
     )
@@ -82,20 +82,20 @@ def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
 
 
 def decide(written: Written) -> Decision:
-    """Ask the configured arbiter; call it outside any transaction. Raises `ProviderError`."""
+    """Run the configured arbiter. Call it outside any transaction. Raise `ProviderError`."""
     return language_steps.arbiter().arbitrate(
         written.candidate, written.known, now=written.memory.created_at
     )
 
 
 def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
-    """Apply and log the model's decision; return whether anything changed.
+    """Apply and log the model's decision; return True if a memory changed.
 
     A memory that is folded into another is archived as an input of the other's new version, which
     has the sources of both. A repeated run finds the memory archived or waiting, and does nothing.
     """
     met = next((one for one in written.known if one.id == decision.target_id), None)
-    if met is None or decision.verdict in _KEPT_BESIDE:
+    if met is None or decision.verdict in _BOTH_STAY:
         return False
     text = met.content if decision.verdict == Verdict.SKIP else decision.content
     draft = _draft(written, text or written.memory.content, decision)
@@ -120,7 +120,7 @@ def _unchanged(memory: Memory, target: Memory, written: Written, met: Known) -> 
 
 
 def _protected(target: Memory, memory: Memory, decision: Decision) -> bool:
-    """Whether the target is protected: programs must not overwrite the user's own words."""
+    """Return True if the target is protected: programs must not overwrite the user's own words."""
     by_person = target.origin == Origin.USER and memory.origin != Origin.USER
     return by_person and decision.verdict != Verdict.SKIP
 
@@ -156,7 +156,7 @@ def _log(memory: Memory, target: Memory, met: Known, decision: Decision) -> None
 
 
 def _draft(written: Written, text: str, decision: Decision) -> Draft:
-    """Build the draft and embed its text; never call it inside a transaction."""
+    """Build the draft and embed its text. Never call it inside a transaction."""
     memory = written.memory
     vectors, pieces = search_index.embed_memory(text)
     draft = Draft(

@@ -1,8 +1,8 @@
 """The phrases of the portrait: a chat model words its memories after they were learned.
 
-Each phrase belongs to one version of a memory and is erased with it. A memory that changed has
-another current version, so its own words show until the next run. Without a chat model nothing is
-enqueued or asked.
+Each phrase belongs to one version of a memory and is erased with it. A changed memory has another
+current version, so its own words are shown until the next run. Without a chat model no operation is
+enqueued.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ from ops.models import Kind, Priority, User
 from ops.queue import outbox
 from ops.queue.run import Run
 
-DELAY = timedelta(minutes=2)  # what is learned together is worded together
-_AT_ONCE = 20  # memories of one question, stored together
+DELAY = timedelta(minutes=2)  # memories learned together are worded together
+_AT_ONCE = 20  # memories per model call, stored together
 
 
 def request_for(memory: Memory) -> None:
-    """Have a new or changed memory worded, unless it is about a project."""
+    """Request a phrase for a new or changed memory, unless it is about a project."""
     if settings.LANGUAGE_METHOD == "model" and memory.project_id is None:
         request(user=memory.user)
 
 
 def request(*, user: User) -> None:
-    """Have what isn't worded yet worded after `DELAY`, unless that is enqueued already."""
+    """Enqueue the wording of memories without a phrase after `DELAY`, unless it is already
+    queued.
+    """
     if settings.LANGUAGE_METHOD != "model":
         return
     outbox.enqueue(
@@ -49,9 +51,9 @@ def request(*, user: User) -> None:
 
 
 def write(run: Run, *, user: User) -> int:
-    """Word the memories of the portrait that have no phrase yet; return how many got one.
+    """Word the memories of the portrait that have no phrase yet; return the number of new phrases.
 
-    Raises `ProviderError`; the phrases stored by then stay.
+    Raise `ProviderError`; phrases that are already stored stay.
     """
     phraser = language_steps.phraser()
     if phraser is None:
@@ -74,7 +76,7 @@ def _unworded(user: User) -> list[Memory]:
 
 
 def _store(memories: Sequence[Memory], phrases: Sequence[str], *, user: User) -> int:
-    """Store the phrases of memories that are in use with the text that was read."""
+    """Store the phrases of memories that are in use and still have the text that was read."""
     current = User.objects.get(pk=user.pk)
     if current.hidden_at is not None or not users.settings_held(user).longterm_enabled:
         return 0

@@ -1,4 +1,4 @@
-"""Relations between memories: what a verdict implies, and how strongly."""
+"""Relations between memories: their kind, implied by a verdict, and their strength."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ops import audit_log, webhook_events
 from ops.webhook_events import Event
 
 # The relation that each verdict implies for two memories that both stay.
-_SAYS = {
+_IMPLIED = {
     Verdict.REVIEW: RelationKind.CONTRADICTS,
     Verdict.KEEP_BOTH: RelationKind.REFINES,
     Verdict.MERGE: RelationKind.REFINES,
     Verdict.SKIP: RelationKind.SUPPORTS,
 }
-# A contradiction has at least this strength until the user settles it; then both memories stand.
+# A contradiction has at least this strength until the user settles it; then both memories stay.
 _LEAST_CONTRADICTION = 0.7
 SETTLED = 0.2
 
@@ -43,7 +43,7 @@ def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> N
 
 
 def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) -> None:
-    """Link a new memory with the memories that support it, as strongly as they are similar.
+    """Link a new memory with the memories that support it. The strength is their similarity.
 
     Only statements from different messages count: two halves of a message don't prove each other. A
     memory that changed since the comparison is skipped. Safe to repeat.
@@ -52,7 +52,7 @@ def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) 
         return
     met = {one.id: one for one in known}
     others = Memory.objects.filter(user=memory.user_id, public_id__in=supports)
-    apart = others.exclude(pk__in=_said_together(memory)).order_by("pk")
+    apart = others.exclude(pk__in=_with_common_source(memory)).order_by("pk")
     _write(
         [
             Relation(
@@ -68,8 +68,8 @@ def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) 
     )
 
 
-def _said_together(memory: Memory) -> QuerySet[Source, int]:
-    """The memories that share a source message or turn with this memory."""
+def _with_common_source(memory: Memory) -> QuerySet[Source, int]:
+    """Return the memories that share a source message or turn with this memory."""
     own = Source.objects.filter(user=memory.user_id, memory=memory)
     same = Q(turn__in=own.filter(turn__isnull=False).values("turn")) | Q(
         message__in=own.filter(message__isnull=False).values("message")
@@ -80,14 +80,14 @@ def _said_together(memory: Memory) -> QuerySet[Source, int]:
 def _relation(
     memory: Memory, other: Memory, verdict: Verdict, similarity: float
 ) -> Relation | None:
-    kind = _SAYS.get(verdict)
+    kind = _IMPLIED.get(verdict)
     if kind is None or memory.pk == other.pk:
         return None
     strength = min(1.0, max(0.0, similarity))
     if kind == RelationKind.CONTRADICTS:
         strength = max(_LEAST_CONTRADICTION, strength)
     elif verdict == Verdict.KEEP_BOTH and strength < SAME_MATTER:
-        return None  # that both merely hold is no information
+        return None  # "both are true" alone gives no information
     return Relation(
         user_id=memory.user_id, memory=memory, other=other, kind=kind, strength=strength
     )
@@ -105,9 +105,9 @@ def _write(relations: Sequence[Relation]) -> None:
 def settle_beside(
     memory: Memory, beside: Sequence[Beside], *, known: Sequence[Known]
 ) -> tuple[str, ...]:
-    """Relate or supersede the further memories that a new text touches; return the superseded.
+    """Relate or supersede the further memories that a new text affects; return the superseded ids.
 
-    A memory is superseded only while the new text is active and the memory hasn't changed since the
+    A memory is superseded only if the new text is active and the memory hasn't changed since the
     comparison. A text that the user wrote stays and is shown as contradicting.
     """
     if not beside:
@@ -134,7 +134,7 @@ def settle_beside(
 
 
 def supersede(loser: Memory, *, by: Memory) -> None:
-    """Replace the loser by the winner, also in the conflicts of others with the loser."""
+    """Supersede the loser by the winner, also in other memories' conflicts with the loser."""
     version = MemoryVersion.objects.filter(memory=loser, number=loser.current_version).first()
     if version is not None:
         searchable_texts.keep_earlier_text(by, version, of=(TargetKind.MEMORY, loser.pk))

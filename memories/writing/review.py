@@ -41,14 +41,14 @@ class Reviewed:
 
 
 def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
-    """Decide on each candidate. Raises `Invalid` before anything is done.
+    """Decide on each candidate. Raise `Invalid` before any change.
 
     keep_new supersedes the contradicted memory. keep_both keeps both; if a date is given, the old
     memory is valid until then and the new one from then on. reject and keep_old forget the
-    candidate. The contradiction counts as settled; an accepted memory that conflicts with yet
-    another one comes back with that. If a memory is queued because a memory file omits it, accept
-    and keep_new move it to the recycle bin, and any other decision keeps it.
-    Raises `Conflict` (`memory_off`) on an acceptance while long-term memory is off.
+    candidate. The contradiction counts as settled; an accepted memory that conflicts with another
+    memory returns to the inbox with that conflict. If a memory is queued because a memory file
+    omits it, accept and keep_new move it to the recycle bin, and any other decision keeps it. Raise
+    `Conflict` (`memory_off`) on an acceptance while long-term memory is off.
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
@@ -63,7 +63,7 @@ def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
 
 
 def _decide(user: User, given: ReviewInput) -> Reviewed:
-    candidate = _locked(user, given.id)
+    candidate = _lock(user, given.id)
     if candidate is None:
         return Reviewed(given.id, "not_found", None)
     if candidate.status != MemoryStatus.CANDIDATE:
@@ -91,7 +91,7 @@ def _decide_on_removal(user: User, memory: Memory, given: ReviewInput) -> Review
     return Reviewed(given.id, "rejected", memory.public_id)
 
 
-def _locked(user: User, public_id: str) -> Memory | None:
+def _lock(user: User, public_id: str) -> Memory | None:
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=user)
     asked = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
     return rows.filter(asked, public_id=public_id).first()

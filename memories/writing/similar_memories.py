@@ -18,13 +18,14 @@ from memories.indexing import search_index
 from memories.models import Memory, MemoryStatus, Project
 from ops.models import User
 
-_MET = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.CANDIDATE)
-_LOOKED_AT = 300
-# An event and the state that it ends may share neither words nor much meaning (怀孕了, 生了个儿子).
-_ALWAYS_MET = 5
+_STATUSES = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.CANDIDATE)
+_MAX_ROWS = 300
+# The nearest memories are always compared: an event and the state that it ends may share neither
+# words nor much meaning (怀孕了, 生了个儿子).
+_ALWAYS_INCLUDED = 5
 
 
-# "IS TRUE" keeps the planner to this user's rows: it looks each up in a hash of the eligible ids.
+# "IS TRUE" makes the planner read only this user's rows and look each up in a hash of eligible ids.
 _SIMILAR = f"""
 WITH eligible AS MATERIALIZED (
     SELECT id FROM memories_memory
@@ -58,7 +59,7 @@ SELECT m.public_id, m.kind, m.content, s.cosine,
  ORDER BY s.cosine DESC, s.target_id
 """
 
-# Of any status and project, and in the bin too: a request to forget means every stored memory.
+# Includes any status and project and the bin, since a request to forget means every stored memory.
 _MEANT = f"""
 WITH own AS MATERIALIZED (
     SELECT id FROM memories_memory WHERE user_id = %s AND hidden_at IS NULL),
@@ -130,23 +131,23 @@ def perhaps_meant(
         [
             *(user.pk, search_index.written(vector), user.pk),
             *search_index.embedder_values(vector),
-            *(floor, _LOOKED_AT, user.pk, sorted(terms), _LOOKED_AT),
-            *(user.pk, like, _LOOKED_AT),
+            *(floor, _MAX_ROWS, user.pk, sorted(terms), _MAX_ROWS),
+            *(user.pk, like, _MAX_ROWS),
         ],
     )
     return [Meant(pk, content, min(1.0, max(0.0, cosine))) for pk, content, cosine in found]
 
 
 def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
-    """Return the user's messages that may say a memory: the `few` best by meaning and by words.
+    """Return the user's messages that may state a memory: the `few` best by meaning and by words.
 
-    A message that isn't indexed yet isn't found.
+    Messages that aren't indexed yet aren't found.
     """
     terms = sorted(set(segment.terms(memory.content)))
     user = memory.user_id
     found = statements.rows(
         _SAYING,
-        [user, user, memory.pk, few, user, terms, _LOOKED_AT, terms, few],
+        [user, user, memory.pk, few, user, terms, _MAX_ROWS, terms, few],
     )
     return [pk for (pk,) in found]
 
@@ -162,11 +163,11 @@ def similar_to(
     """Return memories that may be about the same subject, most similar first.
 
     These are active or disabled memories, candidates, and memories archived because they were
-    unused; the latter count as active, since they come back when they come up again. `vector` is a
-    unit vector of shape (dimensions,). A memory is selected if it passes the similarity gate, is
-    among the nearest few, or shares the most words: for the embedder, short statements that differ
-    in a name ("Lives in Leeds", "Lives in Hangzhou") are far apart. Being selected only means
-    "perhaps the same subject"; no threshold tells a repetition from a contradiction.
+    unused; the latter count as active, since a repetition restores them. `vector` is a unit vector
+    of shape (dimensions,). A memory is selected if it passes the similarity gate, is among the
+    nearest few, or shares the most words: for the embedder, short statements that differ in a name
+    ("Lives in Leeds", "Lives in Hangzhou") are far apart. Being selected only means "perhaps the
+    same subject"; no threshold distinguishes a repetition from a contradiction.
     """
     ask = ask_similar_to(Batch(), vector, user=user, content=content, project=project, limit=limit)
     return ask()
@@ -181,16 +182,16 @@ def ask_similar_to(
     project: Project | None = None,
     limit: int = 12,
 ) -> Callable[[], list[Known]]:
-    """Like `similar_to`, in one round trip with what else the batch asks; call the result."""
+    """Add the statement of `similar_to` to the batch; the returned function gives the result."""
     terms = sorted(set(segment.terms(content)))
     project_id = project.pk if project else None
     found = batch.add(
         _SIMILAR,
         [
-            *(user.pk, list(_MET), project_id, search_index.written(vector), user.pk),
+            *(user.pk, list(_STATUSES), project_id, search_index.written(vector), user.pk),
             *search_index.embedder_values(vector),
-            *(limit, _ALWAYS_MET, settings.SIMILARITY_GATE),
-            *(user.pk, terms, _LOOKED_AT, terms, limit),
+            *(limit, _ALWAYS_INCLUDED, settings.SIMILARITY_GATE),
+            *(user.pk, terms, _MAX_ROWS, terms, limit),
         ],
     )
     return lambda: [_known(*values) for values in found.rows()]

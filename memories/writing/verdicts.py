@@ -47,7 +47,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Decided:
-    """The outcome: `result` is created, updated or skipped.
+    """The outcome. `result` is created, updated or skipped.
 
     `superseded` has the public ids of further memories that the new text replaces.
     """
@@ -59,7 +59,7 @@ class Decided:
 
 
 def meet(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Meeting:
-    """Ask the arbiter; never call it inside a transaction, since it may call a model."""
+    """Run the arbiter. Never call it inside a transaction, since it may call a model."""
     if not known:
         decision = Decision(Verdict.ADD, reasons=("nothing_like_it",))
         return Meeting(candidate, known, decision, "rule")
@@ -80,23 +80,22 @@ def apply(
 ) -> Decided:
     """Apply the decision. `merged` is the draft of a MERGE's combined text.
 
-    `space` is the space to write to, if the caller holds it already.
-
-    If the target has changed or is gone, the verdict becomes ADD. A text that the user wrote is
-    never overwritten by a text that was only overheard.
+    `space` is the embedding space to write to, if the caller already holds it. If the target has
+    changed or is gone, the verdict becomes ADD. A text that the user wrote is never overwritten by
+    a text that was only extracted from a conversation.
     """
     verdict, target = _checked(meeting, user=user, origin=draft.origin)
     if target is not None and target.archived_at is not None and verdict != Verdict.KEEP_BOTH:
-        archive.bring_back(target)  # it came up again, so it counts as used
+        archive.bring_back(target)  # a repetition counts as a use
         target.save(update_fields=["status", "archived_at", "last_accessed_at", "updated_at"])
     log = _log(meeting, target=target, verdict=verdict, user=user, turn=turn)
     if verdict == Verdict.SKIP and target is not None:
         told = replace(source, quote=source.quote or draft.content)
         memory, result = memory_writes.reinforce(target, source=told), "skipped"
     elif verdict in (Verdict.REPLACE, Verdict.MERGE) and target is not None and not always_review:
-        memory, result = _rewritten(verdict, target, draft, merged, source, meeting), "updated"
+        memory, result = _rewrite(verdict, target, draft, merged, source, meeting), "updated"
     else:
-        memory = _created(log, draft, target, source, always_review, _because(meeting), space)
+        memory = _create(log, draft, target, source, always_review, _reason(meeting), space)
         _link(memory, target, verdict, meeting)
         result = "created"
     if result != "created":
@@ -113,7 +112,7 @@ def apply(
 def ask_known(
     batch: Batch, near: Vectors, *, user: User, content: str, project: Project | None
 ) -> Callable[[], list[Known]]:
-    """Ask for what the text may bear on; `near` is the vector that it is compared by."""
+    """Add the query for similar memories to the batch. `near` is the vector for the comparison."""
     return similar_memories.ask_similar_to(
         batch, near, user=user, content=content[:_WORDS_OF], project=project
     )
@@ -133,8 +132,8 @@ def at_once(
 ) -> Decided:
     """Decide by the pair head and write in the caller's transaction; a model may revise it later.
 
-    `near` is the vector that the candidate is compared by; `known` are the similar memories, if
-    the caller asked for them already (`ask_known`).
+    `near` is the vector for the comparison; `known` are the similar memories, if the caller already
+    has them (`ask_known`).
     """
     if known is None:
         known = ask_known(Batch(), near, user=user, content=draft.content, project=draft.project)()
@@ -146,7 +145,7 @@ def at_once(
         source=source,
         turn=turn,
         always_review=always_review,
-        merged=_merged_later(meeting, draft),
+        merged=_merged_without_vectors(meeting, draft),
         space=space,
     )
     model_revision.ask_later(decided.memory, verdict=decided.verdict)
@@ -154,10 +153,11 @@ def at_once(
 
 
 def hold_against_known(memory: Memory, *, near: Vectors | None = None) -> bool:
-    """Send a memory in use to the inbox if it conflicts with another; tell whether it does.
+    """Send a memory in use to the inbox if it conflicts with another; return True if it does.
 
-    Call it with the row locked, after a person wrote or accepted its text. Nothing is replaced, and
-    what the person has settled isn't asked again. Without `near`, the stored vector is used.
+    Call it with the row locked, after a person wrote or accepted its text. No memory is replaced,
+    and conflicts that the person has settled aren't raised again. Without `near`, the stored vector
+    is used.
     """
     near = search_index.stored(memory) if near is None else near
     if memory.status != MemoryStatus.ACTIVE or near is None:
@@ -198,7 +198,7 @@ def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Mem
     return (decision.verdict, target)
 
 
-def _rewritten(
+def _rewrite(
     verdict: Verdict,
     target: Memory,
     draft: Draft,
@@ -213,17 +213,17 @@ def _rewritten(
         source=source,
         change=Change.MERGED if is_merge else Change.REPLACED,
         candidate_text=meeting.candidate.content,
-        reason=_because(meeting),
+        reason=_reason(meeting),
         keep_tags="newer_edition" not in meeting.decision.reasons,
     )
 
 
-def _because(meeting: Meeting) -> str:
+def _reason(meeting: Meeting) -> str:
     """Return the reason codes: first the decision's, then the candidate's."""
     return ", ".join(dict.fromkeys((*meeting.decision.reasons, *meeting.candidate.reasons)))
 
 
-def _created(
+def _create(
     log: Arbitration,
     draft: Draft,
     target: Memory | None,
@@ -264,7 +264,7 @@ def _log(
     user: User,
     turn: Turn | None,
 ) -> Arbitration:
-    """Return the log entry of the verdict; the caller names its memory and inserts it."""
+    """Return the log entry of the verdict; the caller sets its memory and inserts it."""
     met = meeting.met
     return Arbitration(
         user=user,
@@ -280,13 +280,15 @@ def _log(
 
 
 def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
-    """Return the draft with another text, embedded; never call it inside a transaction."""
+    """Return the draft with another text, embedded. Never call it inside a transaction."""
     vectors, pieces = search_index.embed_memory(content)
     return replace(draft, content=content, kind=kind or draft.kind, vectors=vectors, pieces=pieces)
 
 
-def _merged_later(meeting: Meeting, draft: Draft) -> Draft | None:
-    """Like `merged_draft`, for use in a transaction: an operation embeds the combined text."""
+def _merged_without_vectors(meeting: Meeting, draft: Draft) -> Draft | None:
+    """Return the draft of a MERGE's combined text for use in a transaction; it is embedded
+    later.
+    """
     decision = meeting.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None
