@@ -13,7 +13,7 @@ from memories.pages.reason_words import sentence_for
 from memories.reader.statements import SPAN_HEADS
 from tests.catalog import ROOT
 
-_GIVE_A_REASON = ("Finding", "_for_review", "_because")
+_GIVE_A_REASON = ("Finding", "_for_review")
 
 
 def said_in_code() -> set[str]:
