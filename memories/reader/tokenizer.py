@@ -13,6 +13,8 @@ BEGIN, PAD, END, UNKNOWN = 0, 1, 2, 3
 SPACE = "\u2581"
 _ARRAYS = ("pieces_ids.npy", "pieces_scores.npy")
 _LONGEST = 24  # signs; no piece of the vocabulary is longer
+_FEWEST_CAPITALS, _FEWEST_WORDS = 12, 3  # fewer may be a code or a name
+_CAPITALS = 0.8  # share of all letters
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,12 @@ class Tokenizer:
             np.save(folder / name, array)
 
     def tokens(self, text: str) -> list[Token]:
-        """Return the tokens of `text`, with offsets into the given text."""
-        normal, origin = self._normalize(text)
+        """Return the tokens of `text`, with offsets into the given text.
+
+        A text written in capitals is read in small letters, because its words would otherwise fall
+        apart into pieces that the encoder knows nothing about.
+        """
+        normal, origin = self._normalize(text.lower() if _is_in_capitals(text) else text)
         return [
             Token(number, origin[start], origin[end - 1] + 1)
             for number, start, end in self._best(normal)
@@ -107,3 +113,12 @@ class Tokenizer:
             path.append((number, start, end))
             end = start
         return path[::-1]
+
+
+def _is_in_capitals(text: str) -> bool:
+    """Tell whether several words are nearly all capitals, and small letters stand for them."""
+    capitals = sum(map(str.isupper, text))
+    if capitals < _FEWEST_CAPITALS or capitals < _CAPITALS * sum(map(str.isalpha, text)):
+        return False
+    words = sum(word.isalpha() and word.isupper() for word in text.split())
+    return words >= _FEWEST_WORDS and len(text.lower()) == len(text)

@@ -282,3 +282,17 @@ def test_a_file_that_answers_other_questions_is_refused(
 
     with pytest.raises(ValueError, match="another question"):
         Model(PATH)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["my budgie taliesin stopped talking since we moved him", "ich wohne in köln mit zwei katzen"],
+)
+def test_capitals_are_read_as_small_letters_are(text: str, tokenizer: Tokenizer) -> None:
+    assert tokenizer.tokens(text.upper()) == tokenizer.tokens(text)
+    assert reader().read(text.upper()).statements == reader().read(text).statements
+
+
+@pytest.mark.parametrize("code", ["AKIAIOSFODNN7EXAMPLE", "NASA and ESA", "WIFI: HORSE BATTERY"])
+def test_a_code_or_a_name_in_capitals_stays_as_it_is(code: str, tokenizer: Tokenizer) -> None:
+    assert tokenizer.tokens(code) != tokenizer.tokens(code.lower())
