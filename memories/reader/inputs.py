@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from memories.reader.tokenizer import BEGIN, END, Token, Tokenizer
 
 LONGEST = 512  # positions of the encoder
-READ = 2048  # tokens of one message that are read at most
-CONTEXT = 128  # tokens at most of what stood before the message
+READ = 2048  # most tokens of a message that are read
+CONTEXT = 128  # most tokens of the messages before it
 _WINDOW = LONGEST - CONTEXT - 8
-_LAST = 512  # of a message that is too long, so many tokens at its end are read
-_LONG = 16_000  # signs; of a longer text the first half and the last quarter of so many are seen
-_EARLIER = 64  # tokens of one earlier message, its last ones
-_COMPARED = 120  # tokens of each text of a pair
-PREFIX = "query: "  # multilingual-e5 was trained with it
+_LAST = 512  # tokens that are read at the end of a message longer than READ
+_LONG = 16_000  # characters; of a longer text, only the first 8,000 and last 4,000 are tokenized
+_EARLIER = 64  # last tokens that are read of each earlier message
+_COMPARED = 120  # tokens that are read of each text of a pair
+PREFIX = "query: "  # multilingual-e5 was trained with this prefix
 _STOPS = frozenset("\n.!?。！？;；")
 
 
@@ -21,9 +21,9 @@ _STOPS = frozenset("\n.!?。！？;；")
 class Input:
     """One input of the encoder.
 
-    `tokens` are those of the message, None elsewhere. `pooled` marks the tokens that the text
-    outputs are computed from. `segments` distinguish the message (0), the assistant's line (1) and
-    earlier messages (2), or the two texts of a pair (0, 1).
+    `tokens` has the tokens of the message, and None at all other positions. `pooled` marks the
+    tokens that the text outputs are computed from. `segments` distinguish the message (0), the
+    assistant's message (1) and earlier messages (2), or the two texts of a pair (0, 1).
     """
 
     ids: list[int]
@@ -38,14 +38,14 @@ def windows(
     """Yield the inputs of one message; `before` has the earlier messages, latest first.
 
     At most `READ` tokens are read: the first 1,536 and the last 512 of a longer message. A message
-    that doesn't fit one input is cut at the ends of sentences.
+    that doesn't fit into one input is cut at the ends of sentences.
     """
     for part in _parts(_read(tokenizer, text), text):
         yield message(tokenizer, part, before=before, assistant=assistant)
 
 
 def _read(tokenizer: Tokenizer, text: str) -> list[Token]:
-    """Return the tokens to read; of a very long text only both ends are tokenized."""
+    """Return the tokens to read; only both ends of a very long text are tokenized."""
     if len(text) <= _LONG:
         tokens = tokenizer.tokens(text)
         return tokens if len(tokens) <= READ else tokens[: READ - _LAST] + tokens[-_LAST:]
@@ -90,7 +90,7 @@ def message(
 
 
 def alone(tokenizer: Tokenizer, text: str) -> Input:
-    """Build the input of a single text, for its vector; cut to the encoder's 512 positions."""
+    """Build the input for the vector of a single text, cut to the encoder's 512 positions."""
     ids = [BEGIN, *(t.id for t in tokenizer.tokens(PREFIX + text)[: LONGEST - 2]), END]
     return Input(ids, [0] * len(ids), [1] * len(ids), [None] * len(ids))
 

@@ -1,4 +1,4 @@
-"""Run the encoder, one instance a process: read messages and compare texts."""
+"""Run the encoder, with one instance per process, to read messages and compare texts."""
 
 import hashlib
 import os
@@ -29,16 +29,16 @@ from memories.reader.statements import (
 from memories.reader.tokenizer import Tokenizer
 
 PATH = Path(__file__).parent / "data" / "reader.onnx"
-SECRET = 0.9  # share from which a token is taken for a part of a secret
+SECRET = 0.9  # probability from which a token counts as part of a secret
 
 
 class Model:
-    """Token scores and text scores of one input. Thread-safe."""
+    """The encoder, which computes the token scores and text scores of an input. Thread-safe."""
 
     def __init__(self, path: Path = PATH) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # Without the arena, the memory of a long message is released after reading it.
+        # Without the arena, the memory used for a long message is released after reading it.
         options.enable_cpu_mem_arena = False
         self._session = onnxruntime.InferenceSession(
             str(path), options, providers=["CPUExecutionProvider"]
@@ -48,8 +48,9 @@ class Model:
         self.tokenizer = Tokenizer.load(path.parent, _normal(about))
 
     def scores(self, one: Input) -> tuple[Scores, Scores]:
-        """Return arrays of shape (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,), before any
-        softmax.
+        """Return the token scores and the text scores, before any softmax.
+
+        Their shapes are (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,).
         """
         given = {
             "ids": [one.ids],
@@ -71,7 +72,7 @@ def _normal(about: Mapping[str, str]) -> dict[int, str]:
 
 
 def _check(about: Mapping[str, str]) -> None:
-    """Raise `ValueError` unless the file has the labels of this code, in the same order."""
+    """Raise `ValueError` unless the model file has the labels of this code, in the same order."""
     asked = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
     asked |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
     for name, answers in asked.items():
@@ -81,9 +82,10 @@ def _check(about: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class Reading:
-    """The content of one message, in order; `flags` has the probability of each of `labels.FLAGS`.
+    """The result of reading a message; statements and secrets are in the order of the text.
 
-    `innocent` has the spans (start, end) that are surely not part of a secret.
+    `flags` has the probability of each of `statements.FLAGS`. `innocent` has the spans (start, end)
+    that are surely not part of a secret.
     """
 
     statements: tuple[Statement, ...]
@@ -93,9 +95,9 @@ class Reading:
 
 
 class Readings:
-    """The latest readings by a keyed hash of what was read; a reading has no text in it.
+    """A cache of the latest readings by a keyed hash of the input; it contains no text.
 
-    Several steps of one call ask for the same short text: screening, its kind, its topic.
+    Several steps of one call read the same short text: for screening, for its kind, for its topic.
     """
 
     _MOST = 64
@@ -106,7 +108,7 @@ class Readings:
         self._key = os.urandom(32)
 
     def of(self, asked: Sequence[str], read: Callable[[], Reading]) -> Reading:
-        """Return the reading of these texts, or call `read`."""
+        """Return the cached reading of these inputs, or the result of `read`."""
         if sum(map(len, asked)) > self._LONGEST:
             return read()
         encoded = (one.encode("utf-8", "surrogatepass") for one in asked)
@@ -130,10 +132,11 @@ class Reader:
     def read(
         self, text: str, *, before: Sequence[str] = (), assistant: str = "", secret: float = SECRET
     ) -> Reading:
-        """Read a message.
+        """Return the statements, secrets and flags of a message.
 
         `before` has up to three earlier messages of the person, latest first; `assistant` is the
-        message that it answers. At most 2,048 tokens are read, the first 1,536 and the last 512.
+        assistant's message that this one answers. `secret` is the probability from which a span is
+        a secret. At most 2,048 tokens are read: the first 1,536 and the last 512.
         """
         asked = (text, assistant, str(secret), *before[:3])
         return self._latest.of(
@@ -159,9 +162,10 @@ class Reader:
         return Reading(tuple(found), tuple(hidden), flags, tuple(plain))
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
-        """Return the probabilities of `labels.PAIRS` for each (known, new); each row sums to 1.
+        """Return the probabilities of `statements.PAIRS` for each pair (known, new).
 
-        Each pair is read alone, because batching would change its scores slightly.
+        Each row sums to 1. Each pair is read alone, because batching would change its scores
+        slightly.
         """
         place = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
         return [
@@ -188,11 +192,11 @@ def _whole_words(one: Statement, text: str) -> Statement:
 
 
 def _is_letter(sign: str) -> bool:
-    """Tell whether it is a letter of a script that separates words by spaces."""
+    """Return whether a character belongs to a script that separates words by spaces."""
     return sign.isalnum() and sign < "\u2e80"
 
 
 @cache
 def reader() -> Reader:
-    """Return the instance of this process, loaded on first use."""
+    """Return the reader of this process, loaded on first use."""
     return Reader(Model())

@@ -1,4 +1,4 @@
-"""The model's labels, and decoding its scores into statements and secrets with their places."""
+"""The model's labels, and the decoding of its scores into statements and secrets."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ PAIRS = ("same", "newer", "contradicts", "refines", "ended", "unrelated")
 
 SECRET = len(TAGS)  # the token output that says "part of a secret"
 TOKEN_OUTPUTS = len(TAGS) + 1 + sum(len(answers) for answers in SPAN_HEADS.values())
-TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1  # the last: "this memory is meant by this request"
+TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1  # the last: whether the request means the memory
 
 
 def head_slices() -> dict[str, slice]:
@@ -47,8 +47,8 @@ def head_slices() -> dict[str, slice]:
 Scores = NDArray[np.float32]
 _OUTSIDE, _BEGIN, _INSIDE = range(len(TAGS))
 _NEVER = -1e9
-BESIDE = 0.5  # share of a token that belongs to the secret beside it
-INNOCENT = 0.05  # share under which a token is no part of a secret, whatever the rules say
+BESIDE = 0.5  # probability from which a token belongs to an adjacent secret
+INNOCENT = 0.05  # probability below which a token is no part of a secret, despite any rule
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Secret:
-    """A part of the message that must not be stored, `text[start:end]`, with its highest
-    probability.
-    """
+    """A span that must not be stored, `text[start:end]`; `share` is its highest probability."""
 
     start: int
     end: int
@@ -80,8 +78,9 @@ class Secret:
 
 
 def statements(scores: Scores, tokens: Sequence[Token | None]) -> list[Statement]:
-    """Return the statements of one input, in order. `scores` has the shape (length,
-    TOKEN_OUTPUTS).
+    """Return the statements of one input, in order.
+
+    `scores` has the shape (length, TOKEN_OUTPUTS).
     """
     tags = softmax(scores[:, : len(TAGS)])
     return [
@@ -91,7 +90,7 @@ def statements(scores: Scores, tokens: Sequence[Token | None]) -> list[Statement
 
 
 def spans(tags: Scores, tokens: Sequence[Token | None]) -> Iterator[tuple[int, int]]:
-    """Return the token ranges of statements.
+    """Yield the token ranges of statements.
 
     They follow the likeliest sequence of tags in which "inside" only follows "begin" or "inside"
     (Viterbi, 1967). `tags` are probabilities of shape (length, TAGS).
@@ -132,7 +131,7 @@ def _statement(scores: Scores, tokens: Sequence[Token | None]) -> Statement:
 
 
 def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> list[Secret]:
-    """Return the spans with a token of at least the probability `least`.
+    """Return the spans that contain a token with at least the probability `least`.
 
     A span includes adjacent tokens with at least `BESIDE`, and a single token between two of them.
     """

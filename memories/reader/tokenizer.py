@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 BEGIN, PAD, END, UNKNOWN = 0, 1, 2, 3
 SPACE = "\u2581"
 _ARRAYS = ("pieces_ids.npy", "pieces_scores.npy")
-_LONGEST = 24  # signs; no piece of the vocabulary is longer
+_LONGEST = 24  # characters; no piece of the vocabulary is longer
 _FEWEST_CAPITALS, _FEWEST_WORDS = 12, 3  # fewer may be a code or a name
 _CAPITALS = 0.8  # share of all letters
 
 
 @dataclass(frozen=True)
 class Token:
-    """One token: it stands for `text[start:end]`."""
+    """A token of the vocabulary in place of `text[start:end]`."""
 
     id: int
     start: int
@@ -29,8 +29,8 @@ class Token:
 class Tokenizer:
     """Find the likeliest tokens of a text by Viterbi over a trie, in time linear in its length.
 
-    `ids[n]` is the id and `scores[n]` the log-probability of the piece with the number n in the
-    trie. `normal` maps code points to the text that replaces them first.
+    `ids[n]` is the id of the piece with the number n in the trie, and `scores[n]` is its
+    log-probability. `normal` maps code points to the text that replaces them before tokenization.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Tokenizer:
         return cls(trie, ids, scores, normal)
 
     def save(self, folder: Path) -> None:
-        """Write all but `normal` to three files in `folder`."""
+        """Write everything except `normal` to three files in `folder`."""
         self._trie.save(str(folder / "pieces.marisa"))
         for name, array in zip(_ARRAYS, (self._ids, self._scores), strict=True):
             np.save(folder / name, array)

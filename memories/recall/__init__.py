@@ -1,4 +1,4 @@
-"""Find memories and other texts of a person, for a search or a prompt, and keep a trace.
+"""Find a user's memories and other texts for a search or a prompt, and record a trace.
 
-Ranking itself is in `retrieval`, which knows no database.
+The ranking itself is in `retrieval`, which does not use the database.
 """

@@ -1,4 +1,4 @@
-"""Read the candidates among a user's texts of a type, and turn the rows into plain units."""
+"""Load the candidate rows of a text type for a query, and convert them to retrieval units."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ NEAREST = 200
 
 @dataclass(frozen=True)
 class PreparedQuery:
-    """A query, analysed and embedded before any transaction.
+    """A query that was analysed and embedded before any transaction.
 
-    It is compared only with vectors of the same embedder, even while another one takes over.
+    It is compared only with vectors of the same embedder, even during a switch to another one.
     """
 
     query: Query
@@ -46,7 +46,7 @@ class PreparedQuery:
 
 
 class FoundRow(Protocol):
-    """The interface of all types' rows."""
+    """The interface shared by the rows of all text types."""
 
     @property
     def pk(self) -> int: ...
@@ -58,14 +58,16 @@ class Towards(Protocol):
 
 @dataclass(frozen=True)
 class Shelf:
-    """A type of text: which rows are eligible, and how a row becomes a unit.
+    """A text type: the eligible rows, and how a row becomes a unit.
 
-    In a query, `table` is named `r`; `joined` has its joins, `eligible` its conditions, and
-    `columns` the arguments of `row`. For texts that depend on their neighbours, a small shelf is a
-    candidate as a `whole`, and `neighbours` adds rows to the candidates of a large one. Otherwise
-    the candidates are the `nearest` by cosine and as many again by shared distinctive words. `also`
-    selects, by further conditions and an order, eligible rows that are loaded whatever the query.
-    `towards` moves the query vector to where texts of this type lie.
+    In SQL, `table` has the alias `r`; `joined` contains its joins, `eligible` its conditions, and
+    `columns` the arguments of `row`.
+
+    The candidates are the `nearest` rows by cosine, and up to as many rows that share words with
+    the query. With `whole`, for texts that depend on their neighbours, all rows of a small shelf
+    are candidates; in a large shelf, `neighbours` adds the adjacent rows. `also` is SQL (conditions
+    and an order) for eligible rows that are always loaded. `towards` moves the query vector to the
+    region of the texts of this type.
     """
 
     kind: TargetKind
@@ -87,14 +89,14 @@ class Shelf:
 
     @property
     def ids(self) -> Sql:
-        """The query for the ids of the eligible rows."""
+        """Return the query for the ids of the eligible rows."""
         text = f"SELECT r.id FROM {self.source} WHERE {self.eligible.text}"
         return Sql(text, self.eligible.values)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The candidates: `rows` are keyed by unit id, `others` come from `Shelf.also` only."""
+    """The candidates. `rows` is keyed by unit id; `others` were selected only by `Shelf.also`."""
 
     units: list[Unit]
     corpus: Corpus
@@ -107,7 +109,7 @@ def store(words: Words) -> VectorStore:
 
 
 def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
-    """Return the pool of one type, as `fill_all` does."""
+    """Return the pool of a single text type; see `fill_all`."""
     return fill_all(prepared, [shelf], user=user)[0]
 
 
@@ -118,11 +120,11 @@ def fill_all(
     user: User,
     batch: Batch | None = None,
 ) -> list[Pool]:
-    """Return for each type the texts nearest by cosine and by words, or all if there are few.
+    """Return the pool of candidates for each text type.
 
-    This takes two round trips for all types: words and vectors, then rows. It takes more only if a
-    type has very many texts or another store compares vectors. The statements of `batch` go out
-    with the first.
+    The database is asked in two round trips for all types together: first words and vectors, then
+    rows. More are needed if a type has very many texts, or if another store compares the vectors.
+    The statements of `batch` are sent with the first round trip.
     """
     batch, loads = batch or Batch(), Batch()
     asked = [_Asked(prepared, shelf, user=user, batch=batch) for shelf in shelves]
@@ -132,7 +134,7 @@ def fill_all(
 
 
 class _Asked:
-    """One type's way into a pool: asked for words and vectors, then for the rows chosen by them."""
+    """The queries for the pool of one text type: first words and vectors, then rows."""
 
     def __init__(self, prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: Batch) -> None:
         self._prepared, self._shelf, self._user = prepared, shelf, user
@@ -143,7 +145,7 @@ class _Asked:
             self._fragments = _ask_fragments(prepared, shelf, user=user, batch=batch)
 
     def choose(self, loads: Batch) -> None:
-        """Choose candidates, and ask for their rows."""
+        """Choose the candidates, and request their rows."""
         prepared, shelf, user = self._prepared, self._shelf, self._user
         self.words = words = keyword_matches.read(self._words, prepared, shelf, user=user)
         self.cosine: Mapping[int, float] = {}
@@ -177,9 +179,9 @@ class _Asked:
         return Pool(units, self.words.corpus, rows, others)
 
 
-# Each row is fetched by its key, and its entry by that key: a planner that expects a user to have a
-# single row would scan all of them for each. OFFSET 0 keeps the user's conditions out of the
-# subquery.
+# Each row and its lexical entry are fetched by key. Otherwise, a planner that expects a single row
+# per user would scan all rows of the user for each id. OFFSET 0 keeps the user's conditions out of
+# the subquery.
 _BY_KEY = """
 SELECT coalesce((SELECT e.length FROM memories_lexicalentry e
                   WHERE e.user_id = %s AND e.target_kind = %s AND e.target_id = r.id), 0), {columns}
@@ -190,7 +192,7 @@ SELECT coalesce((SELECT e.length FROM memories_lexicalentry e
 
 
 def _ask_rows(shelf: Shelf, ids: Iterable[int], *, user: User, batch: Batch) -> Later | None:
-    """Ask for the rows that are still eligible, each with its number of words."""
+    """Request the rows that are still eligible, each with its number of words."""
     wanted = Sql("%s::bigint[]", (sorted(ids),))
     if not wanted.values[0] and not shelf.also:
         return None
@@ -210,7 +212,7 @@ def _ask_rows(shelf: Shelf, ids: Iterable[int], *, user: User, batch: Batch) -> 
 
 
 def _on_dates(query: Query, shelf: Shelf) -> set[int]:
-    """Return the newest texts of the days, months or years that the query names."""
+    """Return the ids of the newest texts from the days, months or years in the query."""
     told = shelf.kind == TargetKind.MEMORY
     moment = f"({'coalesce(r.occurred_at, r.created_at)' if told else 'r.created_at'})"
     found: set[int] = set()
@@ -228,7 +230,7 @@ def _on_dates(query: Query, shelf: Shelf) -> set[int]:
 
 
 def _telling(words: Words, shelf: Shelf) -> Sequence[int]:
-    """Return the texts that share words with the query; if there are many, the best by BM25."""
+    """Return the ids of the texts that share words with the query: all, or the best by BM25."""
     found = list(words.places)
     if shelf.whole or len(found) <= shelf.nearest:
         return found
@@ -240,7 +242,7 @@ def _telling(words: Words, shelf: Shelf) -> Sequence[int]:
 def _nearest(
     prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
 ) -> Mapping[int, float]:
-    """Return the cosines of the nearest texts."""
+    """Return the ids of the nearest texts with their cosines."""
     if words.nearest is not None:
         return words.nearest
     few = words.corpus.total <= keyword_matches.WHOLE
@@ -256,7 +258,7 @@ def _nearest(
 
 
 def _vector(prepared: PreparedQuery, shelf: Shelf) -> NDArray[np.float32]:
-    """Return the query vector for messages, or the vector moved to where answers lie."""
+    """Return the query vector; unless the shelf is `whole`, it is moved towards the answers."""
     if shelf.whole:
         return prepared.vector
     return shelf.towards(prepared.vector, model=prepared.made_by.model)
@@ -301,7 +303,7 @@ def _eligible_fragments(shelf: Shelf, *, user: User) -> Sql:
 
 
 def _ask_fragments(prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: Batch) -> Later:
-    """Ask for the nearest pieces of long memories and earlier texts, with their memories."""
+    """Request the nearest fragments of long memories and earlier texts, with their memories."""
     eligible = _eligible_fragments(shelf, user=user)
     vector = _vector(prepared, shelf)
     asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
@@ -312,7 +314,7 @@ def _ask_fragments(prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: 
 def _near_fragments(
     asked: Later, prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
 ) -> list[tuple[Any, ...]]:
-    """Return the distance, memory and earlier words of each near fragment."""
+    """Return the distance, memory id and earlier terms of each near fragment."""
     if not words.elsewhere:
         return asked.rows()
     near = store(words).nearest(
@@ -330,10 +332,9 @@ def _near_fragments(
 def _raised(
     found: Mapping[int, float], near: Iterable[tuple[Any, ...]], prepared: PreparedQuery
 ) -> tuple[Mapping[int, float], Mapping[int, Sequence[str]]]:
-    """Raise each memory to the cosine of its nearest fragment or earlier text.
+    """Raise the cosine of each memory to that of its nearest fragment or earlier text.
 
-    Also return the query's terms in earlier texts, which count as well. Forgetting an earlier text
-    hides its version at once.
+    Also return, for each memory, the query terms that occur in its earlier texts.
     """
     raised = dict(found)
     said_before: dict[int, list[str]] = {}

@@ -1,4 +1,4 @@
-"""The keyword index's matches among a user's texts of a type, for a query."""
+"""Match a query against the keyword index of one text type of a user."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from ops.models import User
 if TYPE_CHECKING:
     from memories.recall.candidate_pool import PreparedQuery, Shelf
 
-MATCHING = 1_000  # the newest texts with a query word that are read
-WHOLE = 3_000  # up to this many of the user's texts of a type are all read
+MATCHING = 1_000  # most texts with a query word that are read, newest first
+WHOLE = 3_000  # up to this number of texts of a type, all are read
 RARE = 0.03  # words in a smaller share of the newest texts are looked up in the index
 
 
 @dataclass(frozen=True)
 class Words:
-    """The matches of the keyword index: the targets, and how often each has which query term.
+    """The matching targets, with the count of each query term.
 
-    `places` maps a target to its row in `counts`. `fragmented`: the user has long memories, whose
-    pieces have their own vectors. `elsewhere`: another store is searched for vectors. `nearest` are
-    the nearest targets with their cosines, unless there are too many to compare or they are
-    compared elsewhere.
+    `places` maps a target id to its row in `counts`. `fragmented` is true if the user has
+    fragments, which have their own vectors. `elsewhere` is true if another store compares the
+    vectors. `nearest` maps the nearest targets to their cosines; it is None if there are too many
+    targets, or if another store compares them.
     """
 
     places: Mapping[int, int]
@@ -55,8 +55,8 @@ class Words:
         return [terms[column] for column in columns.tolist() for _ in range(int(times[column]))]
 
 
-# Up to this many, the words of all texts are read as one string: PostgreSQL takes longer to compare
-# arrays, or to send a thousand, than Python takes to look for a dozen words in the string.
+# For up to WHOLE texts, the words of all texts are read as one string: Python finds a dozen words
+# in it faster than PostgreSQL compares arrays or sends a thousand of them.
 _TERM, _TEXT = "\x1f", "\x1e"
 _WORDS = """
 WITH eligible AS ({eligible}),
@@ -88,7 +88,7 @@ SELECT (SELECT count(*)::int FROM entries), (SELECT sum(length)::int FROM entrie
 def ask(
     prepared: PreparedQuery, shelf: Shelf, *, user: User, vector: UnitVector, batch: Batch
 ) -> Later:
-    """Ask for the words of a type and for the nearest by cosine; `read` reads the answer."""
+    """Request the words of a text type and its nearest targets; `read` decodes the result."""
     asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
     kind = shelf.kind.value
     return batch.add(
@@ -102,7 +102,10 @@ def ask(
 
 
 def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
-    """Read the matches, in the one statement that was asked if the user has few texts."""
+    """Return the matches.
+
+    Up to `WHOLE` texts, no other statement is needed than the one that `ask` added.
+    """
     # For messages, their neighbours are better evidence than a list of concepts.
     query = prepared.query
     sought = query.terms if shelf.whole else query.sought
@@ -110,7 +113,7 @@ def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> 
     average = (length or 0) / max(1, total)
     nearest = None
     if total > WHOLE:
-        # The average length comes from the newest texts; only the number of texts is counted.
+        # The average length comes from the newest texts; only the total is counted over all.
         total, places, counts, frequency = _words_of_many(prepared, shelf, user=user)
     else:
         places, counts = _found(sought, ids or [], lengths or [], terms or "")
@@ -135,7 +138,7 @@ def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> 
 def _found(
     sought: Sequence[str], ids: Sequence[int], lengths: Sequence[int], texts: str
 ) -> tuple[Mapping[int, int], Counts]:
-    """Return the texts with any of the terms, by ascending id, and how often they have each."""
+    """Return the texts that contain any of the terms, in id order, and their term counts."""
     ends = np.cumsum(_lengths(texts.split(_TEXT)) + 1)
     frequency = np.zeros((len(ids), len(sought)))
     for column, term in enumerate(sought):
@@ -150,7 +153,10 @@ def _found(
 
 
 def _places_of(term: str, texts: str) -> NDArray[np.int64]:
-    """Return the positions of a term as a whole word, from the lengths of the parts it splits."""
+    """Return the positions of a term as a whole word.
+
+    They are computed from the lengths of the parts into which the term splits the string.
+    """
     wanted = f"{_TERM}{term}{_TERM}"
     before = _lengths(texts.split(wanted)[:-1])
     return np.cumsum(before) + np.arange(before.size) * len(wanted)
@@ -166,7 +172,8 @@ _NOWHERE = 0  # no space has this id
 def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
     """Return the id of the space that the query was embedded for.
 
-    If another space has just taken over and this one is gone, only words are matched.
+    If that space was replaced meanwhile, return an id that matches no vectors, so that only words
+    are matched.
     """
     space_id, active, _ = found or (_NOWHERE, False, False)
     if active:
@@ -179,8 +186,8 @@ def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
 
 _Matching = list[tuple[int, int, list[str]]]
 
-# Both look up by key whether a text is eligible: a list of all eligible ids takes longer. `place`
-# is the rank of a match among the newest texts.
+# Both statements look up by key whether a text is eligible, which is faster than a list of all
+# eligible ids. `place` is the rank of a match among the newest texts.
 _AMONG_THE_NEWEST = """
 SELECT e.place, e.target_id, e.length, e.terms
   FROM (SELECT row_number() OVER (ORDER BY target_id DESC)::int AS place, target_id, length, terms
@@ -189,7 +196,7 @@ SELECT e.place, e.target_id, e.length, e.terms
  WHERE e.terms && %s::text[] AND (SELECT true FROM ({eligible}) m WHERE m.id = e.target_id)
  ORDER BY e.place LIMIT {matching}
 """
-# The index of words starts with the user only if the number is as wide as the column.
+# The user's id is cast to bigint, because the index of words is not used for a narrower type.
 _BY_THE_WORD = """
 SELECT e.target_id, e.length, e.terms
   FROM unnest(%s::text[]) AS sought(term)
@@ -204,9 +211,10 @@ SELECT e.target_id, e.length, e.terms
 def _words_of_many(
     prepared: PreparedQuery, shelf: Shelf, *, user: User
 ) -> tuple[int, Mapping[int, int], Counts, Mapping[str, int]]:
-    """Return the newest texts with a query word, and all texts that have a rare word.
+    """Return the total, the matching texts, their counts and the document frequencies.
 
-    The document frequency of a common word is extrapolated from the newest texts.
+    The matching texts are the newest ones with any query word, and those with a rare word. The
+    document frequency of a common word is extrapolated from the newest texts.
     """
     query = prepared.query
     sought = query.terms if shelf.whole else query.sought
@@ -248,7 +256,7 @@ def _documents(frequency: NDArray[np.float64]) -> list[int]:
 
 
 def _counts(sought: Sequence[str], matching: _Matching) -> Counts:
-    """Like `lexical.count_terms`, in a third of the time, since a thousand texts may match."""
+    """Count the terms as `signals.count_terms` does, but faster: a thousand texts may match."""
     place = {term: column for column, term in enumerate(sought)}
     wanted = set(place)
     frequency = np.zeros((len(matching), len(place)))

@@ -28,7 +28,7 @@ _ALWAYS = (
     " ORDER BY r.kind = 'constraint' DESC, r.pinned DESC, r.importance DESC, r.id"
     f" LIMIT {_MOST_ALWAYS}"
 )
-_CONSIDERED = 64  # by meaning, and as many by words; top_k is at most 50
+_CONSIDERED = 64  # candidates by cosine, and as many by words; `top_k` is at most 50
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class RecalledMemory:
 
     @property
     def is_always_in(self) -> bool:
-        """Whether the memory is in every prompt, whatever the query."""
+        """Return whether the memory is in every prompt, whatever the query."""
         return _is_always_in(self.memory)
 
     @property
     def components(self) -> dict[str, float]:
-        """The parts that add up to the score, and the components of the relevance."""
+        """Return the parts of the score, and the components of the relevance."""
         rated = {"feedback": self.parts.feedback} if self.parts.feedback else {}
         return rated | {
             "relevance": self.parts.relevance,
@@ -64,7 +64,7 @@ class RecalledEpisode:
 
 @dataclass(frozen=True)
 class Recall:
-    """The result; `missed` are the memories with the next highest relevance."""
+    """The recalled memories; `missed` has the memories with the next highest relevance."""
 
     memories: Sequence[RecalledMemory]
     missed: Sequence[RecalledMemory] = ()
@@ -81,13 +81,15 @@ def recall(
     doubted: bool = False,
     batch: Batch | None = None,
 ) -> Recall:
-    """Return the memories that are always in, followed by the `top_k` others by score.
+    """Return the memories that are always included, followed by the `top_k` others by score.
 
-    Constraints, pinned memories and standing wishes on how to be answered are always in, pinned and
-    important ones first; with `doubted`, so are constraints that wait for review. The others must
-    reach the relevance floor. Candidates are the user's own memories and those of the given
-    project. Up to `misses` memories that came closest to being selected are returned as well. The
-    statements of `batch` go out together with the first of these.
+    Always included are constraints, pinned memories and standing wishes on how to answer; pinned
+    and important ones come first. With `doubted`, constraints that wait for review are included as
+    well. Other memories must reach the relevance floor. Candidates are the user's own memories and
+    those of `project`.
+
+    `missed` gets up to `misses` memories that came closest to being selected. The statements of
+    `batch` are sent with the first query.
     """
     floor = settings.RELEVANCE_FLOOR
     filters = Filters(project=project, personal=True, kinds=kinds, doubted=doubted)
@@ -130,7 +132,7 @@ def _is_always_in(row: FoundRow) -> bool:
 def _always(
     scored: Sequence[RecalledMemory], others: Sequence[RecalledMemory]
 ) -> list[RecalledMemory]:
-    """Return the memories that are always in, including those that retrieval left out."""
+    """Return the memories that are always included, even if retrieval left them out."""
     found = [one for one in (*scored, *others) if one.is_always_in]
     found.sort(key=_importance)
     return found[:_MOST_ALWAYS]
@@ -142,7 +144,7 @@ def _importance(one: RecalledMemory) -> tuple[bool, float, int]:
 
 
 class _Scorer:
-    """Scores memories at a fixed time with the weights of the settings."""
+    """Score memories at a fixed time with the weights from the settings."""
 
     def __init__(self) -> None:
         self._now = timezone.now()
@@ -176,7 +178,8 @@ def recall_episodes(
 ) -> list[RecalledEpisode]:
     """Return the conversation's turns that are relevant to the query, most similar first.
 
-    With `before_number`, only turns that have left the window. Other conversations are never read.
+    With `before_number`, only turns whose reply has a lower number are returned. Other
+    conversations are never read.
     """
     filters = Filters(conversation=conversation)
     shelf = episode_shelf(user, filters=filters, before_number=before_number)

@@ -1,4 +1,4 @@
-"""Hybrid search over all texts of a user, on request of the user or a program."""
+"""Hybrid search over all texts of a user, for people and for API clients."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class SearchResult:
 def prepare_query(text: str, *, speakers: Sequence[str] = ()) -> PreparedQuery:
     """Analyse and embed a query; call it outside any transaction. Raises `ProviderError`.
 
-    Secrets in it are masked first, so that neither an embedder nor a trace gets them.
+    Secrets in the query are masked first, so that neither the embedder nor the trace receives them.
     """
     query = analyse(masking.masked(text), speakers=speakers)
     embedder = search_index.embedder()
@@ -79,12 +79,12 @@ def search(
     kind: str | None = None,
     own: UserSettings | None = None,
 ) -> SearchResult:
-    """Return the best hits, best first, and record a trace. Raises `Invalid`.
+    """Return the best hits, best first, and record a trace. Raises `Invalid` for unknown types.
 
-    Types whose layer is switched off yield nothing. In a `group` conversation (that of the filters,
-    or by `kind`) the user's personal texts aren't searched: only messages, episodes and the summary
-    of a conversation that is given, and memories of a project that is given. `score` is the
-    relevance, 0-1. `own` holds the person's settings if this request has read them already.
+    A type yields no hits while the user has its layer switched off. In a group conversation (the
+    one of `filters`, or by `kind`), the user's personal texts aren't searched: only the texts of
+    that conversation, and memories of the project in `filters`. `score` is the relevance, 0-1.
+    `own` are the user's settings, if the caller has already read them.
     """
     started = time.perf_counter()
     if unknown := [one for one in types if one not in TYPES]:
@@ -132,7 +132,7 @@ def rank(
     always: Collection[str] = (),
     prompts: bool = False,
 ) -> list[Ranked]:
-    """Rank candidates by how well they answer a question or, with `prompts`, aid a request."""
+    """Rank candidates by how well they answer a question or, with `prompts`, help with a prompt."""
     scale, weights = scale_of(prepared.made_by.model), DEFAULT
     if prompts:
         scale, weights = of_prompts(prepared.made_by.model)
@@ -148,7 +148,7 @@ def rank(
     )
 
 
-# Both messages of the turns that these messages belong to.
+# Both messages of each turn that contains one of the given messages.
 _TURNS = """
 SELECT t.user_message_id, t.assistant_message_id, said.public_id, reply.public_id,
        said.content, reply.content, said.secrets, reply.secrets
@@ -173,7 +173,7 @@ _ALONE = _Turn()
 
 
 def _hits(found: Sequence[tuple[Ranked, Any]], *, user: User) -> list[SearchHit]:
-    """Build the hits; messages and episodes get their turns, which are read in one query."""
+    """Build the hits; the turns of all message hits are read in one query."""
     messages = sorted(row.pk for _, row in found if isinstance(row, MessageRow))
     turns: dict[int, _Turn] = {}
     if messages:

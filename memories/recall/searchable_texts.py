@@ -1,4 +1,4 @@
-"""The searchable texts of a user, by type, subject to the user's switches."""
+"""The searchable texts of a user by type, limited to the layers that the user has enabled."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ TYPES = ("memory", "message", "episode", "summary", "note")
 class Filters:
     """The filters of a search. `kinds`, `tag`, `status` and `project` apply to memories.
 
-    `project` alone selects that project's memories. `personal` alone selects memories of no
-    project; both select both. `doubted` adds constraints that wait for review, `archived` adds
-    memories that were archived because they were unused.
+    `project` selects that project's memories, `personal` selects memories of no project, and both
+    together select both. `doubted` adds constraints that wait for review. `archived` adds memories
+    that were archived because they were unused.
     """
 
     conversation: Conversation | None = None
@@ -52,7 +52,7 @@ class Filters:
 
 
 def usable_memories(user: User, *, filters: Filters) -> QuerySet[Memory]:
-    """Return memories that may be recalled now: of the status given and currently valid."""
+    """Return the memories that match `filters` and may be recalled now."""
     ids = memory_shelf(user, filters=filters).ids
     return Memory.objects.filter(pk__in=RawSQL(ids.text, ids.values))  # nosec
 
@@ -60,7 +60,7 @@ def usable_memories(user: User, *, filters: Filters) -> QuerySet[Memory]:
 def shelves(
     types: Sequence[str], *, user: User, own: UserSettings, filters: Filters
 ) -> list[Shelf]:
-    """Return a shelf for each type; a type whose layer is switched off has none."""
+    """Return a shelf for each type, except for types whose layer is switched off."""
     off = {
         "memory": not own.longterm_enabled,
         "note": not own.longterm_enabled,
@@ -201,7 +201,7 @@ _OF_EPISODE = f"""{_IN_CONVERSATION}
 
 
 def episode_shelf(user: User, *, filters: Filters, before_number: int | None = None) -> Shelf:
-    """Return the shelf of episodes; with `before_number`, of those whose reply precedes it."""
+    """Return the shelf of episodes, or of those whose reply precedes `before_number`."""
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL AND t.hidden_at IS NULL", (user.pk,))
     eligible = _within(eligible, filters, of_conversation=True)
     if before_number is not None:
@@ -232,7 +232,7 @@ def _episode_unit(row: EpisodeRow, terms: list[str], cosine: float | None, lengt
         length=length,
         at=row.created_at,
         conversation=row.conversation,
-        # Turns are about two messages apart: close enough to tell neighbours.
+        # A turn has about two messages, so neighbouring turns get neighbouring positions.
         position=row.number // 2,
         session=f"{row.conversation} {row.created_at.date()}",
         speaker=row.speaker,
@@ -240,12 +240,12 @@ def _episode_unit(row: EpisodeRow, terms: list[str], cosine: float | None, lengt
 
 
 def episode_text(turn: Turn) -> str:
-    """Return a turn as one text, for display and for indexing; secrets are masked."""
+    """Return a turn as one text for display and indexing, with secrets masked."""
     return turn_text(*masked_turn(turn))
 
 
 def masked_turn(turn: Turn) -> tuple[str, str]:
-    """Return the question and the reply, without secrets."""
+    """Return the question and the reply, with secrets masked."""
     said, reply = masking.masked_together(
         [turn.user_message.content, turn.assistant_message.content],
         places=[turn.user_message.secrets, turn.assistant_message.secrets],
@@ -329,7 +329,7 @@ def _note_unit(row: NoteRow, terms: list[str], cosine: float | None, length: int
 
 
 def _within(eligible: Sql, filters: Filters, *, of_conversation: bool = False) -> Sql:
-    """Add the conditions for time and, if the rows have one, for the conversation."""
+    """Add the conditions for the time and, with `of_conversation`, for the conversation."""
     if of_conversation and filters.conversation is not None:
         eligible = eligible.also("r.conversation_id = %s", filters.conversation.pk)
     if filters.since is not None:
@@ -339,18 +339,16 @@ def _within(eligible: Sql, filters: Filters, *, of_conversation: bool = False) -
     return eligible
 
 
-MOST_EARLIER_TEXTS = (
-    5  # per memory; the oldest are kept, since they mostly say what the later ones omit
-)
-_FIRST = 1_000_000  # far above the piece numbers of a long text
+MOST_EARLIER_TEXTS = 5  # per memory; the oldest stay, since later texts often omit their content
+_FIRST = 1_000_000  # first number of earlier texts, far above the fragment numbers of a long text
 
 
 def keep_earlier_text(
     memory: Memory, version: MemoryVersion, *, of: tuple[TargetKind, int]
 ) -> bool:
-    """Make the memory findable by that version's text, with the vector and words of target `of`.
+    """Make a memory findable by an earlier text, with a copy of target `of`'s words and vector.
 
-    Returns whether the earlier text is new. Safe to repeat.
+    Returns whether the earlier text was added. Safe to repeat.
     """
     if not version.content:
         return False
@@ -386,10 +384,10 @@ SELECT space_id, user_id, 'fragment', %s, conversation_id, embedding FROM memori
 def share_earlier_texts(
     learned: Sequence[Memory], *, user: User, successors: Collection[tuple[int, int]] = ()
 ) -> None:
-    """Make memories of one turn and topic findable by the same earlier texts.
+    """Make memories of the same turn and topic findable by each other's earlier texts.
 
-    "I quit Acme and joined Initech" becomes two memories: the first names its subject, the second
-    says what holds now. `successors` has the keys of pairs of memories that belong together,
+    For example, "I quit Acme and joined Initech" becomes two memories: the first names the subject,
+    the second says what is true now. `successors` are pairs of memory ids that belong together,
     whatever their topics. Safe to repeat.
     """
     if len(learned) < 2:
@@ -409,7 +407,7 @@ def share_earlier_texts(
 
 
 def _keep_what_it_is_about(event: Memory, learned: Sequence[Memory], *, user: User) -> None:
-    """Keep the text of the known memory on the event's topic that shares the most words with it."""
+    """Make an event findable by the known memory on its topic that shares the most words."""
     own = [user.pk, event.pk]
     known = statements.rows(
         _ABOUT, [*own, user.pk, [one.pk for one in learned], event.project_id, event.tags]

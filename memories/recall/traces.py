@@ -1,4 +1,4 @@
-"""Traces: the results of recalls and searches, kept so that they can be explained."""
+"""Traces: the recorded results of recalls and searches, kept to explain them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Stage:
     count: int
 
 
-# The user's row is locked until the end: a forget that begins meanwhile waits and erases this trace
-# too; a forget that began earlier has raised the counter, and nothing is written. A memory locked
-# by another transaction is skipped: its access count may be one too low.
+# The user's row is locked until the transaction ends. A forget that begins meanwhile waits, and
+# erases this trace too. A forget that began earlier has raised the counter, so nothing is written.
+# A memory that another transaction has locked is skipped, so its access count may be one too low.
 _RECORD = f"""
 WITH person AS ({STILL_THERE}), trace AS (
   INSERT INTO memories_recalltrace
@@ -70,11 +70,12 @@ def record(
     conversation: Conversation | None = None,
     used: Sequence[int] = (),
 ) -> str:
-    """Record a recall with its hits in order, in one statement; return its request id.
+    """Record a recall or search with its hits in order, and return its request id.
 
-    The trace is written after the current response, if there is one (`afterwards`), and not at all
-    if anything of the user was forgotten since `user` was read. A secret in the query is blanked.
-    `used` are the ids of the memories that went into a prompt, which counts as an access.
+    The trace is written in one statement, after the current response if there is one
+    (`afterwards`). Nothing is written if any data of the user was forgotten since `user` was read.
+    Secrets in the query are masked. `used` are the ids of the memories that went into a prompt,
+    which counts as an access.
     """
     recalled = _Recalled(
         request_id=ids.request_id(),
@@ -105,7 +106,7 @@ class _Recalled:
 
 
 def _write(user: User, made: _Recalled) -> None:
-    """Write without waiting for the disk: a machine crash may lose the last half second."""
+    """Write the trace without waiting for the disk; a crash may lose the last half second."""
     asked = masking.masked(made.query)
     noted = [
         {"name": one.name, "took_ms": round(one.took_ms, 2), "count": one.count}
@@ -128,5 +129,5 @@ def _json(value: object) -> str:
 
 
 def answered(*, user: User, request_id: str, answer: Message) -> None:
-    """Record which reply a recall's block went into, for "used in this answer"."""
+    """Record the reply whose prompt contained the recalled memories ("used in this answer")."""
     RecallTrace.objects.filter(user=user, request_id=request_id).update(answer=answer)

@@ -1,1 +1,1 @@
-"""Rank texts for a question: words, meaning, fusion, scores; `stores` compares vectors."""
+"""Rank texts for a query by words and vectors; the vector stores are in `stores`."""

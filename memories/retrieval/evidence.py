@@ -1,4 +1,4 @@
-"""How likely a text is relevant to the question, and the score of a memory in a recall."""
+"""Estimate how likely a text is relevant to a question, and score a memory for a recall."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +21,14 @@ _USUAL_LENGTH = 1.8
 
 @dataclass(frozen=True)
 class Signs:
-    """The evidence for each text: cosine, share of the question's words, a rare word, its date.
+    """The features of each text that indicate its relevance to the question.
 
+    `dense` is the cosine, `matched` the weighted share of the question's words in the text, `rare`
+    the match of a rare word, and `on_date` is 1 if the text is from a date in the question.
     `concept` is the share of the question's concepts that the text is about. `beside` is 1 if the
     question has concepts and the text is about none of them. `personal` is 1 if the question is
-    about the asking user. These three are 0 if they weren't computed. `length` is the log length
-    above the usual one.
+    about the asking user. These three are 0 unless they were requested. `length` is the log word
+    count above the usual one.
     """
 
     dense: Floats
@@ -47,7 +49,7 @@ def signs(
     corpus: Corpus,
     with_concepts: bool = False,
 ) -> Signs:
-    """Compute the signs. A unit without a vector counts as unrelated: only words can find it."""
+    """Compute the signs. A unit without a vector gets the cosine 0, so only words can find it."""
     cosine = [0.0 if unit.cosine is None else unit.cosine for unit in units]
     concept = _spoken_of(query, units) if with_concepts else np.zeros(len(units))
     return Signs(
@@ -63,11 +65,11 @@ def signs(
 
 
 def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights) -> Floats:
-    """Return 0-1 for each text: the logistic function of its weighted signs.
+    """Return the probability (0-1) that each text is relevant, by logistic regression.
 
-    0.5 is the floor; `docs/retrieval.md` gives the share of relevant texts above it, for the
-    training data and for fresh questions. Each text is judged by itself: the rest of the pool can't
-    raise its value, and it stays low if nothing is related. Only the rarity of words depends on all
+    The relevance floor is 0.5; `docs/retrieval.md` gives the share of relevant texts above it, for
+    the training data and for new questions. Each text is judged independently of the rest of the
+    pool, so all values are low if no text is related. Only the rarity of words depends on the other
     texts.
     """
     odds: Floats = np.sum(list(_odds(query, signs, scale=scale, weights=weights).values()), axis=0)
@@ -78,7 +80,7 @@ def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: Evidenc
 def parts(
     query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
 ) -> dict[str, Floats]:
-    """Return the contribution of each sign; together with the 0.5 of even odds they add up.
+    """Return the contribution of each sign; with `even_odds` (0.5), they sum to the evidence.
 
     The logistic function isn't additive, so the distance from 0.5 is divided in proportion to the
     log-odds.
@@ -93,7 +95,7 @@ def parts(
 def _odds(
     query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
 ) -> dict[str, Floats]:
-    """Return the summands of the log-odds."""
+    """Return the terms of the log-odds."""
     shift = scale.chinese if query.language == "zh" else 0.0
     relation = (signs.dense - shift - scale.unrelated) / (scale.related - scale.unrelated)
     return {
@@ -115,15 +117,15 @@ def _spoken_of(query: Query, units: Sequence[Unit]) -> Floats:
 
 
 def _length(counts: Counts) -> Floats:
-    """Return the log word count above the usual memory's, within ±1; 0 if it is unknown."""
+    """Return the log word count relative to the usual one, clipped to ±1; 0 if it is unknown."""
     above = np.log1p(counts.length) - _USUAL_LENGTH
     return np.where(counts.length > 0, np.clip(above, -1.0, 1.0), 0.0)
 
 
 _DAY = 86_400.0
 _DECAY_DAYS = 30.0
-# The effect of a rating on the score: praise makes up for slightly lower relevance, and a memory
-# rated very bad ranks below all others that fit the question equally well.
+# The effect of a rating on the score: a positive one makes up for slightly lower relevance, and a
+# very negative one ranks a memory below all others of equal relevance.
 _FEEDBACK = {"positive": 0.05, "negative": -0.1, "very_negative": -0.25}
 
 
@@ -149,7 +151,7 @@ class Score:
 
 
 def recency(since: datetime, *, now: datetime) -> float:
-    """Return 1 for now, e**-1 after 30 days. `since` is the last access, or else the creation."""
+    """Return 1 for now and e**-1 after 30 days. `since` is the last access or the creation."""
     days = max(0.0, (now - since).total_seconds() / _DAY)
     return exp(-days / _DECAY_DAYS)
 

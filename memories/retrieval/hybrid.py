@@ -64,7 +64,7 @@ def rank(
 
 
 def _grouped(units: Sequence[Unit]) -> dict[str, list[int]]:
-    """Return the positions of the units by type if they have a sequence, the others under ""."""
+    """Group the positions of units by type; units without a sequence have the key ""."""
     groups: dict[str, list[int]] = {}
     for place, unit in enumerate(units):
         kind = "" if unit.position is None else unit.type
@@ -87,7 +87,7 @@ def _relevance(
     scale: CosineScale,
     weights: Weights,
 ) -> Judged:
-    """Return the evidence for each statement, so that a floor means the same in every pool."""
+    """Return the evidence for each statement. A floor means the same in every pool."""
     counts = count_terms(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
     )

@@ -57,8 +57,8 @@ _NUMBER = re.compile(
 )
 _ALL = tuple(one.name for one in fields(MessageWeights))
 # Neighbours are mixed in with weight .4 each. The vectors aren't available here, so the length of
-# the mix is computed with the mean cosine of neighbouring turns, about .25; the exact one ranks no
-# better.
+# the mix is computed with the mean cosine of neighbouring turns, about .25. The exact cosine does
+# not improve the ranking.
 _MIX = 0.4
 _NEIGHBOURS_ALIKE = 0.25
 
@@ -83,10 +83,11 @@ def relevance(
     scale: CosineScale,
     weights: Weights,
 ) -> Judged:
-    """Return the weighted sum of the features, corrected by trees, times the pool's best evidence.
+    """Return the relevance of each message.
 
-    Sum and trees rank the messages, the evidence tells whether any is good: after scaling over the
-    pool, the best message has the relevance of the pool's best evidence, the worst has 0.
+    The weighted sum of the features, corrected by trees, ranks the messages. The result is scaled
+    over the pool, so that the best message gets the pool's highest evidence and the worst message
+    gets 0.
     """
     features, found = features_of(query, units, corpus=corpus)
     weighed = _weighted(features, names=_ALL, weights=weights.message)
@@ -105,7 +106,7 @@ def _added(
     weights: MessageWeights,
     looked: SecondLook,
 ) -> dict[str, Floats]:
-    """Return the contribution of each feature to the total: by its weight, and by the trees."""
+    """Return the contribution of each feature to the total, by its weight and by the trees."""
     width = _width(weighed)
     by_weight = {name: getattr(weights, name) / width if width else 0.0 for name in _ALL}
     added = {name: by_weight[name] * features[name] for name in _ALL}
@@ -134,7 +135,7 @@ def _width(values: Floats) -> float:
 def features_of(
     query: Query, units: Sequence[Unit], *, corpus: Corpus | None = None
 ) -> tuple[dict[str, Floats], Signs]:
-    """Return the features that `MessageWeights` weighs, by name, and the signs."""
+    """Return the features that `MessageWeights` weights, by name, and the signs."""
     around = _around(units)
     counts = signals.count_terms(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
@@ -187,7 +188,7 @@ def _manner(query: Query, units: Sequence[Unit], *, around: _Around) -> dict[str
 
 
 def _pass_on(features: dict[str, Floats], *, around: _Around) -> None:
-    """Add features for the neighbours and for the session, from the recipe's score."""
+    """Add the features of neighbours and sessions, computed with the weights of `RECIPE`."""
     said = ("lexical", "lexical_previous", "dense", "dense_mix", "on_date")
     total = _weighted(features, names=said, weights=RECIPE)
     features["neighbour"] = _at(total, around.before) + _at(total, around.after)
@@ -232,7 +233,7 @@ def _at(values: Floats, places: Places) -> Floats:
 
 
 def _with_previous(counts: Counts, *, around: _Around) -> Counts:
-    """Count each message with the one before it: an answer often lacks its question's words."""
+    """Add the counts of the previous message: an answer often lacks its question's words."""
     frequency = np.vstack([counts.frequency, np.zeros((1, len(counts.terms)))])
     return Counts(
         terms=counts.terms,
@@ -242,7 +243,10 @@ def _with_previous(counts: Counts, *, around: _Around) -> Counts:
 
 
 def _mixed(cosine: Floats, *, around: _Around) -> Floats:
-    """Return about the cosine of (message + .4 of each neighbour), from the three cosines alone."""
+    """Return the approximate cosine of a message mixed with its neighbours.
+
+    It is computed from the three cosines alone; each neighbour has the weight `_MIX`.
+    """
     absent = cosine.size
     both = (around.before < absent) & (around.after < absent)
     neighbours = (around.before < absent).astype(float) + (around.after < absent)

@@ -57,7 +57,7 @@ class Date:
 
 
 def mentioned_dates(text: str) -> tuple[Date, ...]:
-    """Return the dates in a text; each part of it is read once, by the most complete pattern."""
+    """Return the dates in a text; each part is read by the first pattern that matches it."""
     dates: list[Date] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
@@ -68,7 +68,7 @@ def mentioned_dates(text: str) -> tuple[Date, ...]:
 
 
 def matches_date(dates: Sequence[Date], moments: Sequence[datetime | None]) -> Floats:
-    """Return 1 for each moment that lies in one of the dates, otherwise 0."""
+    """Return 1 for each moment that is within one of the dates, otherwise 0."""
     hit = [at is not None and any(date.holds(at) for date in dates) for at in moments]
     return np.array(hit, dtype=float)
 
@@ -102,7 +102,10 @@ _FILE = Path(__file__).parent / "data" / "concepts.txt"
 
 @dataclass(frozen=True)
 class Concept:
-    """`asked` has the phrases that identify a question (`_spaced`), `words` the related terms."""
+    """A concept, with the phrases of questions about it (`asked`) and the terms of texts.
+
+    The phrases are normalised by `_spaced`.
+    """
 
     name: str
     asked: tuple[str, ...]
@@ -118,14 +121,14 @@ class Asked:
 
 
 def asked_about(text: str) -> tuple[Asked, ...]:
-    """Return the concepts of a question, in the order of the list."""
+    """Return the concepts of a question, in the order of `concepts.txt`."""
     plain = _spaced(segment.normalise(text))
     names = {one.name: None for one in _concepts() if any(said in plain for said in one.asked)}
     return tuple(Asked(name, _words()[name]) for name in names)
 
 
 def matched_concepts(concepts: Sequence[Asked], terms: Sequence[str]) -> float:
-    """Return the share of the concepts that a text with these terms is about, 0-1."""
+    """Return the share (0-1) of the concepts that a text with these terms is about."""
     if not concepts or not terms:
         return 0.0
     found = frozenset(terms)
@@ -158,16 +161,16 @@ def _read(line: str) -> Concept:
 
 
 def _spaced(plain: str) -> str:
-    """Put a space on either side of each word, so that English phrases match whole words only.
+    """Put spaces around each word, so that English phrases match whole words only.
 
-    Chinese has no gaps between words, and often none around a Latin word (做PPT), which is a word
-    of its own. (Substring search takes a tenth of the time of patterns.)
+    Chinese has no spaces between words, and often none around a Latin word (做PPT), which becomes a
+    word of its own. Substring search takes a tenth of the time of patterns.
     """
     return f" {' '.join(_WORDS.findall(plain))} "
 
 
 def _terms(word: str) -> list[str]:
-    """Return the terms of a word; for a long Chinese word only the whole, not its pieces."""
+    """Return the terms of a word; a long Chinese word is kept whole."""
     found = segment.terms(word)
     return [word] if word in found else found
 
@@ -202,8 +205,8 @@ class Query:
 
     `terms` are searched; `unusual` has the terms that are rare in the language itself; `named` has
     the speakers that the question names. `dense_text` is embedded: the question without those names
-    and without its question mark, so that it resembles the statement it looks for. (Removing the
-    stop words too finds less once words and neighbours count as well.)
+    and without its question mark, so that it resembles the statement that answers it. It keeps the
+    stop words, because hybrid ranking finds less without them.
     """
 
     text: str
@@ -255,7 +258,7 @@ def _without(text: str, *, names: Sequence[str]) -> str:
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern for the name as a whole word; Chinese has no gaps between words."""
+    """Return a pattern for the name; an ASCII name must be a whole word."""
     bare = re.escape(name.strip())
     if name.isascii():
         bare = rf"\b{bare}(?:['’]s)?\b"

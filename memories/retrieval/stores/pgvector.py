@@ -1,4 +1,4 @@
-"""Vectors in PostgreSQL: an exact scan, and an approximate index for users with very many."""
+"""Vectors in PostgreSQL: exact scans, and an approximate index for users with very many."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
 from memories.retrieval.stores.base import UnitVector
 
-# "IS TRUE" keeps the planner from making it a join: it looks each id up in a hash of the eligible
-# ids, however many it expects.
+# "IS TRUE" keeps the planner from using a join: it looks up each id in a hash of the eligible ids,
+# whatever number of ids it expects.
 _EXACT = """
 SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector v
  WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = %s
@@ -26,8 +26,8 @@ SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector
 """
 
 
-# The numbers are literals, since only then does the planner use the partial index. The scalar
-# subquery looks each id up by its key, in index order, and stops when enough are eligible.
+# The numbers are literals, because the planner doesn't use the partial index for parameters. The
+# scalar subquery looks up each id by key, in index order, and stops when enough are eligible.
 _APPROXIMATE = """
 SELECT v.target_id, v.embedding::halfvec({size}) <#> %s::halfvec({size}) AS distance
   FROM memories_vector v
@@ -42,10 +42,11 @@ _PATIENT = (
 
 
 class PgVectorStore:
-    """Exact search; it costs 1-2 microseconds per vector of the user, whatever others have.
+    """Exact search at 1-2 microseconds per vector of the user, independent of other users.
 
-    There is no HNSW index over all users: the planner would choose it and lose a user's own
-    memories behind other users' (measured: 0.6-0.75 of the true neighbours found).
+    There is no HNSW index over all users: the planner would choose it and miss a user's own
+    memories among those of other users (only 0.6-0.75 of the true neighbours were found). Users
+    with very many memories have an index of their own.
     """
 
     def nearest(
@@ -83,7 +84,7 @@ def _by_distance(row: tuple[Any, ...]) -> tuple[float, int]:
     return row[1], row[0]
 
 
-# The number of neighbours that a search tracks; docs/benchmarks.md has the recall.
+# The number of neighbours that a search tracks; docs/benchmarks.md gives the resulting recall.
 EF_SEARCH = 400
 _PREFIX = "vector_own_"
 
@@ -100,7 +101,7 @@ class OwnIndex:
 
 @dataclass(frozen=True)
 class IndexState:
-    """The indexes that users should have, and those that exist; `broken` builds were aborted."""
+    """The wanted indexes, the complete ones, and the `broken` ones, whose build was aborted."""
 
     wanted: frozenset[OwnIndex]
     built: frozenset[OwnIndex]
@@ -119,7 +120,10 @@ def dimensions_of_index(index: OwnIndex) -> int | None:
 
 
 def index_state(*, at_least: int) -> IndexState:
-    """Return the indexes: wanted from `at_least` memories on, and kept down to half as many."""
+    """Return the wanted and the existing indexes.
+
+    A user gets an index from `at_least` memories on, and keeps it down to half that number.
+    """
     counted = statements.rows(
         "SELECT v.user_id, v.space_id, count(*) FROM memories_vector v"
         "  JOIN memories_embeddingspace s ON s.id = v.space_id AND s.active"
@@ -153,9 +157,10 @@ def _named(name: str) -> OwnIndex:
 
 @contextmanager
 def as_owner(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """Connect as the table's owner, who alone may create an index.
+    """Connect as the table's owner, the only role that may create an index.
 
-    Autocommit, since the index is built outside a transaction so that writers don't wait for it.
+    The connection is in autocommit mode: an index is built concurrently, outside a transaction, so
+    that writers don't wait for it.
     """
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET maintenance_work_mem = '512MB'")
