@@ -1,1 +1,4 @@
-"""Read messages: candidates, summaries, verdicts on candidates. Plain values, no Django."""
+"""Extract candidates from messages, decide on them, and summarise conversations.
+
+It works on plain values and does not depend on Django.
+"""

@@ -1,8 +1,8 @@
-"""The bundled extractor: the learned reader finds statements, each of which becomes a memory.
+"""The bundled extractor: candidates from the statements that the learned reader finds.
 
-A message is read whole, with up to three earlier messages and the message that it answers. A
-statement worth keeping is stored in the person's own words (`own_words`). Secrets, code and quoted
-lines never become part of it, and text that only repeats our own prompt is dropped.
+A message is read as a whole, with up to three earlier messages and the message that it answers. A
+statement worth keeping becomes a candidate in the person's own words (`own_words`). Secrets, code
+and quoted lines are left out, and text that only repeats our own prompt is dropped.
 """
 
 import re
@@ -44,16 +44,16 @@ from memories.extraction.wording.own_words import data_of, own_words
 from memories.reader import Reading, Statement
 from memories.screening import learned_secrets as screened
 
-KEEP = 0.7  # share of "worth keeping" from which a statement is kept
-WISH = 0.8  # the same of a wish on how to answer, since most orders are for one answer
-DOUBTED = 0.35  # from which one that is "perhaps worth keeping" goes to the review
-ASKED_TO_KEEP = 0.15  # the same where the person said "remember this"
-_DOUBTFUL = 0.4  # the confidence of what waits for the person
-_ACCEPTED = 0.8  # the confidence of what the assistant said and the person agreed to
-_OWNER = 0.6  # share of the likeliest owner under which the person is asked whose a limit is
-_HEDGED = 0.15  # taken off the confidence of "I think", "maybe", 好像
-_ANSWERS = 0.5  # share of the topic "how to answer" from which a statement is about that
-_LONGEST_WISH = 300  # signs; what is longer says more than how to answer
+KEEP = 0.7  # probability of "worth keeping" from which a statement is kept
+WISH = 0.8  # the same for a wish on how to answer, since most orders are for one answer
+DOUBTED = 0.35  # probability of "perhaps worth keeping" from which it goes to the review
+ASKED_TO_KEEP = 0.15  # replaces WISH and LIKELY if the person said "remember this"
+_DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
+_ACCEPTED = 0.8  # the confidence of a claim of the assistant that the person agreed to
+_OWNER = 0.6  # probability of the likeliest owner below which a constraint is reviewed
+_HEDGED = 0.15  # subtracted from the confidence for "I think", "maybe", 好像
+_ANSWERS = 0.5  # probability of the topic "answers" from which a statement has it
+_LONGEST_WISH = 300  # characters; a longer text says more than how to answer
 _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
 _IMPORTANCE = {
@@ -66,9 +66,9 @@ _IMPORTANCE = {
     "skill": 0.55,
 }
 _OWN_LIFE = ("self", "related")
-_MOST = 40  # candidates of one message; more is a list, not a conversation
+_MOST = 40  # candidates of one message; a message with more is a list
 _HAN = ("zh", "ja")
-_SAID_BEFORE = 24  # signs before a statement in which a word of correction is looked for
+_SAID_BEFORE = 24  # characters before a statement that may have a word of correction
 _BREAKS = re.compile(r"[.!?;\n。！？；]")
 _SAYS = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -77,20 +77,20 @@ _ADDRESS = re.compile(
     r"|请?(?:称呼|叫|喊)我(?![起去来回做吃在的名])",
     re.IGNORECASE,
 )
-# Units alone: "Fahrenheit and pounds".
+# Text that only names units: "Fahrenheit and pounds".
 _UNITS = re.compile(
     r"(?:(?:always|use|in|please|and|or|not|over|for|never|degrees|celsius|fahrenheit|metric|imperial"
     r"|units|pounds|lbs|kilos?|kg|stone|miles|kilomet(?:er|re)s|km|feet|inches|cm|litres|gallons"
     r"|ounces|weights?|temperatures?|distances?)[\s,.!]*+)+",
     re.IGNORECASE,
 )
-# What somebody does as a rule is a habit, even where the reader calls it a preference.
+# Something usually done is a habit, even if the reader calls it a preference.
 _USUALLY = re.compile(
     r"\bI (?:usually|normally|generally|mostly) (?!(?:prefer|like|love|enjoy)\b)"
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
     re.IGNORECASE,
 )
-_LEAST = 4  # Han signs, or twice the words, of a statement that is no scrap
+_LEAST = 4  # Han characters, or twice the words, that a statement needs to mean something
 
 
 class MessageReader(Protocol):
@@ -103,7 +103,7 @@ class MessageReader(Protocol):
 
 @dataclass(frozen=True)
 class Marks:
-    """What the reader sees in a text that somebody wrote to be remembered."""
+    """The reader's marks of a text that somebody wrote to be remembered."""
 
     tags: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class BundledExtractor:
         return kinds.pop() if len(kinds) == 1 else ""
 
     def marks_of(self, text: str, *, spoken_at: datetime) -> Marks:
-        """Return the topic and the data of a short text; nothing of a longer one."""
+        """Return the marks of a short text; a longer text has none."""
         if len(text) > _LONGEST_WISH:
             return Marks()
         found = self._reader.read(text).statements
@@ -166,15 +166,17 @@ class BundledExtractor:
         )
 
     def says_how_to_answer(self, text: str) -> bool:
-        """Tell whether most of what a short text states is about answers: language, length, tone,
-        units. A form of address and mere units are recognised by their words, since the reader
-        misses some.
+        """Return whether a short text mostly says how to answer (language, length, tone, units).
+
+        A form of address and plain units are recognised by their words, since the reader misses
+        some.
         """
         return self.marks_of(text, spoken_at=datetime.now(UTC)).says_how_to_answer
 
     def _corrected(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
-        """Return the corrected statements of an earlier message, each with the text that it
-        replaces.
+        """Return the corrected statements of an earlier message, and the correction.
+
+        Each candidate has the text that it replaces.
         """
         earlier = list(reversed(turn.before))
         found = correction(turn.user.text, [one.text for one in earlier])
@@ -205,12 +207,15 @@ class BundledExtractor:
         return candidates, found if candidates else None
 
     def _conflict(self, wrong: Sequence[str], right: Sequence[str]) -> bool:
-        """Tell whether the pair head reads the new statements as other values of the old ones."""
+        """Return whether the pair head sees a conflict between the old and the new statements."""
         shares = self._reader.relations([(old, new) for old in wrong for new in right])
         return any(sum(one[name] for name in CONFLICTS) >= FLAG for one in shares)
 
     def _unplaced(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
-        """Ask the person about a slip that fits nothing in the only statement before it."""
+        """Return a doubtful candidate for a correction whose wrong words can't be found.
+
+        The earlier message must contain a single statement. The person decides in the review.
+        """
         right = slip(turn.user.text)
         if not right or not turn.before:
             return [], None
@@ -233,15 +238,15 @@ class BundledExtractor:
         return [doubtful], Correction(0, said.text, 0, end)
 
     def asks_not_to_keep_topic(self, text: str) -> bool:
-        """Tell whether a message asks to keep nothing of a topic, also when it comes up later."""
+        """Return whether a message asks not to keep a topic, now or later."""
         return self._reader.read(text).flags["dont_keep_topic"] >= FLAG
 
     def asks_not_to_keep(self, text: str) -> bool:
-        """Tell whether a text, read alone, asks to keep nothing of it or of its topic."""
+        """Return whether a text, read alone, asks not to keep it or its topic."""
         return _is_not_to_be_kept(self._reader.read(text))
 
     def is_about_people(self, text: str) -> bool:
-        """Tell whether any statement of a text is about somebody besides the person."""
+        """Return whether any statement of a text is about somebody other than the person."""
         return any(
             one.best("topic") in ("family", "people") or one.best("whose") != "self"
             for one in self._reader.read(text).statements
@@ -253,7 +258,7 @@ class BundledExtractor:
         read = partial(self._reader.read, before=before, assistant=answers)
         reading = read(said.text)
         if answers and _is_not_to_be_kept(reading) and self.asks_not_to_keep(answers):
-            # The assistant said "I won't keep that" to an earlier message.
+            # The assistant's "I won't keep that" is about an earlier message.
             read = partial(self._reader.read, before=before)
             reading = read(said.text)
         spans = screened.of_reading(said.text, reading, read)
@@ -267,7 +272,7 @@ def _is_not_to_be_kept(reading: Reading) -> bool:
 
 
 def _candidates(message: HeardMessage, *, beside: Correction | None = None) -> Iterator[Candidate]:
-    """Return the candidates of the message, without a correction that was handled before."""
+    """Yield the candidates of a message, except for the statements of a handled correction."""
     asked = message.flag("remember")
     unwanted = [order.start for order in orders_of(message, "forget") if order.what]
     foreign = foreign_parts(message)
@@ -290,7 +295,7 @@ def _candidates(message: HeardMessage, *, beside: Correction | None = None) -> I
 
 
 def _accepted(message: HeardMessage) -> Iterator[Candidate]:
-    """Return the assistant's claims about the person that the person agreed to."""
+    """Yield the assistant's claim about the person, if the person agreed to it."""
     claim = accepted_claim(message.said.text, message.answers)
     if claim is None or message.role != "user":
         return
@@ -308,7 +313,7 @@ def _accepted(message: HeardMessage) -> Iterator[Candidate]:
 
 
 def _is_ours(one: Statement, *, asked: bool) -> bool:
-    """Tell whether it may be kept, surely or after a review."""
+    """Return whether a statement may be kept, at once or after a review."""
     if one.best("whose") not in _OWN_LIFE or one.best("said") not in LIVED:
         return asked and one.share("keep", "yes") >= LIKELY
     keep, perhaps = one.share("keep", "yes"), one.share("keep", "unsure")
@@ -318,7 +323,7 @@ def _is_ours(one: Statement, *, asked: bool) -> bool:
 
 
 def _is_scrap(one: Statement, text: str) -> bool:
-    """Tell whether it is a word or two from a longer run of words, which means nothing alone."""
+    """Return whether a statement is a word or two of a longer run, which mean nothing alone."""
     words = text[one.start : one.end].strip()
     size = len(words) if _HAN_SIGN.search(words) else 2 * len(words.split())
     around = text[: one.start].rstrip(" ")[-1:], text[one.end :].lstrip(" ")[:1]
@@ -370,7 +375,7 @@ def _candidate(one: Statement, message: HeardMessage, *, explicit: bool) -> Cand
 
 
 def _ordered(message: HeardMessage, foreign: Sequence[tuple[int, int]]) -> Iterator[Candidate]:
-    """Return the words after "remember …" if the reader saw no statement there.
+    """Yield the words after "remember …", for a message in which no statement was found.
 
     An order within `foreign`, somebody else's text or a game, is not the person's.
     """
@@ -407,14 +412,14 @@ def _behind_order(one: Statement, message: HeardMessage) -> int:
 
 
 def _named(content: str, speaker: str) -> str:
-    """Add the speaker's name, since "I" is ambiguous between several named people."""
+    """Prefix the speaker's name, since "I" is ambiguous between several named people."""
     return f"{speaker}: {content}" if speaker else content
 
 
 def _corrects(one: Statement, message: HeardMessage) -> bool:
-    """Tell whether it overrules what was known, by the reader or by a word in or before it.
+    """Return whether a statement overrules a known one, by the reader or by its wording.
 
-    This only has an effect if the statement conflicts with a known one.
+    This only has an effect if the statement conflicts with a known memory.
     """
     if one.best("change") != "none":
         return True
@@ -431,7 +436,7 @@ def _importance(one: Statement, kind: str) -> float:
 
 
 def _is_of_unsure_owner(one: Statement) -> bool:
-    """Tell whether a limit may be somebody else's, so that the person is asked first."""
+    """Return whether a constraint may be somebody else's, so that the person is asked first."""
     shares = one.shares["whose"]
     return one.best("kind") == "constraint" and max(shares.values()) < _OWNER
 
@@ -445,7 +450,7 @@ def _confidence(one: Statement, *, unsure: bool) -> float:
 
 
 def _reasons(one: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]:
-    """Return codes such as `self.lasting`, then those of other observations."""
+    """Return the reason codes: owner and duration such as `self.lasting`, then others."""
     seen = {
         "explicit": explicit,
         "hedged": one.best("said") == "hedged",

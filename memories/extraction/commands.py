@@ -1,8 +1,8 @@
-"""Orders to the memory ("remember that …", "forget that …", "don't keep this") and accepted claims.
+"""Find orders ("remember that …", "forget that …", "don't keep this") and accepted claims.
 
-忘掉我对猫过敏这件事 addresses the memory, 忘掉那段感情吧 a person, and 把第三段删掉 is about
-a text. A Chinese request to forget must mention the person's own matters or this conversation, or
-address the assistant.
+忘掉我对猫过敏这件事 is said to the memory, 忘掉那段感情吧 to a person, and 把第三段删掉 is about a
+text. Therefore, a Chinese request to forget must mention the person's own matters or this
+conversation, or address the assistant.
 """
 
 import re
@@ -16,8 +16,8 @@ from memories.extraction.word_tables import compiled
 from memories.screening import secret_search
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
-_BRIEF_WORDS, _BRIEF_SIGNS = 12, 20  # of a message that is nothing but a request to forget
-_LONGEST = 600  # signs of a sentence in which "remember" and "forget" are looked for
+_BRIEF_WORDS, _BRIEF_SIGNS = 12, 20  # longest brief request to forget
+_LONGEST = 600  # characters of a sentence that are searched for "remember" and "forget"
 _P = compiled("commands")
 _REMEMBER = (_P["remember_en"], _P["remember_zh"])
 _ZH_FORGET = tuple(
@@ -31,10 +31,11 @@ _ZH_FORGET = tuple(
 
 @dataclass(frozen=True)
 class Command:
-    """`start` is the offset of `what` in the sentence or, from `commands`, in the message.
+    """An order to the memory: `what` to remember or to forget.
 
-    `what` is empty if the previous message is meant. `todo` marks a task instead of a fact.
-    `brief` marks a short message that is nothing but a request, in looser words than an order.
+    `start` is the offset of `what` in the sentence or, from `commands`, in the message. `what` is
+    empty if the previous message is meant. `todo` marks a task instead of a fact. `brief` marks a
+    short message that is only a request, in looser words than an order.
     """
 
     verb: str  # remember | forget
@@ -47,14 +48,14 @@ class Command:
 
 
 def speaks_of_forgetting(text: str) -> bool:
-    """Tell whether a text has a word of forgetting, such as "erase", 删 or "lösch"."""
+    """Return whether a text has a word of forgetting, such as "erase", 删 or "lösch"."""
     return bool(_P["speaks_of_forgetting"].search(text))
 
 
 def commands(covered: str) -> Iterator[Command]:
-    """Return all sentences in the form of an order, even if they aren't meant as one.
+    """Yield all sentences in the form of an order, even if they aren't meant as one.
 
-    A message without any may be a brief request.
+    If there are none, the message as a whole may be a brief request.
     """
     found = list(_orders(covered))
     yield from found or _brief_requests(covered)
@@ -71,9 +72,9 @@ def _brief_requests(covered: str) -> Iterator[Command]:
 
 
 def brief_request(message: str) -> str | None:
-    """Return what a short message with a word of forgetting, and no other matter, asks to forget.
+    """Return what a short message asks to forget; None if it is no such request.
 
-    "Forget coffee" and 把车忘掉 could be said to a person as well: they are asked about.
+    "Forget coffee" and 把车忘掉 could also be said to a person, so the user is asked first.
     """
     if len(message) > _LONGEST or _P["waved_away"].match(message):
         return None
@@ -138,8 +139,9 @@ def _forget(sentence: str) -> Command | None:
 
 
 def asked_in_chinese(sentence: str) -> str | None:
-    """Return what to forget in the sentence's words, "" for the last message, None for no
-    request.
+    """Return what a Chinese sentence asks to forget; None if it is no request.
+
+    An empty string means the last message.
     """
     for pattern in _ZH_FORGET:
         if (match := pattern.match(sentence)) and _is_meant(match["what"], sentence):
@@ -159,8 +161,9 @@ _LONGEST_YES = 48
 
 
 def accepted_claim(said: str, before: str) -> Quotation | None:
-    """Return the last claim about the person in `before` if `said` agrees with it; never one with a
-    secret.
+    """Return the last claim about the person in `before`, if `said` agrees with it.
+
+    A claim that contains a secret is never returned.
     """
     if (
         not before
@@ -187,7 +190,7 @@ _DONT_KEEP = compiled("dont_keep")
 
 
 def is_asked_not_to(text: str) -> bool:
-    """Tell whether any clause asks not to keep what is said."""
+    """Return whether any clause asks not to keep the message."""
     plain = text.replace("’", "'")
     clauses = (" ".join(one.split()) for one in _BREAK.split(plain))
     return any(

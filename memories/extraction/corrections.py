@@ -1,9 +1,10 @@
 """Corrections of earlier messages: "typo, I meant Marta", 「说错了，是六个月」.
 
-Such a message means little alone. The earlier message is read again with the right words in place
-of the wrong ones. The wrong ones are named ("my cousin, not my sister"), or they are the only words
-of the same type in the latest message with any: a weekday, a month, an amount of the same unit, a
-name, a pet, a relative. What fits nothing of before is left to the person.
+Such a message means little alone, so the earlier message is read again with the right words in
+place of the wrong ones. The wrong words are named ("my cousin, not my sister"), or they are the
+only words of the same type in the latest message with any: a weekday, a month, an amount of the
+same unit, a name, a pet, a relative. A correction that fits no earlier message is left to the
+person.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ PATTERNS = compiled(
 _CUE, _AMOUNT, _PARTICLES = (PATTERNS[name] for name in ("cue", "amount", "particles"))
 _SORTS = (PATTERNS["day"], PATTERNS["month"])
 _NOUNS = (PATTERNS["pet"], PATTERNS["relative"])
-_ALONE = (PATTERNS["day_of_month"], PATTERNS["school_year"], *_NOUNS)  # with hardly another word
+_ALONE = (PATTERNS["day_of_month"], PATTERNS["school_year"], *_NOUNS)  # if little else is said
 _CONTRASTS = tuple(
     PATTERNS[name]
     for name in (
@@ -32,10 +33,10 @@ _CONTRASTS = tuple(
         *("zh_not_wrong_but_right", "zh_right_not_wrong", "zh_wrong_to_right"),
     )
 )
-_MOST = 160  # signs of a sentence in which a correction is looked for
-_FEW = 4  # words of it
-_SHORT = 24  # signs of the right words alone, or twice the Han signs
-_ALIKE = 0.6  # how alike a slip of the pen and the right word are
+_MOST = 160  # characters of a sentence that may be a correction
+_FEW = 4  # most words of a slip
+_SHORT = 24  # most characters of a slip; a Han character counts as four
+_ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
 _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
@@ -58,7 +59,7 @@ def numbers_of_series(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Correction:
-    """`text` is `before[place]` with the right words; the correction is at `start:end`.
+    """A correction at `start:end` of a message; `text` is `before[place]` with the right words.
 
     `is_noun` means that the only noun of a type was replaced, which the pair head must confirm.
     """
@@ -71,7 +72,7 @@ class Correction:
 
 
 def correction(said: str, before: Sequence[str]) -> Correction | None:
-    """Return the correction of one of the messages `before` this one, latest first."""
+    """Return the correction of one of the earlier messages; `before` has the latest first."""
     for sentence in _SENTENCE.finditer(said):
         if len(sentence[0]) > _MOST or not _CUE.search(sentence[0]):
             continue
@@ -84,7 +85,7 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
 
 
 def slip(said: str) -> str:
-    """Return the few right words of a message that only puts a slip right: "dog, typo"."""
+    """Return the few right words of a message that only corrects a slip: "dog, typo"."""
     found = _SENTENCE.findall(said)
     if len(found) != 1 or not PATTERNS["slip"].search(said):
         return ""
@@ -94,7 +95,7 @@ def slip(said: str) -> str:
 
 
 def _told(sentence: str) -> Iterator[tuple[str, str]]:
-    """Return the right and the wrong words; the latter are empty if they aren't named."""
+    """Yield pairs of right and wrong words; the wrong words are empty if they aren't named."""
     for form in _CONTRASTS:
         for found in form.finditer(_without_cue(sentence)):
             yield _bare(found["right"]), _bare(found["wrong"])
@@ -115,7 +116,7 @@ def _bare(words: str) -> str:
 
 
 def _said_again(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
-    """Return the earlier message with the right words, and whether a mere noun was replaced."""
+    """Return the corrected earlier message, and whether a plain noun was replaced."""
     if not right:
         return "", False
     if wrong:
@@ -151,7 +152,7 @@ def _with(earlier: str, right: str, wrong: str) -> str:
 
 
 def _amount_again(earlier: str, right: re.Match[str]) -> str:
-    """Return the amount of the same unit; without a unit the only amount."""
+    """Replace the amount of the same unit; without a unit, the only amount."""
     unit = (right["unit"] or "").casefold()
     found = {
         one["number"]: one
@@ -166,7 +167,7 @@ def _amount_again(earlier: str, right: re.Match[str]) -> str:
 
 
 def _name_again(earlier: str, right: str) -> str:
-    """Return a nearly identical word, else the only name."""
+    """Replace a nearly identical word, otherwise the only name."""
     words = {one[0] for one in _WORD.finditer(earlier)}
     alike = {
         word: SequenceMatcher(None, word.casefold(), right.casefold()).ratio() for word in words
@@ -186,7 +187,7 @@ def _replaced(earlier: str, right: str, wrong: str) -> str:
 
 
 def _before(words: str, behind: str) -> str:
-    """Return the words without those at their end that follow anyway."""
+    """Return the words without an ending that the following text begins with."""
     sizes = range(len(words), 0, -1)
     twice = (size for size in sizes if behind.lstrip().startswith(words[-size:]))
     size = next(twice, 0)

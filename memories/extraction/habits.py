@@ -1,4 +1,4 @@
-"""Find habits in several turns, and workflows of tools that did what was asked."""
+"""Find habits that several turns mention, and sequences of tool calls that succeeded."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from memories.extraction.types import Candidate, Gathered, Heard
 from memories.extraction.word_tables import compiled, table
 from memories.screening import secret_search
 
-FEWEST = 3  # turns that tell of it
+FEWEST = 3  # turns that must mention a habit
 _IMPORTANCE, _CONFIDENCE = 0.4, 0.6
 _DONE: dict[str, str] = table("habits")["done"]
 _P = compiled("habits", verbs="|".join(_DONE))
 
 
 class BundledJointReader:
-    """Return only statements that no single turn makes."""
+    """Find habits: statements that several turns support and no single turn makes."""
 
     name = "bundled"
 
@@ -43,9 +43,9 @@ class _Doing:
 
 
 def habits(turns: Sequence[Heard]) -> Iterator[Gathered]:
-    """Return one statement for each turn that mentions the habit, if at least `FEWEST` do.
+    """Yield one statement for each turn that mentions a habit, if at least `FEWEST` turns do.
 
-    At least one of the turns must be fresh; otherwise it was found before.
+    At least one of the turns must be fresh; otherwise the habit was found before.
     """
     told: dict[frozenset[str], dict[int, _Doing]] = defaultdict(dict)
     for heard in turns:
@@ -93,7 +93,7 @@ def _candidate(content: str, doing: _Doing) -> Candidate:
     )
 
 
-FEWEST_SUCCESSES = 2  # successes of a workflow that is worth remembering
+FEWEST_SUCCESSES = 2  # successes from which a workflow is worth remembering
 _LONGEST_REQUEST = 80
 _MOST_STEPS, _MOST_NAMES = 12, 8
 _NAME = re.compile(r"[\w.:/-]{1,64}")
@@ -133,7 +133,11 @@ class Workflow:
 
 
 def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) -> Workflow | None:
-    """Return None without tools, with invalid names, or if the request holds a secret."""
+    """Return the workflow of a turn.
+
+    Returns None if the turn has no tools or too many, a tool has an invalid name, or the request is
+    empty or contains a secret.
+    """
     steps = [_step(one) for one in tools[: _MOST_STEPS + 1]]
     asked = _asked(request)
     if not steps or None in steps or len(steps) > _MOST_STEPS or not asked:
@@ -162,7 +166,7 @@ def _step(tool: Mapping[str, Any]) -> Step | None:
 
 
 def _asked(request: str) -> str:
-    """Return the first sentence of the request, unless it holds a secret."""
+    """Return the first sentence of the request; empty if the request contains a secret."""
     if secret_search.find(request):
         return ""
     first = next((one.strip() for one in _END.split(request) if one and one.strip()), "")

@@ -1,4 +1,4 @@
-"""A message as the reader hears it: what it orders, and what of it isn't the person's own life."""
+"""A message with the reader's results: its orders, and the parts that are not the person's."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from memories.extraction.types import ForgetRequest, Said
 from memories.reader import Reading, Statement
 from memories.screening.secret_search import Span
 
-LIKELY = 0.6  # share of "worth keeping" from which a statement goes to the review
-FLAG = 0.5  # share from which a mark of the whole message holds
-_SURELY_FORGET = 0.9  # the mark "forget" of a message without a word of forgetting
+LIKELY = 0.6  # probability of "worth keeping" from which a statement goes to the review
+FLAG = 0.5  # probability from which a flag of the whole message holds
+_SURELY_FORGET = 0.9  # the same for the flag "forget" without a word of forgetting
 LIVED = ("asserted", "hedged", "asked")
-_FOREIGN = ("pasted", "transform")  # marks of a message with somebody's text in it
-_NOT_OWN = ("pasted", "transform", "role_begins", "role")  # marks of others' words and of games
+_FOREIGN = ("pasted", "transform")  # flags of a message that contains somebody else's text
+_NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign text or role play
 
 
 @dataclass(frozen=True)
 class HeardMessage:
-    """One person's message. `covered` has the same length as the text, without secrets and code."""
+    """A person's message. `covered` is its text with secrets and code covered; same length."""
 
     said: Said
     role: str
@@ -38,15 +38,15 @@ class HeardMessage:
 
 
 def is_withheld(message: HeardMessage) -> bool:
-    """Tell whether the person asked not to keep this message or its topic."""
+    """Return whether the person asked not to keep this message or its topic."""
     asked = message.flag("dont_keep_this") or message.flag("dont_keep_topic")
     return asked or is_asked_not_to(message.said.text)
 
 
 def foreign_parts(message: HeardMessage) -> list[tuple[int, int]]:
-    """Return the parts in which nothing is said by the person as themselves.
+    """Return the parts that the person does not say as themselves.
 
-    In a game that is the whole message, unless the game begins or ends with it.
+    In role play, this is the whole message, unless the role play begins or ends with it.
     """
     turning = message.flag("role_begins") or message.flag("role_ends")
     if message.flag("role") and not turning:
@@ -57,10 +57,9 @@ def foreign_parts(message: HeardMessage) -> list[tuple[int, int]]:
 
 
 def not_lived(message: HeardMessage) -> Iterator[tuple[int, int]]:
-    """Return the parts that aren't about anybody's real life; doubtful statements aren't among
-    them.
+    """Return the parts that are surely not about anybody's real life.
 
-    In a message with a foreign text or a game that is everything except the lived statements.
+    In a message with foreign text or role play, this is everything except the lived statements.
     """
     lived = [one for one in message.reading.statements if _is_lived(one)]
     if not any(message.flag(name) for name in _NOT_OWN):
@@ -78,17 +77,17 @@ def _is_lived(one: Statement) -> bool:
 
 
 def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
-    """Return explicit orders.
+    """Yield explicit orders.
 
-    "Forget …" is obeyed whatever the reader says; "remember …" only if the reader recognised it
-    too.
+    "Remember …" counts only if the reader recognised it too. "Forget …" also counts without the
+    reader, unless the message has foreign text or role play.
     """
     if message.flag(verb) or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
         yield from (one for one in message.commands if one.verb == verb and not one.wonders)
 
 
 def quotation(message: HeardMessage, start: int, end: int) -> tuple[str, int]:
-    """Return the longest part of the span without secrets or covered text, and its place."""
+    """Return the longest part of the span without secrets or covered text, and its position."""
     best, at = "", start
     for part in re.finditer(f"[^{masking.COVER}{masking.SECRET}]+", message.covered[start:end]):
         text = part[0].strip()
@@ -98,10 +97,11 @@ def quotation(message: HeardMessage, start: int, end: int) -> tuple[str, int]:
 
 
 def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
-    """Return the person's requests to forget: explicit orders, else those that the reader
-    recognises, else brief ones, which are only asked about.
+    """Yield the person's requests to forget.
 
-    "Don't save this, I was laid off" asks to keep nothing of this message: it is no request.
+    These are explicit orders; otherwise requests that the reader recognises; otherwise brief ones,
+    which the user must confirm. "Don't save this, I was laid off" asks not to keep this message, so
+    it is no request to forget.
     """
     if message.flag("dont_keep_this") and not message.flag("forget"):
         return
@@ -110,7 +110,7 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
         yield from map(_request, orders)
         return
     if any(one.wonders or one.verb == "remember" for one in message.commands):
-        return  # "don't forget that …"
+        return  # such as "don't forget that …"
     in_words = speaks_of_forgetting(message.covered)
     whole = masking.blanked(message.covered).strip()[:400]
     forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))

@@ -1,6 +1,6 @@
-"""Find secrets in people's texts, blank them, and report them without repeating them.
+"""Find secrets in people's texts, mask them, and report them without repeating them.
 
-Everything that becomes a memory is screened here, whether extracted or written by a client.
+Every text that becomes a memory is screened here, whether extracted or written by a client.
 """
 
 import re
@@ -13,8 +13,8 @@ from memories.extraction.word_tables import compiled
 from memories.screening import learned_secrets
 from memories.screening.secret_search import Span, find, joined, occurrences
 
-SECRET = "\ue000"  # a private-use sign nobody types: a secret stood here
-COVER = "\ue001"  # code, a quoted line, an address: not the person's own statement
+SECRET = "\ue000"  # replaces a character of a secret; a private-use character
+COVER = "\ue001"  # replaces a character of code, a quoted line or a URL
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _INLINE = re.compile(r"`[^`\n]{41,}`")
@@ -22,14 +22,14 @@ _QUOTED_LINE = re.compile(r"(?m)^[ \t]{0,4}(?:>|\|).*$")
 _URL = re.compile(r"\b(?:https?://|www\.)[^\s<>，。；、）]+")
 _TAGS = re.compile(r"<[a-zA-Z/!][^<>\n]{0,200}>")
 
-# Full-width forms and typographic quotes to plain ones, one character each.
+# Maps full-width characters and typographic quotes to plain ones, one character each.
 _PLAIN = str.maketrans(
     {chr(code): chr(code - 0xFEE0) for code in range(0xFF10, 0xFF5B) if chr(code).isalnum()}
     | {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u00a0": " ", "\u3000": " "}
 )
 
 
-# Quotation marks around at least this many signs enclose a text, not a word.
+# Quotation marks around at least 12 characters enclose a text rather than a word.
 _LONG_QUOTE = re.compile(r'“[^“”]{12,}”|"[^"]{12,}"|「[^「」]{12,}」|『[^『』]{12,}』|«[^«»]{12,}»')
 _LINE_BREAKS = re.compile(r"\n\s*")
 _AFTER_COLON = re.compile(r"[:：]\s*(?=\S)")
@@ -41,14 +41,12 @@ MARK_ZH = "[已隐去]"
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _COVERED = re.compile(rf"{SECRET}+")
 _P = compiled("secret_masking")
-_FEWEST_LEFT = 4  # signs of meaning left beside a blank, in either script
+_FEWEST_LEFT = 4  # characters that must be left besides the mask, in either script
 
 
 @dataclass(frozen=True)
 class Screened:
-    """`text` holds no secret. `drop` means that nothing worth keeping is left besides the
-    secret.
-    """
+    """`text` without secrets; `drop` means that nothing else in it is worth keeping."""
 
     text: str
     refused: tuple[Refused, ...]
@@ -56,7 +54,7 @@ class Screened:
 
 
 def cover(text: str) -> str:
-    """Return `text` with every character of secrets covered, so that offsets stay valid."""
+    """Return `text` with each character of a secret covered, so that offsets stay valid."""
     return covered(text, find(text))
 
 
@@ -65,7 +63,7 @@ def covered(text: str, spans: Sequence[Span]) -> str:
 
 
 def blanked(text: str) -> str:
-    """Replace covered secrets by a word that people understand, in the language of the text."""
+    """Replace covered secrets by a readable mark, in the language of the text."""
     if SECRET not in text:
         return text
     return _COVERED.sub(MARK_ZH if _HAN.search(text) else MARK_EN, text)
@@ -77,16 +75,17 @@ def masked(text: str) -> str:
 
 
 def masked_by_reading(text: str) -> str:
-    """Like `masked`, including secrets that only the reader recognises; for derived texts."""
+    """Mask secrets, including those that only the reader recognises; for derived texts."""
     return blanked(covered(text, learned_secrets.find(text)))
 
 
 def masked_together(
     texts: Sequence[str], *, places: Sequence[Sequence[int]] = (), read: bool = False
 ) -> list[str]:
-    """Like `masked` for each text; a secret in one of them is masked in all that repeat it.
+    """Mask secrets in each text; a secret found in one text is masked in all of them.
 
-    `places` are the known ones of each text (`Message.secrets`); with `read` the reader is used.
+    `places` has the known secrets of each text (`Message.secrets`). With `read`, the reader is used
+    as well.
     """
     found = [learned_secrets.find(text) if read else find(text) for text in texts]
     if places:
@@ -113,7 +112,7 @@ def _repeated(told: Mapping[str, str], text: str) -> Iterator[Span]:
 
 
 def masked_values(value: Any) -> Any:
-    """Return JSON with secrets in its texts masked; a key may reveal that its value is a secret."""
+    """Return JSON with the secrets in its texts masked, including those that a key reveals."""
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, Mapping):
@@ -124,7 +123,7 @@ def masked_values(value: Any) -> Any:
 
 
 def _masked_under(name: str, value: Any) -> Any:
-    """Mask values with a telling key, as in {"password": "hunter2"}."""
+    """Mask a value whose key reveals that it is a secret, as in {"password": "hunter2"}."""
     if isinstance(value, str | int) and not isinstance(value, bool):
         lead = f"{name}: "
         spans = find(f"{lead}{value}")
@@ -134,7 +133,7 @@ def _masked_under(name: str, value: Any) -> Any:
 
 
 def says_nothing(text: str) -> bool:
-    """Tell whether a blanked text only mentions a secret: "my password is [redacted]"."""
+    """Return whether a masked text only mentions a secret: "my password is [redacted]"."""
     told = _P["gives_purpose"].sub("", text)
     if not is_redacted(told):
         told = text
@@ -142,17 +141,17 @@ def says_nothing(text: str) -> bool:
 
 
 def says_nothing_but_secrets(text: str) -> bool:
-    """Like `says_nothing`, for any text; a text without a secret always says something."""
+    """Return whether a text contains a mask and `says_nothing` apart from it."""
     return is_redacted(text) and says_nothing(text)
 
 
 def is_redacted(text: str) -> bool:
-    """Tell whether a secret was blanked."""
+    """Return whether a text contains the mark of a masked secret."""
     return MARK_EN in text or MARK_ZH in text
 
 
 def screen(text: str) -> Screened:
-    """Return what may be kept of `text`; the result never contains a secret."""
+    """Return the part of `text` that may be kept; the result never contains a secret."""
     spans = learned_secrets.find(text)
     if not spans:
         return Screened(text=text, refused=(), drop=False)
@@ -162,7 +161,7 @@ def screen(text: str) -> Screened:
 
 
 def refusals_of(text: str) -> tuple[Refused, ...]:
-    """Return the reports on a text that is stored with its secrets masked."""
+    """Return the reports about a text that is stored with its secrets masked."""
     return refusals(find(text), kept=True)
 
 
@@ -178,25 +177,26 @@ def plain(text: str) -> str:
 
 
 def hide(text: str, places: Iterable[tuple[int, int]], *, sign: str) -> str:
-    """Replace these spans by a sign for each character; the length stays the same."""
+    """Replace each character of these spans by `sign`; the length stays the same."""
     for start, end in places:
         text = text[:start] + sign * (end - start) + text[end:]
     return text
 
 
 def cover_foreign(text: str) -> str:
-    """Cover code, quoted lines and addresses; the length stays the same."""
+    """Cover code, quoted lines, URLs and tags; the length stays the same."""
     for pattern in (_FENCE, _INLINE, _QUOTED_LINE, _URL, _TAGS):
         text = pattern.sub(lambda match: COVER * len(match[0]), text)
     return text
 
 
 def foreign_parts(text: str) -> list[tuple[int, int]]:
-    """Return where a message that contains somebody's text has it, most likely.
+    """Return the likely spans of somebody else's text, in a message that contains one.
 
-    That is what stands in quotation marks; else of several lines those between the first and the
-    last if they are long, or all but the shorter one of these two; else what follows the first
-    colon. Empty if nothing tells.
+    These are the parts in quotation marks. Without such parts, they are the lines between the first
+    and the last one if these are long, otherwise all lines except the shorter of the two. In a
+    single line, it is the text after the first colon. The result is empty if nothing of this is
+    found.
     """
     quoted = [match.span() for match in _LONG_QUOTE.finditer(text)]
     if quoted:
@@ -214,7 +214,7 @@ def foreign_parts(text: str) -> list[tuple[int, int]]:
 
 _SIGNS = re.compile(r"[\W_]+")
 _SIGN = re.compile(r"[^\n]")
-_ADDED = re.compile(r"\[[^\[\]]*\]")  # what we add to the person's own words
+_ADDED = re.compile(r"\[[^\[\]]*\]")  # text that we add to the person's own words
 _SHORTEST = 3
 
 
@@ -224,7 +224,7 @@ def folded(text: str) -> str:
 
 
 def repeats(content: str, quote: str, *, known: str) -> bool:
-    """Tell whether the folded block `known` already says this, in our words or the user's."""
+    """Return whether the folded block `known` already contains the content or the quote."""
     if not known:
         return False
     ours, theirs = folded(_ADDED.sub("", content)), folded(quote)
@@ -234,8 +234,9 @@ def repeats(content: str, quote: str, *, known: str) -> bool:
 
 
 def without_repeats(found: Iterable[Candidate], *, block: str, most: int) -> list[Candidate]:
-    """Return the candidates that neither the block nor another candidate says; explicit
-    ones stay.
+    """Return the candidates without those that repeat the block or another candidate.
+
+    Explicit candidates may repeat the block.
     """
     known = folded(block)
     kept: dict[str, Candidate] = {}
@@ -248,11 +249,11 @@ def without_repeats(found: Iterable[Candidate], *, block: str, most: int) -> lis
 def without_block(
     text: str, *, frame: Collection[str], openings: Collection[str], headings: Collection[str]
 ) -> str:
-    """Return `text` with pasted memory blocks of ours blanked, keeping all offsets.
+    """Return `text` with pasted memory blocks blanked, keeping all offsets.
 
     A block begins with one of the `openings` and includes the following list items, headings and
-    empty lines; the text after it is the person's own. Sentences of the `frame` are ours wherever
-    they stand.
+    empty lines; the text after it is the person's own. Sentences of the `frame` are blanked
+    wherever they occur.
     """
     if any(opening in text for opening in openings):
         text = _without_lists(text, openings=openings, headings=headings)

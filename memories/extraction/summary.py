@@ -1,4 +1,4 @@
-"""The bundled summarizer: it selects the most telling sentences of a conversation."""
+"""The bundled summarizer, which selects the most important sentences of a conversation."""
 
 import math
 import re
@@ -13,10 +13,11 @@ LABELS = {
     "en": {"user": "User: ", "assistant": "Assistant: "},
     "zh": {"user": "用户：", "assistant": "助手："},
 }
-# The limits of one message and of one sentence: a longer one is pasted, and its beginning suffices.
+# Only the beginning of a longer message is read, since it is probably pasted. Longer sentences are
+# cut at commas.
 LONGEST_MESSAGE = 20_000
 LONGEST_SENTENCE = 400
-# At most this many sentences compete, so the work is linear in the length of the conversation.
+# At most this many sentences are compared, so that the time is linear in the conversation's length.
 COMPETING = 400
 
 _LINE = re.compile(r"^- (?:(?P<who>User: |Assistant: |用户：|助手：))?(?P<text>.+)$")
@@ -33,7 +34,7 @@ _P = compiled("summary")
 
 @dataclass(frozen=True)
 class Point:
-    """A sentence; `place` is its order, `message` the index of its message."""
+    """A sentence; `place` is its position, and `message` the index of its message."""
 
     place: int
     message: int
@@ -46,10 +47,10 @@ class Point:
 class ExtractiveSummarizer:
     """Select the most important sentences, unchanged and in order.
 
-    A sentence is weighted by its words' frequency in the conversation (a centroid of word counts,
-    after MEAD, Radev et al. 2004: linear, whereas LexRank compares all pairs). It weighs more if
-    the user talks about themselves or mentions a number or a name, and less if it is a question, by
-    the assistant, or old. Sentences of `previous` compete on the same terms.
+    A sentence is weighted by the frequency of its words in the conversation (a centroid of word
+    counts, after MEAD, Radev et al. 2004, in linear time; LexRank compares all pairs). It weighs
+    more if the user talks about themselves or mentions a number or a name, and less if it is a
+    question, old, or said by the assistant. Sentences of `previous` are weighted in the same way.
     """
 
     name = "bundled"
@@ -85,9 +86,7 @@ class ExtractiveSummarizer:
         return kept
 
     def _beginning(self, points: list[Point], *, labels: dict[str, str], max_tokens: int) -> str:
-        """Return the first sentence's beginning with an ellipsis, if no sentence fits as a
-        whole.
-        """
+        """Return the beginning of the first sentence with an ellipsis, for a low limit."""
         line = _written(points[:1], labels=labels)
         for limit in range(max_tokens - 1, 0, -1):
             cut = f"{tokens.truncate(line, limit=limit).rstrip()}…"
@@ -97,7 +96,7 @@ class ExtractiveSummarizer:
 
 
 def _points(previous: str, messages: Sequence[tuple[str, str]]) -> Iterator[Point]:
-    """Return all sentences that may be kept, in order, without fillers."""
+    """Yield all sentences that may be kept, in order, without fillers."""
     said = [(-1 - line, role, text) for line, role, text in _before(previous)]
     for at, (role, content) in enumerate(messages):
         if role in ("user", "assistant"):
@@ -111,13 +110,16 @@ def _points(previous: str, messages: Sequence[tuple[str, str]]) -> Iterator[Poin
 
 
 def _terms(text: str) -> frozenset[str]:
-    """Return the content words, and whether the sentence negates."""
+    """Return the content words, and "(not)" if the sentence has a negation."""
     denies = {"(not)"} if _P["denies"].search(text) else set()
     return frozenset(segment.terms(text[:LONGEST_SENTENCE])) | denies
 
 
 def _before(previous: str) -> Iterator[tuple[int, str, str]]:
-    """Return the sentences of a summary of ours with their speakers; of any other text without."""
+    """Yield line number, role and text of each sentence of the previous summary.
+
+    The role is empty in a text that isn't a summary of ours.
+    """
     for at, line in enumerate(previous.splitlines()):
         found = _LINE.match(line.strip())
         if found:
@@ -129,7 +131,7 @@ def _before(previous: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _sentences(content: str) -> Iterator[str]:
-    """Split into sentences with their own full stop; too long ones are cut at commas."""
+    """Split a text into sentences; sentences that are too long are cut at commas."""
     text = _MARKS.sub("", _CODE.sub("\n", content[:LONGEST_MESSAGE].replace("\0", "")))
     start = 0
     for end in [*(found.end() for found in _END.finditer(text)), len(text)]:
@@ -153,14 +155,14 @@ def _clauses(sentence: str) -> Iterator[str]:
 
 
 def _tells(text: str, *, role: str) -> bool:
-    """Tell whether it says anything; an offer to help by the assistant doesn't."""
+    """Return whether a sentence has content; the assistant's offers and questions have none."""
     if not says_something(text):
         return False
     return not (role == "assistant" and (_P["courteous"].search(text) or text[-1] in "?？:："))
 
 
 def says_something(text: str) -> bool:
-    """Tell whether it is more than a greeting, thanks, agreement or punctuation."""
+    """Return whether a text is more than a greeting, thanks, agreement or punctuation."""
     bare = text.strip(" .,!?~。，！？～…\"'")
     has_words = len(bare) >= 2 and any(char.isalnum() for char in bare)
     return has_words and not _P["says_nothing"].fullmatch(bare)
@@ -188,13 +190,13 @@ def _weight(point: Point, *, spread: Counter[str], age: float) -> float:
         weight *= 0.5
     if re.search(r"\d|(?<=[a-z] )[A-Z][a-z]+", point.text):
         weight *= 1.2
-    # A third of the bytes approximates the tokens: of equal importance the shorter one is
-    # preferred.
+    # A third of the bytes approximates the number of tokens. Of equally important sentences, the
+    # shorter one is preferred.
     return weight * (1 - 0.3 * age) / math.pow(len(point.text.encode()) / 3, 0.3)
 
 
 def _repeats(point: Point, other: Point) -> bool:
-    """Tell whether nearly all words of the shorter one occur in the other."""
+    """Return whether nearly all words of the shorter sentence occur in the other."""
     if ("(not)" in point.terms) != ("(not)" in other.terms):
         return False
     fewer = min(len(point.terms), len(other.terms))

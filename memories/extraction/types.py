@@ -1,4 +1,4 @@
-"""The values that the language steps exchange. They don't depend on Django or a provider."""
+"""The values that the language steps exchange; they depend on neither Django nor providers."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Said:
 
 @dataclass(frozen=True)
 class TurnText:
-    """The input of extraction: a user message, the reply, and the few messages before.
+    """The input of extraction: a user message, the reply, and a few earlier messages.
 
-    `known_block` is the text that we recently put in prompts; nothing that only repeats it becomes
-    a candidate.
+    `known_block` is the text that was recently put in prompts; a statement that only repeats it
+    does not become a candidate.
     """
 
     user: Said
     assistant: Said
     before: Sequence[Said] = ()  # the user's own earlier messages, oldest first
-    before_assistant: str = ""  # what the assistant said just before the user's message
+    before_assistant: str = ""  # the assistant's message just before the user's message
     known_block: str = ""
     not_to_keep: Sequence[str] = ()  # the user's earlier messages that ask not to keep something
 
@@ -55,10 +55,10 @@ class TurnText:
 class Candidate:
     """A statement that might be remembered. It stands alone and is in the speaker's language.
 
-    `quote` is a verbatim span of the user's message, starting at the character `quote_start`; or of
-    the assistant's message if the user accepted it, then `quoted_role` is "assistant". `reasons`
-    are short codes for the page that explains a memory. `corrects` means that the speaker overrules
-    what was known; `overrules` is the text of the memory that it replaces, if known.
+    `quote` is a verbatim span of the user's message that starts at the character `quote_start`. If
+    `quoted_role` is "assistant", it is a span of the assistant's message, which the user accepted.
+    `reasons` are short codes for the page that explains a memory. `corrects` means that the speaker
+    overrules a known statement; `overrules` is the text of the memory that it replaces, if known.
     """
 
     kind: str
@@ -79,18 +79,18 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Refused:
-    """A sensitive statement that wasn't kept. It never holds the secret itself."""
+    """A sensitive statement that wasn't kept. It never contains the secret itself."""
 
     category: str  # password | api_key | card | bank_account | identity_number | address
-    redacted: bool  # True: the statement was kept with the secret blanked out
+    redacted: bool  # True: the statement was kept with the secret masked
 
 
 @dataclass(frozen=True)
 class ForgetRequest:
-    """The user's "forget that …": `about` are their words; empty means the previous message.
+    """A request to forget; `about` are the user's words, or empty for the previous message.
 
-    Without `in_words` only the reader takes it for a request: nothing is erased before the user was
-    asked.
+    Without `in_words`, only the reader recognises it as a request, so nothing is erased before the
+    user confirms it.
     """
 
     about: str
@@ -105,9 +105,9 @@ class Extraction:
     candidates: tuple[Candidate, ...] = ()
     refused: tuple[Refused, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
-    secrets: tuple[tuple[int, int], ...] = ()  # where they stand in the user's message
-    withheld: bool = False  # the person asked that this message isn't kept
-    # Ways of saying that aren't statements: quoted, played, joked, or a text to work on.
+    secrets: tuple[tuple[int, int], ...] = ()  # their spans in the user's message
+    withheld: bool = False  # the person asked not to keep this message
+    # Spans that aren't the user's statements: quotations, role play, jokes, a text to work on.
     not_lived: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -142,8 +142,8 @@ class Beside:
 class Decision:
     """The verdict on one candidate, its target memory, and reasons as short codes.
 
-    `beside` are the other memories that it affects, most similar first. `supports` are those that
-    remain beside it and support it.
+    `beside` are the other memories that it affects, most similar first. `supports` are memories
+    that stay unchanged and support the candidate.
     """
 
     verdict: Verdict
@@ -185,9 +185,7 @@ class Summarizer(Protocol):
 
 @dataclass(frozen=True)
 class Heard:
-    """One turn of a conversation. `fresh` means that it wasn't read together with the others
-    before.
-    """
+    """A turn of a conversation; `fresh` means that no joint reading has included it before."""
 
     turn: int
     text: TurnText
@@ -198,7 +196,8 @@ class Heard:
 class Gathered:
     """A candidate, the turn that it quotes, and the turns that it depends on.
 
-    A repeated statement is returned once for each of its turns, each of which supports it alone.
+    A repeated statement is returned once for each of its turns, because each turn supports it
+    alone.
     """
 
     candidate: Candidate
@@ -207,7 +206,10 @@ class Gathered:
 
 
 class JointReader(Protocol):
-    """Find what only several turns together tell, oldest first. Raises `ProviderError`."""
+    """Find statements that only several turns together make. Raises `ProviderError`.
+
+    The turns are ordered from the oldest to the latest.
+    """
 
     name: str
 

@@ -1,4 +1,4 @@
-"""The words and patterns of `data/<name>.toml`, one file for each module."""
+"""Load the words and patterns of `data/<name>.toml`; most modules have a file of their own."""
 
 import re
 from pathlib import Path

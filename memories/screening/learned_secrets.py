@@ -1,8 +1,8 @@
-"""Secrets that neither form nor label reveals; the learned reader recognises them by context.
+"""Find secrets that only their context reveals; the learned reader recognises them.
 
-Reading takes a few milliseconds, so it is used for texts derived from messages and for texts
-written as memories. Where a user waits for a page, the places found when the message was learned
-from are used (`Message.secrets`).
+Reading takes a few milliseconds, so it is used for texts that are derived from messages or written
+as memories. Where a user waits for a page, the places that were found when the message was read are
+used (`Message.secrets`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memories.screening.secret_search import Span
 from memories.screening.stand_ins import is_stand_in, public_places, run_around
 
 CATEGORY = "password"
-# What has a number of its own, which no rule may call secret, either.
+# Things with a number of their own, which isn't secret even if a rule says so.
 _NUMBERED = (
     "serial|s/n|chassis|frame|vin|pnr|pcn|ticket|batch|lot|sku|asset|docket|date code|order|invoice"
     "|tracking|booking|reservation|reference|ref|isbn|commit|version|model|plate"
@@ -29,7 +29,7 @@ _NUMBER_OF_A_THING = linear.compile(
     r"(?:[\s:：#=.]|\bis\b|\bno\b\.?|\bnumber\b|\bcode\b|号码?|號碼?|是|为){0,8}"
     r"(?:\b(?:on|of|for) (?:the|my|our|his|her) [a-z]+(?: is|:) ?)?$"
 )
-# Numbers or names after these words aren't secret: the reader was trained on too few of them.
+# Numbers and names after these words aren't secret; the reader was trained on too few of them.
 _HARMLESS = linear.compile(
     rf"(?i)(?:\b(?:{_NUMBERED}|phone|mobile|cell|tel|telephone|fax|orders|receipt|parcel|shipment"
     r"|flight|train|bus|line|gate|room|ward|seat|appointment|bisect|hash|md5|sha-?\d*|etag|trace_?id"
@@ -40,7 +40,7 @@ _HARMLESS = linear.compile(
     r"(?:[\s:：#=.]|\bis\b|\bat\b|\bthere\b|\bsays\b|\bno\b\.?|\bnumber\b|\bcode\b"
     r"|号码?|號碼?|是|为|叫){0,8}$"
 )
-# Hashes, trace ids, long numbers: `finding` finds them itself if a label makes them secret.
+# Hashes, trace ids, long numbers: `secret_search` finds them if a label makes them secret.
 _NAMES_A_THING = linear.compile(
     r"(?i)^(?:[0-9a-f-]{7,}|\d[\d .-]{7,}|(?:\d{1,2}[ ,，]+){4,}\d{1,2}|1Z[0-9A-Z ]{10,}|KB\d{5,}"
     r"|第 ?\d+ ?\p{Han}?[:：]?|.*\b(?:0x[0-9a-f]+|[a-h][1-8])\b.*)$"
@@ -48,26 +48,27 @@ _NAMES_A_THING = linear.compile(
 _DATE = linear.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
 _FEWEST_DIGITS = 10  # a shorter number may well be a PIN
 _LONGEST = 240  # characters; a phrase of 24 words
-_SAID = 3  # occurrences; a secret is told once or twice
+_SAID = 3  # most occurrences of a secret in a text
 _SENTENCE_ENDS = linear.compile(r"[a-z]{3}[.!?] +\p{Lu}|[。！？\n]")
-_BEFORE = 32  # characters before the span in which the word is looked for
+_BEFORE = 32  # characters before a span that are searched for these words
 _NAME = linear.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
-_ORDINARY = "Sunflower"  # a word that people do choose as a password
+_ORDINARY = "Sunflower"  # a word that people use as a password
 _known = secret_search.Places()
 
 
 def find(text: str) -> tuple[Span, ...]:
-    """Return all secrets of `text`, in order and without overlap, also those that the reader finds.
+    """Return all secrets of `text`, in order and without overlap, including learned ones.
 
-    The result is cached as in `secret_search`: only the places, never the text.
+    The result is cached as in `secret_search`: only the places are cached, never the text.
     """
     return _known.of(text, lambda unread: of_reading(unread, reader().read(unread), reader().read))
 
 
 def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> tuple[Span, ...]:
-    """Like `find`, for a message that was already read by `read`.
+    """Return all secrets of a message, as `find` does, given its reading.
 
-    A secret found only by the words around it is dropped if the reader is sure that it is innocent.
+    `read` reads a changed text with the same context. A secret that was found only by the words
+    around it is dropped if the reader is sure that it is innocent.
     """
     seen = [_whole(text, *_tight(text, one.start, one.end)) for one in reading.secrets]
     spans = [Span(*one, CATEGORY) for one in seen if _can_be_told(text, *one)]
@@ -83,17 +84,17 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
 
 
 def _is_public(span: Span, public: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether the span lies in a public place, but for a sign at either end."""
+    """Return whether the span is in a public place, except for a sign at either end."""
     return any(start <= span.start + 1 and span.end - 1 <= end for start, end in public)
 
 
 def _not_merely_unusual(
     text: str, spans: Sequence[Span], read: Callable[[str], Reading]
 ) -> list[Span]:
-    """Return the spans without single words that were found only because they are unusual.
+    """Return the spans without single words that were found only for being unusual.
 
-    A name that nobody heard before looks like a password, also with a number after it. It is a
-    secret if what stands around it says so: then an ordinary word in its place is found as well.
+    An unknown name looks like a password, also with a number after it. It is a secret if its
+    context says so: then the reader also finds an ordinary word in its place.
     """
     unusual = [one for one in spans if _NAME.search(text[one.start : one.end])]
     if not unusual:
@@ -138,7 +139,7 @@ def spans_at(places: Sequence[int], text: str) -> tuple[Span, ...]:
 
 
 def _tight(text: str, start: int, end: int) -> tuple[int, int]:
-    """Trim spaces and punctuation that surely belong to the sentence."""
+    """Return the span without spaces and punctuation at either end."""
     while start < end and text[start] in " \t\n,，。:：;；\"'“”「」":
         start += 1
     while start < end and text[end - 1] in " \t\n,，。;；\"'“”「」":
@@ -147,7 +148,7 @@ def _tight(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _whole(text: str, start: int, end: int) -> tuple[int, int]:
-    """Extend the span to whole Latin words and numbers."""
+    """Return the span, extended to whole Latin words and numbers."""
     while 0 < start < end and _is_of_a_word(text[start - 1]) and _is_of_a_word(text[start]):
         start -= 1
     while start < end < len(text) and _is_of_a_word(text[end - 1]) and _is_of_a_word(text[end]):
@@ -160,7 +161,7 @@ def _is_of_a_word(sign: str) -> bool:
 
 
 def _can_be_told(text: str, start: int, end: int) -> bool:
-    """Whether the span can be a secret: no passage, not several sentences, not repeated often."""
+    """Return whether the span is short, within one sentence, and not repeated often."""
     words = text[start:end]
     if not 0 < len(words) <= _LONGEST or _SENTENCE_ENDS.search(words):
         return False

@@ -1,6 +1,6 @@
 """Patterns for users' text, compiled with RE2, whose time grows linearly with the text.
 
-Long ones and lists of words are in `data/<name>.toml`.
+Long patterns and lists of words are in `data/<name>.toml`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ rows = _TABLES.rows
 
 
 def compile(pattern: str) -> Pattern:
-    """Compile a pattern; RE2 doesn't log a fallback to its slower, also linear automaton."""
+    """Compile a pattern without logging RE2's fallback to a slower, also linear automaton."""
     options = re2.Options()
     options.log_errors = False
     return re2.compile(pattern, options)

@@ -1,4 +1,4 @@
-"""Secrets recognisable by form alone: keys of known vendors, checksummed numbers, seeds."""
+"""Find secrets by their form alone: keys of known vendors, checksummed numbers, seeds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Found:
 
 
 def is_chunked_key(text: str) -> bool:
-    """Whether groups of letters and digits look like an authenticator's key, not dates or words."""
+    """Return whether groups of letters and digits look like an authenticator's key."""
     chunks = text.replace("-", " ").split()
     mixed = sum(any(map(str.isdigit, one)) and any(map(str.isalpha, one)) for one in chunks)
     return 3 * mixed >= len(chunks)
@@ -70,7 +70,7 @@ def is_card(text: str) -> bool:
 
 
 def is_chinese_identity(text: str) -> bool:
-    """Check the checksum of GB 11643-1999, the birthday and the place code."""
+    """Return whether the number is valid by GB 11643-1999: checksum, birthday and place."""
     try:
         return bool(ric.is_valid(bare(text)))
     except KeyError:  # the table lacks this county; checksum and birthday were checked before
@@ -85,14 +85,14 @@ _PRINTED = frozenset(["078-05-1120", "219-09-9999", "457-55-5462"])
 
 
 def is_social_security(text: str) -> bool:
-    """Whether the number could have been issued, or was once printed on samples."""
+    """Return whether the number could have been issued, or was once printed on samples."""
     number = text.replace(" ", "-")
     return bool(ssn.is_valid(number)) or number in _PRINTED
 
 
 @dataclass(frozen=True)
 class Form:
-    """`pattern` finds the secret, in group "s" if there is one; `check` confirms it."""
+    """A form of secret. `pattern` finds it, in group "s" if there is one; `check` confirms it."""
 
     category: str
     pattern: Pattern
@@ -116,7 +116,7 @@ _OWN = tuple(
     Form(row["category"], linear.compile(row["pattern"]), _CHECKS[row.get("check", "")])
     for row in linear.rows("forms")
 )
-# Plugins that match users' own numbers or addresses, or far too much.
+# Excluded plugins, which match users' own numbers or addresses, or far too much.
 _NOT_SECRETS = (
     "ip_public",
     "keyword",
@@ -131,7 +131,7 @@ _NOT_SECRETS = (
 
 @cache
 def known_forms() -> tuple[Form, ...]:
-    """Return our own forms, and those of `detect-secrets` that RE2 can run."""
+    """Return our own forms, and the forms of `detect-secrets` that RE2 can run."""
     return (*_OWN, *_of_others())
 
 
@@ -149,7 +149,7 @@ def _of_detector(detector: type[RegexBasedDetector]) -> Iterator[Form]:
     if detector.__module__.endswith(".base"):
         return
     for rule in detector().denylist:
-        # Our forms above cover the few with lookaround, which RE2 doesn't support.
+        # Our own forms cover the few with lookaround, which RE2 doesn't support.
         if "(?<" not in rule.pattern and "(?!" not in rule.pattern:
             flags = "(?i)" if rule.flags & 2 else ""
             yield _form("api_key", flags + rule.pattern)
@@ -171,14 +171,14 @@ def by_form(text: str) -> Iterator[Found]:
 
 
 def _whole(text: str, end: int) -> int:
-    """Extend to the end of the token, so that no part of a key is left."""
+    """Return the end of the token, so that no part of a key is left."""
     while end < len(text) and text[end].isascii() and (text[end].isalnum() or text[end] in "_-=+/"):
         end += 1
     return end
 
 
 def _proven(found: str, check: Callable[[str], bool]) -> str:
-    """Return the prefix that passes the check: unrelated digits may follow a number."""
+    """Return the longest prefix that passes the check: unrelated digits may follow a number."""
     for _ in range(_MOST_CUTS):
         if check(found):
             return found
@@ -232,7 +232,7 @@ def seed_words() -> frozenset[str]:
 
 
 def by_words(text: str) -> Iterator[Found]:
-    """Yield runs of twelve or more words from the list for restoring wallets."""
+    """Yield runs of twelve or more words of BIP-39, which restore a wallet."""
     for match in _SEED.finditer(text):
         begin = match.start()
         places = [(begin + m.start(), begin + m.end()) for m in _LETTERS.finditer(match[0])]

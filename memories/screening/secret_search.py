@@ -1,4 +1,4 @@
-"""Find the secrets of a text; the single entry point for it."""
+"""Find the secrets of a text by rules: forms, labels, and words nearby."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Span:
 
 
 class Places:
-    """A cache of the places of secrets by text hash; it never holds the texts."""
+    """A cache of the places of secrets, by text hash; it never contains the texts."""
 
     _MOST = 2_000
 
@@ -55,14 +55,14 @@ _known = Places()
 def find(text: str) -> tuple[Span, ...]:
     """Return the secrets of `text`, in order and without overlap, each to its last character.
 
-    The result is cached, since the same text is asked about several times. Only the places are
+    The result is cached, because the same text is searched several times. Only the places are
     cached, never the text.
     """
     return _known.of(text, _search)
 
 
 def find_by_form(text: str) -> tuple[Span, ...]:
-    """Return the secrets that their form alone gives away: keys, cards, connection strings …"""
+    """Return the secrets that are recognised by form alone: keys, cards, connection strings …"""
     return joined(_in(fold(text), by_form))
 
 
@@ -120,12 +120,12 @@ def _in(folded: Folded, *detectors: object) -> Iterator[Span]:
 
 
 def marks(text: str) -> list[tuple[int, int]]:
-    """Return the spans of secrets that were already blanked."""
+    """Return the spans of secrets that were already masked."""
     return [match.span() for match in _COVERED.finditer(text)]
 
 
 def is_covered(span: Span, marks: list[tuple[int, int]]) -> bool:
-    """Whether the span overlaps a blanked secret, and so isn't a secret any more."""
+    """Return whether the span overlaps a masked secret, and so isn't a secret any more."""
     return any(start < span.end and span.start < end for start, end in marks)
 
 
@@ -162,7 +162,7 @@ _P = linear.compiled("clauses")
 
 @dataclass(frozen=True)
 class Clause:
-    """`pattern` finds the secret, group "s", in a text in which `about` matches anywhere."""
+    """A pattern for texts in which `about` matches anywhere; its group "s" is the secret."""
 
     category: str
     about: Pattern
@@ -204,7 +204,7 @@ def _may_be_one(said: str) -> bool:
 
 
 def _described(text: str) -> Iterator[Found]:
-    """Yield the rest of the line after a label, if the line describes how the secret is spelled."""
+    """Yield the rest of a line after a label, if the line describes a secret's spelling."""
     for line in _LINE.finditer(text):
         said = line[0].rstrip()
         if len(said) > _LONGEST or not _is_described(said):
@@ -218,7 +218,7 @@ def _described(text: str) -> Iterator[Found]:
 
 
 def _is_described(line: str) -> bool:
-    """Whether the line tells how a secret is spelled, rather than a rule for secrets."""
+    """Return whether a line tells how a secret is spelled, rather than a rule for secrets."""
     spelling = _SPELLING.search(line)
     return spelling is not None and _RULES.search(line[: spelling.end()]) is None
 

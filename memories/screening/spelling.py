@@ -1,4 +1,4 @@
-"""Normalise a text to one spelling, and spelled-out digits, keeping where each sign came from."""
+"""Normalise the spelling of a text, and spelled-out digits, keeping the original positions."""
 
 from __future__ import annotations
 
@@ -41,10 +41,9 @@ class Folded:
         return self.starts[start], self.ends[end - 1]
 
     def replaced(self, parts: list[tuple[int, int, str]]) -> Folded:
-        """Replace each part (start, end, text), in order; the new text stands for the replaced one.
+        """Replace each part (start, end, text), in order.
 
-        The first character of a part begins where the part began, and the last one ends where it
-        ended.
+        Each character of the new text stands for the whole replaced part.
         """
         text: list[str] = []
         starts: list[int] = []
@@ -119,7 +118,10 @@ def _look_alike(sign: str) -> str:
 
 @cache
 def _look_alikes() -> dict[str, str]:
-    """Only these are kept: all that the package knows takes 8 MB."""
+    """Return the Latin letter of each look-alike.
+
+    Only these are kept, because all data of the package takes 8 MB.
+    """
     found = {}
     for sign, others in confusable_homoglyphs.load("confusables.json").items():
         if len(sign) > 1 or not sign.isalpha():
@@ -166,7 +168,7 @@ def _end_of_spaced(text: str, place: int) -> tuple[int, int]:
 
 
 def _separator(text: str, place: int) -> str:
-    """Return the separator at a place, alone or between spaces, or ""."""
+    """Return the separator at a position, alone or between spaces, or ""."""
     if text[place : place + 1] == " " and text[place + 1 : place + 2] in _SIGNS:
         return text[place : place + 3] if text[place + 2 : place + 3] == " " else ""
     return text[place] if text[place : place + 1] in _SEPARATORS else ""
@@ -211,7 +213,7 @@ _CHINESE = linear.compile(rf"{_ONE}(?:[、\-·， ]?{_ONE})*")
 _PIECE = linear.compile(rf"(?:(?P<times>[{_NUMERAL}\d]{{1,2}})个)?(?P<digit>[{_NUMERAL}\d])")
 _FEWEST = 3  # digits
 _MOST_TIMES = 12
-_LONGEST = 200  # characters; a longer run of numerals is no number that people tell
+_LONGEST = 200  # characters; nobody spells out a longer number
 
 
 def spell_out(folded: Folded) -> Folded:

@@ -1,4 +1,4 @@
-"""Recognise what stands where a secret would be: placeholders, masked values, public keys."""
+"""Recognise text in place of a secret: placeholders, masked values, public keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PUBLIC = linear.compiled("public")
 
 
 def is_stand_in(text: str) -> bool:
-    """Tell whether a text in the place of a secret reveals none."""
+    """Return whether a text in the place of a secret reveals none."""
     bare = text.strip(" \t\n\"'`“”‘’「」,;，。；")
     return bool(bare) and (
         _is_masked(bare) or any(pattern.fullmatch(bare) for pattern in _P.values())
@@ -21,17 +21,17 @@ def is_stand_in(text: str) -> bool:
 
 
 def public_places(text: str) -> list[tuple[int, int]]:
-    """Return where public keys, fingerprints, addresses, error codes and lines of code stand."""
+    """Return the spans of public keys, fingerprints, addresses, error codes and lines of code."""
     return [match.span() for pattern in _PUBLIC.values() for match in pattern.finditer(text)]
 
 
 def is_in_masked(text: str, start: int, end: int) -> bool:
-    """Tell whether `text[start:end]` is the shown part of a masked value: `622848******8148`."""
+    """Return whether `text[start:end]` is the shown part of a masked value: `622848******8148`."""
     return _is_masked(text[slice(*run_around(text, start, end, _is_of_a_value))])
 
 
 def run_around(text: str, start: int, end: int, belongs: Callable[[str], bool]) -> tuple[int, int]:
-    """Extend `text[start:end]` on both sides as long as the next sign belongs to it."""
+    """Extend `text[start:end]` on both sides while `belongs` accepts the next character."""
     while start > 0 and belongs(text[start - 1]):
         start -= 1
     while end < len(text) and belongs(text[end]):
@@ -44,7 +44,7 @@ def _is_of_a_value(sign: str) -> bool:
 
 
 def _is_masked(text: str) -> bool:
-    """Tell whether a run of stars, dots or x hides the value: `****2207`, `xxxx-xxxx-xxxx-3318`."""
+    """Return whether stars, dots or x hide the value: `****2207`, `xxxx-xxxx-xxxx-3318`."""
     signs = sum(text.count(sign) for sign in "*•●×")
     crosses = sum(map(len, _runs_of_x(text)))
     shown = sum(map(str.isalnum, text)) - crosses

@@ -1,1 +1,1 @@
-"""The verdict on a candidate, by the pair head of the reader."""
+"""Decide on candidates with the pair head of the reader."""

@@ -1,9 +1,9 @@
-"""Whether a text is a page written again.
+"""Recognise that a page is a newer edition of a known one.
 
-Agents write a whole page again when it changes, so the newer edition takes the older one's place.
-Two pages are editions of one if they have much of their text in common, or if they have the same
-subject and say the same of it with other values. The subject of a page is its title, or its label:
-the words before a colon, as in "Login: people sign in with a passkey".
+Agents rewrite a whole page when it changes, so the newer edition replaces the older one. Two pages
+are editions of one page if they have much of their text in common, or if they have the same subject
+and differ only in values. The subject of a page is its title, or its label: the words before a
+colon, as in "Login: people sign in with a passkey".
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SUBJECTS_ALIKE = 0.6
 _LONGEST_TITLE = 120
 _LONGEST_LABEL = 40
 _MOST_WORDS_OF_LABEL = 4
-_MOST_WORDS = 200  # of a short page, which is compared word by word
+_MOST_WORDS = 200  # longer pages are not compared word by word
 _SENTENCE = re.compile(r"(?<=[.!?。！？；;])\s+|\n+|(?<=[。！？；])")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s++(?P<title>.+)$")
 _LABEL = re.compile(
@@ -46,14 +46,17 @@ _SORT_OF_PAGE = compiled("page_titles")["sort"]
 
 @dataclass(frozen=True)
 class Finding:
-    """The relation of a known memory to the candidate; None as `verdict` means unrelated."""
+    """The relation of a known memory to the candidate; a `verdict` of None means unrelated."""
 
     verdict: Verdict | None
     reason: str = ""
 
     @property
     def is_conflict(self) -> bool:
-        """Tell whether both can't hold; a fuller text or a newer edition says what is known."""
+        """Return whether the two can't both hold.
+
+        A fuller text or a newer edition replaces a memory without a conflict.
+        """
         replaces = self.verdict is Verdict.REPLACE
         says_so = self.reason not in ("says_more", "newer_edition")
         return self.verdict is Verdict.REVIEW or (replaces and says_so)
@@ -71,14 +74,14 @@ class Document:
 
     @cached_property
     def title(self) -> str:
-        """Return the heading, or a short first line with others below it; else empty."""
+        """Return the first line, without heading marks, if it is short and other lines follow."""
         first, _, rest = self.text.strip().partition("\n")
         title = _heading(first) or first.strip()
         return title if rest.strip() and len(title) <= _LONGEST_TITLE else ""
 
     @cached_property
     def label(self) -> str:
-        """Return the few words before a colon with which the text begins; else empty."""
+        """Return the few words before a colon at the start of the text, or an empty string."""
         found = _LABEL.match(self.text)
         label = found["label"].strip() if found else ""
         return label if len(_words(label)) <= _MOST_WORDS_OF_LABEL else ""
@@ -91,14 +94,14 @@ class Document:
 
     @cached_property
     def subject(self) -> str:
-        """Return the name, unless it names only a sort of page ("Weekly notes"), then nothing."""
+        """Return the name, or an empty string if it is only a type of page ("Weekly notes")."""
         telling = [word for word in self.name.split() if word not in _STOP_WORDS]
         is_sort = all(word.isdigit() or _SORT_OF_PAGE.fullmatch(word) for word in telling)
         return "" if is_sort else self.name
 
     @cached_property
     def body(self) -> str:
-        """Return the text behind the label, or below the title; all of it if it has neither."""
+        """Return the text after the label or below the title; all of it if there is neither."""
         if self.label:
             found = _LABEL.match(self.text)
             return self.text[found.end() :] if found else self.text
@@ -121,10 +124,11 @@ class Document:
 def edition_of(
     new: Document, old: Document, *, similarity: float, of_project: bool = False
 ) -> Finding | None:
-    """Return how the new document relates to the old one if they are editions of one, else None.
+    """Return the relation of a new document to an old one; None if they aren't editions.
 
-    `similarity` is their cosine. What an edition with the same title leaves out was removed on
-    purpose; the old text stays as a version. A mere quotation adds nothing.
+    `similarity` is their cosine. An edition with the same title replaces the old one even if it
+    leaves out parts; the old text stays as a version. A document that only quotes the old one adds
+    nothing.
     """
     if have_other_subjects(new, old):
         return None
@@ -148,7 +152,7 @@ def have_one_subject(new: Document, old: Document) -> bool:
 
 
 def have_other_subjects(new: Document, old: Document) -> bool:
-    """Tell whether each names a subject, and the two aren't alike.
+    """Return whether both documents name a subject and the two subjects aren't alike.
 
     "Load test" and "Load test of the checkout" are alike; "Phase 1" and "Phase 2" aren't.
     """
@@ -163,11 +167,11 @@ def have_other_subjects(new: Document, old: Document) -> bool:
 
 
 def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) -> bool:
-    """Tell whether two texts are the same but for one place, and name something before it.
+    """Return whether two texts differ in only one place, with a content word before it.
 
-    "The checkout bears 30 orders a second" and "… bears 120 orders a second" differ in a value;
-    "the users endpoint …" and "the orders endpoint …", or week 12 and week 13, are two matters.
-    With `telling`, each text must have a content word in that place.
+    "The checkout bears 30 orders a second" and "… bears 120 orders a second" differ in a value.
+    "the users endpoint …" and "the orders endpoint …", or week 12 and week 13, are different
+    matters. With `telling`, both differing parts must have a content word.
     """
     ours, theirs = new.words, old.words
     before = sum(1 for _ in takewhile(_same, zip(ours, theirs, strict=False)))
@@ -181,7 +185,7 @@ def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) 
         return False
     named = ours[:before]
     if numbers_of_series(new.text) != numbers_of_series(old.text):
-        named = named[:-1]  # the noun that is counted
+        named = named[:-1]  # without the noun that is counted
     return _say_something(named)
 
 
@@ -190,7 +194,7 @@ def _say_something(words: list[str]) -> bool:
 
 
 def are_worded_alike(new: Document, old: Document) -> bool:
-    """Tell whether half of the words of the bodies are the same, in the same order."""
+    """Return whether half of the words of the bodies are the same, in the same order."""
     if max(len(new.words), len(old.words)) > _MOST_WORDS:
         return False
     return SequenceMatcher(None, new.words, old.words, autojunk=False).ratio() >= _HALF

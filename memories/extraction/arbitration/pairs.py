@@ -1,8 +1,7 @@
-"""The relation of two statements, and joining them to one text.
+"""Determine the relation of two statements, and join statements into one text.
 
 A pair head reads (known, new) and returns the probability of each relation. This module derives one
-relation from them and knows nothing of memories: `arbitrate`, `consolidate` and `aboutness` decide
-what follows.
+relation from them; its callers decide what to do with the memories.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Protocol
 
 from memcenter.lib.text import segment
 
-LONGEST = 400  # characters; what is longer is a document and is not read as a statement
+LONGEST = 400  # characters; a longer text is a document and is not read as a statement
 
 
 class Relation(StrEnum):
@@ -38,8 +37,9 @@ class PairReader(Protocol):
     """The pair head of the learned reader."""
 
     def relations(self, pairs: Sequence[tuple[str, str]], /) -> Sequence[Mapping[str, float]]:
-        """Return the probability of each relation for each (known, new); those of a pair
-        sum to 1.
+        """Return the probability of each relation for each pair (known, new).
+
+        The probabilities of a pair sum to 1.
         """
         ...
 
@@ -50,8 +50,9 @@ class PairReader(Protocol):
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The probabilities from which a relation counts. `newer` and `ended` overwrite known
-    memories.
+    """The probabilities from which a relation counts.
+
+    `newer` and `ended` are higher, because they overwrite known memories.
     """
 
     same: float = 0.5
@@ -60,9 +61,9 @@ class Thresholds:
     unrelated: float = 0.5
     newer: float = 0.6
     ended: float = 0.6
-    despite: float = 0.9  # from here on the head outweighs a number that differs
-    despite_denial: float = 0.99  # or a negation that only one of the two has
-    sure: float = 0.6  # below this a chat model is asked, where there is one
+    despite: float = 0.9  # SAME needs more than this if the numbers differ
+    despite_denial: float = 0.99  # SAME and REFINES need more if only one text is negated
+    sure: float = 0.6  # below this, a chat model is asked if one is configured
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ DEFAULT = Thresholds()
 def read(
     reader: PairReader, pairs: Sequence[tuple[str, str]], *, thresholds: Thresholds = DEFAULT
 ) -> list[Reading]:
-    """Return the relation of each pair (known, new), asking the head once for all of them."""
+    """Return the relation of each pair (known, new), with one call of the head for all of them."""
     if not pairs:
         return []
     found = reader.relations(pairs)
@@ -100,7 +101,7 @@ def _reading(old: str, new: str, shares: Mapping[str, float], thresholds: Thresh
 
 
 def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Relation:
-    """Return the likeliest relation; similar relations are added up if none is sure."""
+    """Return the likeliest relation; if none is sure, related ones are added up."""
     best = max(Relation, key=lambda one: shares[one])
     if shares[best] >= getattr(thresholds, best):
         return best
@@ -120,7 +121,7 @@ _DENIED = re.compile(
 )
 
 
-# What somebody likes, and how often they do something.
+# Words for liking something, and words for how often somebody does something.
 _TASTE = re.compile(
     r"\b(?:likes?|loves?|enjoys?|prefers?|favou?rite|fan of|mag|gern|liebe|gustan?|encanta|aime"
     r"|adore)\b|喜欢|喜歡|爱|愛|偏好|好き",
@@ -134,15 +135,15 @@ _OFTEN = re.compile(
 
 
 def denies(text: str) -> bool:
-    """Tell whether the text has a word of negation."""
+    """Return whether the text has a word of negation."""
     return _DENIED.search(text) is not None
 
 
 def _doubtful(old: str, new: str, thresholds: Thresholds) -> Sequence[tuple[Relation, float]]:
-    """Return the relations that are unlikely between two texts, with the share that they need.
+    """Return the relations that are unlikely for these texts, with the probability they need.
 
-    Such texts have different numbers, a negation in one of them, or say that something is liked and
-    how often it is done.
+    A relation is unlikely if the texts have different numbers, if only one has a negation, or if
+    one says that something is liked and the other says how often it is done.
     """
     plain = [segment.normalise(text) for text in (old, new)]
     denied = [denies(text) for text in plain]
@@ -174,7 +175,7 @@ def fuller(old: str, new: str) -> str | None:
 
 
 def join(texts: Iterable[str]) -> str:
-    """Return one text with everything that these say, without repetitions, joined by semicolons."""
+    """Join the texts with semicolons, without repetitions."""
     given = [text.strip() for text in texts if text.strip()]
     if len(given) < 2:
         return "".join(given)
@@ -195,12 +196,12 @@ def _words(folded: str) -> list[str]:
 
 
 def _goes_on(words: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether the other text begins with these words and is longer."""
+    """Return whether the other text begins with these words and is longer."""
     return 0 < len(words) < len(other) and list(other[: len(words)]) == list(words)
 
 
-YES = 0.5  # from here on the memory is rather meant than not
-PERHAPS = 0.2  # below this it isn't meant
+YES = 0.5  # from here on, the request probably means the memory
+PERHAPS = 0.2  # below this, the request doesn't mean the memory
 
 
 def is_about(request: str, memory: str, *, reader: PairReader) -> float:
@@ -213,14 +214,14 @@ MOST_RESULTS = 3
 
 @dataclass(frozen=True)
 class Joined:
-    """A statement made of several; `inputs` are their indexes."""
+    """A statement that was joined from several others; `inputs` are their indexes."""
 
     content: str
     inputs: tuple[int, ...]
 
 
 class Consolidator(Protocol):
-    """Make fewer statements of a similar group, each from at least two of them.
+    """Join similar statements into fewer, each of them made from at least two.
 
     An input belongs to at most one result; the others stay unchanged. Raises `ProviderError`.
     """
@@ -231,7 +232,7 @@ class Consolidator(Protocol):
 
 
 class BundledConsolidator:
-    """Join by the pair head; statements that conflict or would be too long together stay apart."""
+    """Join by the pair head, unless statements conflict or would be too long together."""
 
     name = "bundled"
 
@@ -275,7 +276,7 @@ class BundledConsolidator:
 def _text(
     group: Sequence[int], texts: Sequence[str], related: dict[tuple[int, int], Relation]
 ) -> str:
-    """Return the joined text; of two statements with the same meaning only the fuller one."""
+    """Return the joined text; of statements with the same meaning, only the fuller one."""
     left = list(group)
     for old, new in combinations(group, 2):
         if old not in left or new not in left:

@@ -1,7 +1,7 @@
-"""Decide what becomes of a candidate, given the similar known memories.
+"""Decide what to do with a candidate, given the similar known memories.
 
-The pair head determines the relation of two statements; this module decides what follows. All
-decisions are made here, whatever the source of the candidate.
+The pair head determines the relation of two statements. This module derives the verdict from it,
+for the candidates of every extractor.
 """
 
 from __future__ import annotations
@@ -26,27 +26,28 @@ from memories.extraction.arbitration.pairs import (
 from memories.extraction.corrections import numbers_of_series, without_values
 from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
 
-# The finding that wins if several known memories are affected.
+# The order of findings if several known memories are affected; the first wins.
 _RANK = (
     Verdict.SKIP, Verdict.REPLACE, Verdict.REVIEW, Verdict.MERGE, Verdict.KEEP_BOTH,
 )  # fmt: skip
-# Below this a candidate may not replace a known memory; a person decides.
+# With a lower confidence, a candidate may not replace a known memory; the user decides.
 SURE_ENOUGH = 0.5
-# The bundled embedder's cosine that all pairs on one matter reach, and unrelated pairs don't.
+# The bundled embedder's cosine that pairs on the same matter reach and unrelated pairs don't.
 SAME_MATTER = 0.55
-# Below this cosine, texts without a common word are about different matters unless the head is this
-# sure: it was trained on few unrelated pairs.
+# Below this cosine, texts without a common word are about different matters, unless the head has
+# this probability: it was trained on few unrelated pairs.
 STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
-_SURE_OF_BOTH = 0.97  # share of "unrelated" from which the other direction isn't read
-_HESITATES = 0.92  # share of "unrelated" under which the head hesitates
-_LEAST_LIKE = 0.31  # cosine of a memory that may support another
+_SURE_OF_BOTH = 0.97  # probability of "unrelated" from which the reverse isn't read
+_HESITATES = 0.92  # probability of "unrelated" below which the head is unsure
+_LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
 _MOST_READ = 12  # pairs for one candidate; a pair costs about ten milliseconds
 _MOST_SUPPORTS = 3  # of one candidate
-# Weights beside the cosine, and the sum from which a pair is worth reading (`likeliest_related`).
-# On related pairs among 60 memories, three pairs hold .94 of the related ones, and twelve .97.
+# Weights that are added to the cosine, and the sum from which a pair is worth reading
+# (`likeliest_related`). Measured among 60 memories, the best three pairs include .94 of the related
+# memories, and the best twelve include .97.
 _SHARED_WORDS, _DENIAL, _WORTH_READING = 0.4, 0.05, 0.25
 GONE = frozenset(["superseded", "archived"])
-# The latest statement of an agent on a project holds; nobody is asked about it.
+# An agent's latest statement about a project holds without a review.
 _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insight"])
 _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
@@ -62,7 +63,8 @@ UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")
 class Met:
     """A known memory and its relation to the candidate, with the pair head's probability `share`.
 
-    `may_support` means that both hold and that one may support the other, as far as it was read.
+    `is_read` means that the pair head has read the two. `may_support` means that both hold and that
+    one may support the other.
     """
 
     memory: Known
@@ -75,11 +77,12 @@ class Met:
 class BundledArbiter:
     """Decide by the pair head, without a chat model.
 
-    `known` is in the given order (most similar first); of equal findings the first wins. A disabled
-    memory counts only against a repetition, since it must neither grow nor return under a new text.
+    Known memories are read in the given order (most similar first); of equal findings, the first
+    wins. A disabled memory only rejects a repetition: it is neither changed nor stored again under
+    a new text.
 
-    With `most_pairs`, so few pairs are read for one candidate, in both directions together: those
-    that are likeliest related. It is for callers who wait.
+    `most_pairs` limits the number of pairs that are read for one candidate, in both directions
+    together, to the likeliest related ones. It is for callers that wait for the result.
     """
 
     name = "bundled"
@@ -100,8 +103,9 @@ class BundledArbiter:
         return self.with_supports(decide(candidate, met), candidate, met)
 
     def meet(self, candidate: Candidate, known: Sequence[Known]) -> list[Met]:
-        """Return the relation to each known memory; only the repeated one if one has the
-        same text.
+        """Return the relation of the candidate to each known memory that was compared.
+
+        If a memory has the same text, or the text that the candidate corrects, it is the only one.
         """
         present = [one for one in known if one.status not in GONE]
         same, wrong = pairs.fold(candidate.content), pairs.fold(candidate.overrules)
@@ -131,10 +135,11 @@ class BundledArbiter:
     def with_supports(
         self, decision: Decision, candidate: Candidate, met: Sequence[Met]
     ) -> Decision:
-        """Add the memories that support a candidate which is stored on its own.
+        """Add the memories that support a candidate that is stored on its own.
 
-        They are few, most similar first. The head reads these pairs in both directions. It must not
-        see a contradiction in either, and must hesitate in one to call them unrelated.
+        At most `_MOST_SUPPORTS` are added, most similar first. The head reads these pairs in both
+        directions. It must see a conflict in neither direction, and in at least one it must be
+        unsure that the two are unrelated.
         """
         if decision.verdict not in _ON_ITS_OWN:
             return decision
@@ -161,10 +166,10 @@ class BundledArbiter:
 
 
 def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int) -> list[Known]:
-    """Return the known memories that most likely bear on the candidate, in the given order.
+    """Return the known memories most likely related to the candidate, in the given order.
 
-    They are similar in meaning, share words that few of the others have, or deny what it states.
-    The best one is always among them, whatever it has in common with the candidate.
+    They are similar in meaning, share words that few of the others have, or deny what the candidate
+    states. The best one is always included.
     """
     ours, denied = set(segment.terms(candidate.content)), pairs.denies(candidate.content)
     terms = {one.id: set(segment.terms(one.content)) for one in known}
@@ -186,10 +191,9 @@ def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int
 
 
 def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
-    """Return the decision: the strongest finding is the verdict, the others are listed
-    beside it.
+    """Return the decision: the strongest finding is the verdict, the others are in `beside`.
 
-    A project's page whose older edition is known changes no other page, whatever the head reads.
+    If the candidate is a newer edition of a project's page, it changes no other page.
     """
     touched = [one for one in met if one.finding.verdict is not None]
     if not touched:
@@ -216,7 +220,7 @@ def _are_documents(candidate: Candidate, memory: Known) -> bool:
 
 
 def _worded(candidate: Candidate, memory: Known) -> Finding | None:
-    """Return what the wording alone tells; None if the pair head has to read the two."""
+    """Return the finding that follows from the wording alone; None if there is none."""
     new, old = Document(candidate.content), Document(memory.content)
     of_project = _are_of_projects(candidate, memory)
     found: Finding | None = None
@@ -232,7 +236,7 @@ def _worded(candidate: Candidate, memory: Known) -> Finding | None:
 
 
 def _is_own_page(candidate: Candidate, one: Met) -> bool:
-    """Tell whether the memory is the same page of a project by its wording or its name."""
+    """Return whether the memory is the same project page, by its wording or its name."""
     if not _are_of_projects(candidate, one.memory):
         return False
     if one.finding in (NOTHING_NEW, NEWER):
@@ -242,7 +246,7 @@ def _is_own_page(candidate: Candidate, one: Met) -> bool:
 
 
 def _may_change(one: Met, first: Met, candidate: Candidate) -> bool:
-    """Tell whether a candidate that replaces `first` may replace or contradict this one too.
+    """Return whether a candidate that replaces `first` may also replace or contradict this one.
 
     A page replaces several pages only if they are worded alike, as older editions are.
     """
@@ -257,12 +261,12 @@ def _differ_in_one_value(candidate: Candidate, memory: Known) -> bool:
 
 def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     relation = reading.relation
-    # A constraint protects: nothing that is about another matter ends it, however sure the head is.
+    # Constraints protect the user: a statement on another matter never ends one.
     is_doubtful = reading.share < SURE_OF_STRANGERS or memory.kind == "constraint"
     if is_doubtful and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
     if relation in CONFLICTS and _is_plan(candidate) and memory.kind != _PLAN:
-        found = BESIDE  # who will move next week lives where they live until then
+        found = BESIDE  # the current state holds until a planned change
     elif _differ_by_value(candidate, memory):
         found = _of_another_value(candidate, memory)
     elif relation in _AGREES and _said_again(candidate, memory):
@@ -279,16 +283,16 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
 
 
 def _may_support(candidate: Candidate, memory: Known, reading: Reading) -> bool:
-    """Tell whether both hold, are alike, and the head isn't quite sure that they are unrelated."""
+    """Return whether both hold and are alike, and the head isn't sure they are unrelated."""
     both_hold = reading.relation is Relation.UNRELATED and memory.status == "active"
     unsure = both_hold and reading.share < _SURE_OF_BOTH
     return unsure and memory.similarity >= _LEAST_LIKE and not _begin_alike(candidate, memory)
 
 
 def _hesitates(reading: Reading) -> bool:
-    """Tell whether the head hesitates to call two statements unrelated.
+    """Return whether the head is unsure that two statements are unrelated.
 
-    It is sure about a merely common topic ("likes tea", "likes coffee"), and hesitates in one
+    It is sure if they only have a common topic ("likes tea", "likes coffee"). It is unsure in one
     direction if one statement makes the other likelier ("moves to Lisbon", "looks for a flat in
     Lisbon").
     """
@@ -296,7 +300,7 @@ def _hesitates(reading: Reading) -> bool:
 
 
 def _begin_alike(candidate: Candidate, memory: Known) -> bool:
-    """Tell whether both begin with the same two words, like items of a list ("I like …")."""
+    """Return whether both begin with the same two words, like items of a list ("I like …")."""
     first, second = (_first_words(one.content) for one in (candidate, memory))
     return first == second and first[-1:] not in (["am"], ["have"], ["在"])
 
@@ -306,8 +310,9 @@ def _first_words(text: str) -> list[str]:
 
 
 def are_strangers(candidate: Candidate, memory: Known) -> bool:
-    """Tell whether the two share neither words nor meaning, so that only a sure head
-    relates them.
+    """Return whether the two share neither words nor meaning.
+
+    Only a sure head may relate such statements.
     """
     shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
     return not shared and memory.similarity < STRANGERS
@@ -322,7 +327,7 @@ def _are_of_projects(candidate: Candidate, memory: Known) -> bool:
 
 
 def _differ_by_value(candidate: Candidate, memory: Known) -> bool:
-    """Tell whether both say the same of a project except for a date or a number."""
+    """Return whether both say the same about a project, except for a date or a number."""
     if not _are_of_projects(candidate, memory):
         return False
     texts = [without_values(pairs.fold(one.content)) for one in (candidate, memory)]
@@ -330,17 +335,17 @@ def _differ_by_value(candidate: Candidate, memory: Known) -> bool:
 
 
 def _of_another_value(candidate: Candidate, memory: Known) -> Finding:
-    """The newer value wins; milestones 1 and 2 are different matters, and both stay."""
+    """Return the finding for a new value: it wins, but "milestone 1" and "milestone 2" stay."""
     if numbers_of_series(candidate.content) != numbers_of_series(memory.content):
         return BESIDE
     return Finding(Verdict.REPLACE, "newer_value")
 
 
 def _said_again(candidate: Candidate, memory: Known) -> bool:
-    """Tell whether a page that the head takes for the same or a refinement is a newer edition.
+    """Return whether a page is a newer edition, although the head reads no new value.
 
-    The head takes another value for the same ("the next hire is a tester", "… a designer"), or
-    would join the old one and the new one to one text.
+    The head overlooks another value ("the next hire is a tester", "… a designer"), or would join
+    the old and the new one into one text.
     """
     if not _are_of_projects(candidate, memory):
         return False
@@ -353,7 +358,7 @@ def _said_again(candidate: Candidate, memory: Known) -> bool:
 
 
 def _may_replace_unasked(candidate: Candidate, memory: Known) -> bool:
-    """Tell whether both belong to a project and begin with the same word, so have one subject."""
+    """Return whether both are about a project and begin with the same word, their subject."""
     first = [segment.words(pairs.fold(one.content))[:1] for one in (candidate, memory)]
     return _are_of_projects(candidate, memory) and first[0] == first[1]
 
@@ -363,19 +368,19 @@ def _beside(memory: Known) -> Finding:
 
 
 def _refined(candidate: Candidate, memory: Known) -> Finding:
-    """Keep the fuller text; merge the two if each has words of its own."""
+    """Return the finding for a refinement: keep the fuller text, or merge the two."""
     text = pairs.fuller(memory.content, candidate.content)
     if text == candidate.content:
         return Finding(Verdict.REPLACE, "says_more")
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
     if (candidate.kind == "event") != (memory.kind == "event"):
-        return _beside(memory)  # what happened is no detail of what holds
+        return _beside(memory)  # an event is no detail of a lasting statement
     return Finding(Verdict.MERGE, "adds_detail")
 
 
 def _changed(candidate: Candidate, memory: Known, relation: Relation) -> Finding:
-    """For an end, the statement that reports it becomes the current text."""
+    """Return the finding for a conflict; a statement that reports an end becomes the new text."""
     if relation is Relation.ENDED:
         return Finding(Verdict.REPLACE, "no_longer")
     if _are_of_projects(candidate, memory) and _differ_in_one_value(candidate, memory):
@@ -389,7 +394,10 @@ def _changed(candidate: Candidate, memory: Known, relation: Relation) -> Finding
 
 
 def _checked(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
-    """Ask the person about a change that isn't sure, or was said before the known memory."""
+    """Return the finding, or a review for a change that is unsure or was said earlier.
+
+    A disabled memory only counts against a repetition.
+    """
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
         return APART
     changes = finding.verdict is Verdict.REPLACE and finding.reason != "says_more"
@@ -401,7 +409,7 @@ def _checked(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
 
 
 def is_earlier(candidate: Candidate, memory: Known) -> bool:
-    """Tell whether it is about a time before the memory was said."""
+    """Return whether the candidate is about a time before the memory was said."""
     told, since = candidate.occurred_at, memory.said_at
     return bool(told and since and told < since - timedelta(days=1))
 
@@ -431,6 +439,3 @@ def _decision(candidate: Candidate, met: Met, others: Sequence[Met]) -> Decision
             if one.finding.verdict is not None
         ),
     )
-
-
-# Shares of letters, found by reading pairs of real project notes side by side.

@@ -1,1 +1,1 @@
-"""Extraction, arbitration and summaries by a chat model, whose answers are never trusted."""
+"""Extraction, arbitration and summaries by a chat model, whose answers are validated."""

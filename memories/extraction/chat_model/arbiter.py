@@ -1,6 +1,6 @@
 """Arbitration by a chat model, which is asked only if the pair head is unsure.
 
-The model's verdict holds unless it would lose or contradict something silently: then a person
+The model's verdict holds unless it would silently lose or contradict a memory; then the user
 decides. If the answer isn't an offered verdict on an offered memory, the pair head decides.
 """
 
@@ -33,10 +33,10 @@ from memories.extraction.wording.languages import language_of
 from memories.screening import secret_search
 
 _OFFERED = 8
-_LONGEST = 400  # characters shown of each
+_LONGEST = 400  # characters of each statement that are shown
 _JOINED = 20  # characters that joining two statements may add
 _CHANGES = (Verdict.REPLACE, Verdict.MERGE)
-_KEEPS = (Verdict.SKIP, Verdict.KEEP_BOTH, Verdict.MERGE)  # what was known goes on to hold
+_KEEPS = (Verdict.SKIP, Verdict.KEEP_BOTH, Verdict.MERGE)  # the known memory still holds
 _CONTRADICTS = (Verdict.REPLACE, Verdict.REVIEW)
 
 
@@ -69,8 +69,9 @@ class ModelArbiter:
         return _checked(candidate, Verdict(verdict), target, answer, ruled)
 
     def _unsure(self, met: Sequence[Met], ruled: Decision) -> list[Known]:
-        """Return the relations that the head is unsure of; none if it is sure about the verdict's
-        memory.
+        """Return the memories whose relation the head is unsure of.
+
+        There are none if the head is sure about the memory of the verdict.
         """
         sure = self._bundled.thresholds.sure
         about = next((one for one in met if one.memory.id == ruled.target_id), None)
@@ -81,7 +82,10 @@ class ModelArbiter:
     def _answer(
         self, candidate: Candidate, offered: Sequence[Known]
     ) -> tuple[dict[str, Known], dict[str, Any]]:
-        """Return the named memories and the model's answer; fewer memories if they are too long."""
+        """Ask the model, and return the memories by name and the answer.
+
+        If the question is too long for the model, half of the memories are left out.
+        """
         named = {f"m{number}": one for number, one in enumerate(offered, start=1)}
         prompt = prompts.arbitration(
             _material(candidate, named),
@@ -146,7 +150,7 @@ def _is_contradiction(ruled: Decision) -> bool:
 
 
 def _contradicted(candidate: Candidate, ruled: Decision) -> Decision:
-    """If the pair head sees a contradiction, a person decides, unless they just did."""
+    """Return a review of the contradiction, unless the person has just decided it."""
     decided = candidate.corrects or candidate.explicit
     if decided and ruled.verdict is Verdict.REPLACE:
         return replace(ruled, reasons=(*ruled.reasons, "model_overruled"))
@@ -154,7 +158,7 @@ def _contradicted(candidate: Candidate, ruled: Decision) -> Decision:
 
 
 def _doubt(candidate: Candidate, target: Known) -> str:
-    """Return the reason to ask before a change; empty if the person decided themselves."""
+    """Return the reason to ask before a change; empty if the person has already decided."""
     if candidate.corrects or candidate.explicit:
         return ""
     if target.origin == "user":
@@ -165,7 +169,7 @@ def _doubt(candidate: Candidate, target: Known) -> str:
 
 
 def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Decision:
-    """Return the model's merged text if it says neither more nor less, else our own."""
+    """Return the model's merged text if it says neither more nor less, otherwise our own."""
     text = questions.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
     holds = _says_both(text, target.content, candidate.content)
     content = text if holds else merge(target.content, candidate.content)
@@ -187,7 +191,7 @@ def _says_both(text: str, old: str, new: str) -> bool:
     words, first, second = (set(segment.terms(one)) for one in (text, old, new))
     if not words or language_of(text) not in (language_of(old), language_of(new)):
         return False
-    if len(text) > len(old) + len(new) + _JOINED:  # it goes round in circles
+    if len(text) > len(old) + len(new) + _JOINED:  # it repeats itself
         return False
     complete = all(len(words & side) >= 0.6 * len(side) for side in (first, second))
     figures = {word for word in words if any(sign.isdigit() for sign in word)}
@@ -202,8 +206,8 @@ def _for_review(candidate: Candidate, target_id: str | None, reason: str) -> Dec
     )
 
 
-_KEPT = 0.6  # of each memory's words must stand in what it was joined to
-_JOINING = 0.25  # of a result's words may be its own: "both", "as well as"
+_KEPT = 0.6  # share of each memory's words that the joined text must contain
+_JOINING = 0.25  # share of the joined text's words that may be new: "both", "as well as"
 _DENIES = re.compile(r"\b(?:not|never|no|without|dislikes?)\b|n['’]t\b|[不没别无]", re.IGNORECASE)
 
 
@@ -215,7 +219,7 @@ class Ungrounded(ProviderError):
 
 
 class ModelConsolidator:
-    """Memories get temporary names for each question (s1, s2 …)."""
+    """Join memories by a model. They get temporary names for each question (s1, s2 …)."""
 
     name = "model"
 
@@ -238,7 +242,7 @@ class ModelConsolidator:
 
 
 def _items(answer: str) -> list[dict[str, Any]]:
-    """Return all items; raise if the answer was truncated or isn't a list."""
+    """Return all items. Raises `Unreadable` if the answer was truncated or isn't a list."""
     found = questions.fields(answer, name="joined")["joined"]
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise questions.Unreadable
@@ -257,9 +261,9 @@ def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[s
 
 
 def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> bool:
-    """Tell whether it says all that the texts say, in their language, and nothing else.
+    """Return whether `content` says all that the texts say, in their language, and no more.
 
-    `kept` is the share of each text's words that must stand in it.
+    `kept` is the share of each text's words that must occur in it.
     """
     if not content or len(content) > prompts.LONGEST_CONTENT or secret_search.find(content):
         return False

@@ -1,8 +1,9 @@
-"""Extraction by a chat model, whose answers are validated like input of a stranger.
+"""Extraction by a chat model, whose answers are validated like untrusted input.
 
-A model only proposes. It can't ask to forget, mark a statement as explicit, name a memory that it
-wasn't shown or quote what wasn't said: those come from the person's own words, by the bundled
-reader. So a text that says "ignore your instructions" affects only the candidate made from it.
+The model only proposes candidates. It can't ask to forget, mark a statement as explicit, name a
+memory that it wasn't shown, or quote words that nobody said: these come from the bundled reader and
+the person's own words. So a text that says "ignore your instructions" affects only the candidate
+made from it.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from memories.extraction.types import (
 from memories.extraction.wording.languages import language_of
 from memories.screening import secret_search
 
-_PIECE = 3_000  # tokens of one question; halved as long as the model can't read that much
+_PIECE = 3_000  # tokens of one question; halved while that is too long for the model
 _SMALLEST_PIECE = 150
 _OVERLAP = 30
 _NOTHING = Extraction()
-_CONTEXT = 400  # tokens of what was said around it
+_CONTEXT = 400  # tokens of each message around it
 
 
 class ModelExtractor:
-    """Candidates by a model; explicit orders and secrets by the reader.
+    """Extract candidates by a model; explicit orders and secrets come from the reader.
 
     Secrets, quotations and pasted text are covered before anything is sent. Orders to remember are
     kept even if the model overlooks them.
@@ -83,7 +84,8 @@ class ModelExtractor:
     ) -> list[Candidate]:
         """Return the model's statements in `text`, asked piece by piece.
 
-        If the model can't handle that much, the context is left out, then the pieces get smaller.
+        If a question is too long for the model, the context is left out, then the pieces get
+        smaller.
         """
         found: list[Candidate] = []
         for piece in tokens.split(text, size=size, overlap=_OVERLAP):
@@ -111,13 +113,13 @@ def _memories(spoken: Spoken, answer: str) -> questions.Kept[Candidate]:
 
 
 def _spans(ruled: Extraction, *, role: str) -> list[str]:
-    """Return what the reader would keep, as hints. Only what stands in the sent text is sent."""
+    """Return the quotes that the reader would keep, as hints for the model."""
     quotes = (one.quote for one in ruled.candidates if one.quoted_role == role)
     return list(dict.fromkeys(quotes))[: prompts.MOST_CANDIDATES]
 
 
 def _around(turn: TurnText) -> dict[str, Any]:
-    """Return the context of the message, without secrets and shortened."""
+    """Return the context of the message, shortened and with secrets masked."""
     return {
         "today": f"{turn.user.spoken_at:%Y-%m-%d, %A}",
         "speaker": turn.user.speaker,
@@ -132,21 +134,19 @@ def _shown(text: str) -> str:
 
 
 def _other_side(turn: TurnText) -> TurnText:
-    """Between two named people, return the turn from the other one's side."""
+    """Return a turn between two named people from the other person's side."""
     return replace(turn, user=turn.assistant, assistant=turn.user, before=(), before_assistant="")
 
 
 def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list[Candidate]:
-    """Mark statements as explicit that "remember …" asks for, or add the ones that the model
-    overlooked.
-    """
+    """Mark candidates that "remember …" asks for as explicit, and add the overlooked ones."""
     orders = [one for one in ruled if one.explicit]
     kept = [_ordered(one, orders) for one in found]
     return kept + [order for order in orders if not any(_same_span(order, one) for one in found)]
 
 
 def _as_read(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
-    """Add the reader's topic where the model gave none, and its doubt of whose a limit is."""
+    """Add the reader's topic if the model gave none, and the reader's doubt about the owner."""
     same = [one for one in ruled if _same_span(one, candidate)]
     tags = candidate.tags or next((one.tags for one in same if one.tags), ())
     doubted = next((one for one in same if OWNER_UNSURE in one.reasons), None)
@@ -184,12 +184,15 @@ def _same_span(one: Candidate, other: Candidate) -> bool:
 
 _STRETCH = 3_000  # tokens of one question
 _LONGEST = 400  # tokens of one message
-_SAID = 0.6  # of a statement's words must be the person's
-_DOUBTFUL = 0.6  # what was put together is never quite certain
+_SAID = 0.6  # share of a statement's words that must be the person's
+_DOUBTFUL = 0.6  # highest confidence of a statement from several turns
 
 
 class ModelJointReader:
-    """Turns get temporary numbers for each question (1, 2 …)."""
+    """Find statements over several turns by a model.
+
+    Turns get temporary numbers for each question (1, 2 …).
+    """
 
     name = "model"
 
@@ -280,7 +283,7 @@ def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | Non
 
 
 def _holds(content: str, meant: Sequence[Heard]) -> bool:
-    """Tell whether it is in their language and words, without numbers that they didn't mention."""
+    """Return whether `content` has the turns' language and words, and none but their numbers."""
     said = "\n".join(_own(one).readable for one in meant)
     if not content or secret_search.find(content) or language_of(content) != language_of(said):
         return False
@@ -295,7 +298,7 @@ def _words(text: str) -> set[str]:
 
 
 def _days(meant: Sequence[Heard]) -> str:
-    """Return the dates that they named, and the years in which they spoke, as numbers."""
+    """Return the dates that the turns name, and the years in which they were said."""
     days = [
         day
         for one in meant
@@ -306,6 +309,6 @@ def _days(meant: Sequence[Heard]) -> str:
 
 
 def _said_alone(content: str, meant: Sequence[Heard]) -> bool:
-    """Tell whether a single turn says all of it; then it was found when the turn was recorded."""
+    """Return whether a single turn says all of it; then it was found when the turn was read."""
     words = set(segment.terms(content))
     return any(words <= set(segment.terms(_own(one).readable)) for one in meant)

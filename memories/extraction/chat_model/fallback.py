@@ -51,7 +51,7 @@ class _StandIn(Generic[_Method]):
 
 
 class StandInExtractor(_StandIn[Extractor]):
-    """Marks each candidate of the bundled extractor with a reason."""
+    """Mark each candidate of the bundled extractor with a reason."""
 
     def extract(self, turn: TurnText) -> Extraction:
         found, stood_in = self._ask(lambda one: one.extract(turn))
@@ -62,7 +62,7 @@ class StandInExtractor(_StandIn[Extractor]):
 
 
 class StandInArbiter(_StandIn[Arbiter]):
-    """Marks each decision of the bundled arbiter with a reason."""
+    """Mark each decision of the bundled arbiter with a reason."""
 
     def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
         found, stood_in = self._ask(lambda one: one.arbitrate(candidate, known, now=now))

@@ -1,4 +1,4 @@
-"""Short phrases for the portrait, by a chat model that may shorten a statement and add nothing."""
+"""Short phrases for the portrait by a chat model, which may only shorten statements."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from memories.extraction.chat_model.arbiter import is_grounded
 from memories.extraction.chat_model.questions import Asker, Kept
 from memories.extraction.word_tables import compiled, table
 
-_MOST = 100  # items of an answer that are read
-_KEPT = 0.75  # of a statement's words must stand in its phrase
+_MOST = 100  # most items of an answer that are read
+_KEPT = 0.75  # share of a statement's words that its phrase must contain
 _MARKUP = re.compile(r"[<>\[\]{}|*_#`~\\^]|&#?\w{1,8};|://|www\.")
 _PEOPLE = table("own_words")
 _NOT_LOST = compiled(
@@ -28,7 +28,7 @@ _NOT_LOST = compiled(
 
 
 class ModelPhraser:
-    """Words statements; they get temporary names for each question (m1, m2 …)."""
+    """Phrase statements; they get temporary names for each question (m1, m2 …)."""
 
     name = "model"
 
@@ -37,9 +37,9 @@ class ModelPhraser:
         self._reader = reader
 
     def word(self, statements: Sequence[str]) -> list[str]:
-        """Return the phrase of each statement; empty where its own words are better.
+        """Return the phrase of each statement, or an empty string if there is none.
 
-        These are long statements, and those whose phrase is missing or fails a check. Raises
+        Long statements have none, nor do those whose phrase is missing or fails a check. Raises
         `ProviderError`.
         """
         short = [one for one in dict.fromkeys(statements) if len(one) <= pairs.LONGEST]
@@ -65,7 +65,7 @@ class ModelPhraser:
         return [phrases.get(name, "") for name in named]
 
     def _read(self, named: Mapping[str, str], answer: str) -> Kept[tuple[str, str]]:
-        """Return the phrases that pass every check, by name; of a name given twice, none."""
+        """Return the phrases that pass every check, by name; repeated names are dropped."""
         read = questions.items(answer, name="phrases", most=_MOST, shape={"id": str, "phrase": str})
         given = [(one["id"].strip(), questions.cleaned(one["phrase"])) for one in read.items]
         names = [name for name, _ in given]
@@ -85,9 +85,9 @@ class ModelPhraser:
 
 
 def _fits(phrase: str, statement: str) -> bool:
-    """Tell whether it is a short form of the statement: nothing added, no condition or person lost.
+    """Return whether a phrase is a short form: nothing added, no condition or person lost.
 
-    The pair head is asked afterwards whether both say the same.
+    Afterwards, the pair head checks that both say the same.
     """
     if len(phrase) > min(prompts.LONGEST_PHRASE, len(statement) + 1):
         return False

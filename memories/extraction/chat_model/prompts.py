@@ -1,7 +1,8 @@
 """Prompts in the language of the user; each has a version.
 
 The texts are in `data/prompts`. User text is inserted as one JSON value, so that it can't end its
-own quotation. Increase the version with every change of the wording: it is stored with each call.
+own quotation. Increase the version with every change of the wording, because it is stored with each
+call.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _VERSIONS = {
 
 @dataclass(frozen=True)
 class Prompt:
-    """A question to a model; its costs are recorded by `step` and `version`."""
+    """A question to a model; `step` and `version` are recorded with its costs."""
 
     step: str
     version: str
@@ -79,7 +80,7 @@ def _prompt(
     told = _text(step, language).replace("{tokens}", str(tokens))
     shown = json.dumps(material, ensure_ascii=False)
     messages = ChatMessage("system", told), ChatMessage("user", shown)
-    # Models count tokens differently, above all in Chinese.
+    # Models count tokens differently, especially in Chinese.
     return Prompt(step, f"{step}-{_VERSIONS[step]}", messages, schema, most or 2 * tokens + 100)
 
 
@@ -88,7 +89,7 @@ def _text(step: str, language: str) -> str:
     return (_TEXTS / f"{step}.{language}.txt").read_text("utf-8").removesuffix("\n")
 
 
-# The limits keep servers that enforce them from endless lists; no code relies on them.
+# The limits prevent endless lists on servers that enforce them; no code relies on them.
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",

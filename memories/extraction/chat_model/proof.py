@@ -19,21 +19,19 @@ from memories.extraction.wording.dates import dates_in
 from memories.extraction.wording.languages import language_of, tag_of, topic_named
 from memories.extraction.wording.own_words import data_of
 
-_ACCEPTED = 0.1  # taken off what the assistant said and the person agreed to
+_ACCEPTED = 0.1  # subtracted for a claim of the assistant that the person agreed to
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _YEARS = range(1900, 2200)
-_AS_SAID = {"zh": 4, "en": 10}  # letters a quotation needs to be remembered as it stands
+_AS_SAID = {"zh": 4, "en": 10}  # letters of a quotation that may replace the statement
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """One person's message, and the part of the assistant's message before it that they
-    accepted.
-    """
+    """A person's message, and the claim of the assistant that they accepted in it."""
 
     own: Quotable
     accepted: Quotation | None
-    said: str  # all that figures and words may come from
+    said: str  # all texts from which numbers and names may come
     at: datetime
 
     @classmethod
@@ -53,7 +51,8 @@ class Spoken:
 def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
     """Return the candidate with all values in range.
 
-    Returns None if its quotation wasn't said, or one of its numbers or names was mentioned nowhere.
+    Returns None if its quotation wasn't said, or if one of its numbers or names was never
+    mentioned.
     """
     content = questions.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
     traced = _traced(questions.cleaned(item.get("quote")), spoken)
@@ -85,7 +84,7 @@ def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
 
 
 def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
-    """Return the place of the quotation and its speaker: their own words, or an accepted claim."""
+    """Return the quotation and its role: the person's own words, or an accepted claim."""
     own = spoken.own
     if found := own.find(quote):
         return found, own.role
@@ -103,7 +102,10 @@ def _known(quotation: Quotation, day: date | None, spoken: Spoken) -> str:
 
 
 def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> str:
-    """Return the statement, their own words if it is in another language, or nothing."""
+    """Return the statement, or the quotation if the statement is in another language.
+
+    A quotation that is too short to stand alone gives an empty string.
+    """
     language = spoken.language
     fits = bool(_HAN.search(content)) if language == "zh" else not _HAN.search(content)
     if fits:
@@ -138,7 +140,7 @@ def _tags(value: object, *, language: str) -> tuple[str, ...]:
 
 
 def _data(quotation: Quotation, day: date | None, spoken: Spoken) -> dict[str, Any]:
-    """Return what the quotation names; the model's day only if that has none."""
+    """Return the data of the quotation, with the model's day if the quotation has no date."""
     language = language_of(quotation.text)
     data = data_of(quotation.text, spoken_at=spoken.at, language=language)
     dated = not data.keys().isdisjoint(("date", "since", "until"))
@@ -152,8 +154,8 @@ _NOT_QUOTED = re.compile(
     f"|{re.escape(masking.MARK_ZH)}|\\[?…\\]?|\\.\\.\\."
 )
 _CLAUSE = re.compile(rf"[^.!?。！？；;\n{masking.SECRET}{masking.COVER}]+")
-_FEWEST = 2  # letters of a quotation
-_ALIKE = 0.5  # of the statement's words must stand in the clause that it is traced to
+_FEWEST = 2  # letters and digits that a quotation needs
+_ALIKE = 0.5  # share of the statement's words that its clause must contain
 
 
 @dataclass(frozen=True)
@@ -164,10 +166,9 @@ class Quotation:
 
 @dataclass(frozen=True)
 class Quotable:
-    """One person's message.
+    """A person's message. Covered text is neither shown to a model nor quoted.
 
-    `mask` has the same length, with secrets and other people's text covered: covered text is
-    neither shown to a model nor quoted.
+    `mask` is the text with secrets and other people's text covered; it has the same length.
     """
 
     said: Said
@@ -184,10 +185,10 @@ class Quotable:
         not_lived: tuple[tuple[int, int], ...] = (),
         secrets: tuple[tuple[int, int], ...] = (),
     ) -> Quotable:
-        """Return the person's own words.
+        """Return the message with only the person's own words uncovered.
 
         `without` has sentences that aren't statements, `not_lived` the spans of pasted texts, games
-        and the like, `secrets` the ones that the reader found.
+        and the like, and `secrets` the spans of secrets that the reader found.
         """
         text = masking.hide(masking.cover(said.text), secrets, sign=masking.SECRET)
         places = [(said.text.find(one), len(one)) for one in without if one]
@@ -204,8 +205,9 @@ class Quotable:
         return any(sign.isalnum() for sign in self.mask)
 
     def find(self, quote: str) -> Quotation | None:
-        """Return the exact place of the quotation, or one that differs in case, space and
-        punctuation.
+        """Return the quotation as it is in the text; None if it wasn't said.
+
+        If there is no exact match, case, spaces and punctuation are ignored.
         """
         parts = sorted(_NOT_QUOTED.split(masking.plain(quote)), key=len, reverse=True)
         wanted = parts[0].strip()
@@ -215,7 +217,7 @@ class Quotable:
         return self._at(at, at + len(wanted)) if at >= 0 else self._find_loosely(wanted)
 
     def nearest(self, content: str) -> Quotation | None:
-        """Return the clause with the most words of `content`, or None if nothing here says it."""
+        """Return the clause with the most words of `content`, or None if it has too few."""
         wanted = set(segment.terms(content))
         scored = [
             (len(wanted.intersection(segment.terms(clause[0]))), -clause.start(), clause)
@@ -241,8 +243,9 @@ class Quotable:
 
 
 def _letters(text: str) -> Iterator[tuple[str, int]]:
-    """Return letters, digits and covers, folded, each with its place; nothing matches across a
-    cover.
+    """Yield folded letters, digits and covers, each with its position.
+
+    The covers are included, so that no match crosses one.
     """
     for place, sign in enumerate(text):
         if sign.isalnum() or sign in (masking.SECRET, masking.COVER):
@@ -259,7 +262,7 @@ _P = compiled("support")
 
 
 def is_supported(content: str, *, known: str) -> bool:
-    """Tell whether all numbers and names of `content`, and any of its words, occur in `known`."""
+    """Return whether all numbers and names of `content`, and any of its words, are in `known`."""
     said = segment.normalise(known).casefold()
     return (
         figures(content) <= figures(known) | _spelled(known)
@@ -289,13 +292,13 @@ def _chinese(content: str) -> Iterator[str]:
 
 
 def days_named(text: str, *, spoken_at: datetime) -> list[date]:
-    """Return the first and the last date that a text names."""
+    """Return the first and the last day of each date in a text."""
     found = dates_in(text, spoken_at=spoken_at, language=language_of(text))
     return [day for one in found for day in (one.first, one.last)]
 
 
 def figures(text: str) -> set[int]:
-    """Return the whole numbers in a text except those that nobody reads as numbers."""
+    """Return the whole numbers in a text, except those of 20 digits or more."""
     return {int(one) for one in _FIGURE.findall(text) if len(one) < 20}
 
 

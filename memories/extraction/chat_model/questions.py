@@ -20,7 +20,7 @@ _Part = TypeVar("_Part")
 
 
 class Asker:
-    """`account` is called once for each question sent, whatever its outcome."""
+    """Ask a model; `account` is called once for each question sent, whatever its outcome."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Asker:
         self._clock = clock
 
     def ask(self, prompt: Prompt, *, read: Callable[[str], _Read]) -> _Read:
-        """Return the answer parsed by `read`. Raises `ProviderError`, as `read` may."""
+        """Return the answer parsed by `read`. Raises `ProviderError`; so may `read`."""
         started = self._clock()
         try:
             answer = self._model.complete(
@@ -59,7 +59,7 @@ class Asker:
     def _use(
         self, prompt: Prompt, answer: Completion | None, *, outcome: str, since: float
     ) -> ModelUse:
-        asked, told = 0, 0  # where nothing was answered
+        asked, told = 0, 0  # if there is no answer
         if answer is not None:
             asked = _tokens(answer.input_tokens, (one.content for one in prompt.messages))
             told = _tokens(answer.output_tokens, [answer.text])
@@ -102,13 +102,13 @@ def _tokens(counted: int | None, texts: Iterable[str]) -> int:
 
 _Item = TypeVar("_Item")
 _DECODER = json.JSONDecoder()
-_STARTS = 100  # so many opening signs are tried
+_STARTS = 100  # opening braces that are tried
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ue000-\ue00f]")
 _SPACE = re.compile(r"\s+")
 
 
 class Unreadable(ProviderError):
-    """The answer holds nothing that was asked for; asking again may help."""
+    """The answer doesn't contain the requested data; asking again may help."""
 
     uses_up = True
 
@@ -125,11 +125,10 @@ class Kept(Generic[_Item]):
 
 
 def items(answer: str, *, name: str, most: int, shape: Mapping[str, type]) -> Kept[dict[str, Any]]:
-    """Return the objects of the list `name` that have the fields of `shape`, also of a truncated
-    list.
+    """Return the objects of the list `name` that have the fields of `shape`.
 
-    Raises `Unreadable` without a list, or if none of its items can be used, which doesn't mean
-    "nothing found".
+    The complete objects of a truncated list are returned. Raises `Unreadable` if there is no list,
+    or if none of its items can be used, which doesn't mean "nothing found".
     """
     found = _list_of(answer, name, most=most)
     kept = [one for one in found if _has_shape(one, shape)]
@@ -164,7 +163,7 @@ def fields(answer: str, *, name: str) -> dict[str, Any]:
 
 
 def text_of(answer: str, *, name: str) -> str:
-    """Return the text `name`; of a truncated one its beginning. Raises `Unreadable`."""
+    """Return the text `name`, or its beginning if it is truncated. Raises `Unreadable`."""
     found = _object_with(answer, name)
     if found is not None:
         return cleaned(found[name])
@@ -178,7 +177,7 @@ def text_of(answer: str, *, name: str) -> str:
 
 
 def share(value: object, *, default: float) -> float:
-    """Clamp any value to a number from 0 to 1."""
+    """Convert any value to a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return default
     try:
@@ -189,14 +188,14 @@ def share(value: object, *, default: float) -> float:
 
 
 def cleaned(value: object) -> str:
-    """Return one line of text that every store accepts; empty for anything else than text."""
+    """Return one line of text that every store accepts; empty for anything but text."""
     if not isinstance(value, str):
         return ""
     return _SPACE.sub(" ", _CONTROL.sub("", value)).strip()
 
 
 def one_of(value: object, *, among: tuple[str, ...], default: str) -> str:
-    """Return the offered word that is meant, whatever its spelling."""
+    """Return the option that is meant, whatever its case and spaces; otherwise the default."""
     if not isinstance(value, str):
         return default
     meant = value.strip().replace(" ", "_").casefold()

@@ -1,4 +1,4 @@
-"""Summaries by a chat model; secrets are covered before and searched in the answer."""
+"""Summaries by a chat model; secrets are masked in its input and in its answer."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ class ModelSummarizer:
         return summary
 
     def _fitting(self, text: str, *, max_tokens: int) -> str:
-        """Return the whole sentences that fit, without repetitions; else the beginning of the
-        first.
+        """Return the whole sentences that fit, without repetitions.
+
+        If not even the first one fits, its beginning is returned.
         """
         kept = ""
         for sentence in dict.fromkeys(one.strip() for one in _END.split(text) if one.strip()):

@@ -1,1 +1,1 @@
-"""The words of a memory: the person's own, with dates, languages and topics."""
+"""Word memories in the person's own words, and find their dates, languages and topics."""

@@ -1,8 +1,8 @@
-"""Rewrite an agent's note about the person in the first person. Pure.
+"""Rewrite an agent's note about the person in the first person.
 
 Agents write notes about somebody ("User prefers tea", 「用户住在上海」); extraction expects
-statements of people about themselves. Only the subject and its verb change, sentence by sentence;
-sentences about others stay, and nothing is learned from them.
+statements of people about themselves. Only the subject and its verb change, sentence by sentence.
+Sentences about other people stay unchanged, and nothing is learned from them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _P = compiled("agent_notes")
 
 
 def as_said(text: str) -> str:
-    """Return the note in the first person where it is about the person."""
+    """Return the note with its sentences about the person in the first person."""
     said = _P["about_zh"].sub("我", text)
     said = _P["about_en"].sub(_in_english, said)
     said = _P["bare_allergy"].sub("I am allergic to", said)

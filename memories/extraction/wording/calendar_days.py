@@ -1,4 +1,4 @@
-"""Calendar arithmetic as people count: the next Friday, next month, two weeks ago."""
+"""Calendar arithmetic for relative dates: the next Friday, next month, two weeks ago."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import calendar
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-Days = tuple[date, date]  # the first and the last
+Days = tuple[date, date]  # the first and the last day
 _EARLY = ("early", "beginning", "start", "anfang", "princ", "com", "déb", *"初头頭上")
 _MIDDLE = ("mid", "mitte", "med", "mi", "中")
 
@@ -16,7 +16,8 @@ class Dated:
     """`text[start:end]` names the days from `first` to `last`.
 
     `relative` means that the wording counts from the day of speaking. `kind` is "on", "since"
-    (something begins then) or "until" (it ends or is due then). `loose` marks a weekday alone.
+    (something begins then) or "until" (it ends or is due then). `loose` marks a weekday without a
+    date.
     """
 
     start: int
@@ -29,8 +30,9 @@ class Dated:
 
 
 def month_of(year: int, month: int, edge: str = "") -> Days:
-    """Return the days of a month (or of its beginning or end), counted past either end of
-    the year.
+    """Return the days of a month, or of its beginning, middle or end.
+
+    A month below 1 or above 12 is counted into the previous or following years.
     """
     years, index = divmod(month - 1, 12)
     first = date(year + years, index + 1, 1)
@@ -56,20 +58,23 @@ def monday_of(today: date, step: int) -> date:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text, and how it was said."""
+    """A text, with the information that its dates depend on."""
 
     text: str
     today: date
     language: str
     past: bool
-    habit: bool  # it recurs, so that a weekday or a month without a year is no date
+    habit: bool  # it recurs, so a weekday, or a month without a year, is no date
     yearly: bool
-    before: str = ""  # the text before a match, and behind it
+    before: str = ""  # the text before a match; `after` is the text after it
     after: str = ""
-    lead: str = ""  # what leads up to a match: every, since, from, until, prep or nothing
+    lead: str = ""  # the type of word before a match: every, since, from, until, prep or none
 
     def year_of(self, month: int, day: int) -> int:
-        """Return the nearest year in which that day is ahead, or behind for a past statement."""
+        """Return the year of the next such day, or of the last one for a past statement.
+
+        Raises `ValueError` if the statement recurs.
+        """
         if self.habit or self.yearly:
             raise ValueError("no one year")
         today = (self.today.month, self.today.day)
@@ -78,8 +83,9 @@ class Sentence:
         return self.today.year + ((month, day) < today)
 
     def weekday(self, wanted: int, step: int | None) -> date:
-        """Return the day meant by a weekday; `step` is 1 for "next", 2 for the first to come, 0,
-        -1.
+        """Return the date of a weekday.
+
+        `step` is 1 for "next", 0 for "this", -1 for "last", 2 for "the coming", None for none.
         """
         if step == 1 or (step == 0 and wanted >= self.today.weekday()):
             return monday_of(self.today, step) + timedelta(days=wanted)
@@ -89,15 +95,13 @@ class Sentence:
         return self.today + timedelta(days=ahead or (7 if step == 2 else 0))
 
     def nth(self, day: int) -> Days:
-        """Return the day of that number in this month, the next one or, in the past, the
-        last one.
-        """
+        """Return the next day with that number in a month, or the last one for a past statement."""
         step = 0 if day == self.today.day or (day < self.today.day) == self.past else 1
         first, _ = month_of(self.today.year, self.today.month + (-step if self.past else step))
         return (first.replace(day=day),) * 2
 
     def distance(self, count: int, unit: str) -> Days:
-        """Return the day, week, month or year at that distance."""
+        """Return the day, week, month or year at that distance from today."""
         if unit == "day":
             day = self.today + timedelta(days=count)
             return day, day

@@ -2,7 +2,7 @@
 
 Small linear patterns find the wording. `dateparser` parses names of months and weekdays; steps
 ("next", "last"), distances ("two weeks ago") and Chinese and Japanese wording are parsed here.
-Recurring days (every Monday, birthdays), ages, durations and times of day aren't dates.
+Recurring days (every Monday, birthdays), ages, durations and times of day don't count as dates.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LONGEST = 2_000  # characters that are read
 
 
 def _numbered(name: str) -> dict[str, int]:
-    """Return a table with the words of each number."""
+    """Return the number of each word of a table."""
     rows: dict[str, str] = _WORDS[name]
     return {word: int(number) for number, row in rows.items() for word in row.split("|")}
 
@@ -233,7 +233,7 @@ def _cjk_date(match: linear.Match, said: Sentence) -> Dated | None:
     """Parse 3月5日, 明年三月, 来月の5日, 下个月底, 5月3号到9号."""
     year, edge, step = _part(match, "year"), _part(match, "edge"), _part(match, "step")
     if edge == "初" and said.after[:1] in _CJK_NUMERALS:
-        return None  # 初八, of the other calendar
+        return None  # 初八 is a day of the lunar calendar
     if step:
         first, last = month_of(said.today.year, said.today.month + _CJK_STEPS[step], edge)
     else:
@@ -265,7 +265,7 @@ def _cjk_year(word: str, today: date) -> int:
 
 def _cjk_year_alone(match: linear.Match, said: Sentence) -> Dated | None:
     year, edge = _part(match, "year"), _part(match, "edge")
-    if match["this"]:  # 月初八 is a day of the other calendar
+    if match["this"]:  # 月初八 is a day of the lunar calendar
         if said.after[:1] in _CJK_NUMERALS:
             return None
         days = year_days(said.today.year, match["this"][1:]) if match["this"][0] == "年" else None
@@ -346,8 +346,8 @@ _CJK: dict[str, _Reader] = {
 def dates_in(text: str, *, spoken_at: datetime, language: str, holds: str = "") -> list[Dated]:
     """Return the dates in the first 2,000 characters of `text`, in order.
 
-    `holds` (habit, past, planned or another) is the statement's time, if known: "on Friday" lies
-    behind in the past and ahead in a plan, and a habit has no date.
+    `holds` tells how the statement holds (habit, past, planned or another), if known: "on Friday"
+    is the last Friday in a past statement and the next one in a plan; a habit has no date.
     """
     text = text[:LONGEST]
     said = Sentence(
@@ -378,7 +378,7 @@ def _all(said: Sentence) -> Iterator[Dated]:
             if latin and (told.before[-1:].isalnum() or told.after[:1].isalnum()):
                 continue  # RE2's \b knows ASCII only
             lead = (_latin_lead if latin else _cjk_lead)(told)
-            since = lead == "since"  # which gives a date even to what recurs
+            since = lead == "since"  # a recurring event has a date too, if it says since when
             told = replace(told, lead=lead, past=said.past or since, habit=said.habit and not since)
             try:
                 dated = reader(match, told) if lead != "every" else None
@@ -404,7 +404,10 @@ def _cjk_lead(said: Sentence) -> str:
 
 
 def _joined(text: str, found: list[Dated]) -> list[Dated]:
-    """Join two ends to a range; drop weekdays in a row (a habit) and a weekday beside its date."""
+    """Join two dates to a range.
+
+    Weekdays in a row (a habit) are dropped, and so is a weekday next to its date.
+    """
     kept: list[Dated] = []
     for dated in found:
         before = kept[-1] if kept else None

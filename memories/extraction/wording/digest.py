@@ -1,4 +1,4 @@
-"""Summarise a text in its own words: a line or two and tags for a page, a title for a message."""
+"""Summarise a text in its own words: a summary and tags for a page, or a headline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SUMMARY_CHARS = 300
 # A shorter text is its own summary.
 LONG = 400
 TAGS = 5
-# Only this much of a text is read: its beginning tells the topic.
+# Only this many characters of a text are read: its beginning tells the topic.
 _READ = 20_000
 _LONGEST_TAG = 30
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -32,10 +32,10 @@ class Digest:
 
 
 def digest(text: str) -> Digest:
-    """Return the title with the most telling sentences, and the most important words.
+    """Return the title with the most important sentences, and the most important words.
 
-    A sentence is weighted by the frequency of its words in the text and by an early place (Luhn,
-    "The automatic creation of literature abstracts", 1958). A short text has no summary.
+    A sentence is weighted by the frequency of its words in the text and by its position (Luhn, "The
+    automatic creation of literature abstracts", 1958). A short text has no summary.
     """
     title = Document(text[:_READ]).title
     body = _CODE.sub("\n", text[:_READ])
@@ -80,7 +80,7 @@ def _plain(sentence: str) -> str:
 
 
 def _tags(text: str, *, title: str) -> tuple[str, ...]:
-    """Return the most frequent words in their spelling; those of the title count three times."""
+    """Return the most frequent words as they are spelled; a word of the title counts more."""
     written: dict[str, str] = {}
     count: Counter[str] = Counter()
     for part, times in ((title, 2), (text, 1)):

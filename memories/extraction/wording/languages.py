@@ -25,14 +25,14 @@ def language_of(text: str) -> str:
 
 
 TOPICS: dict[str, str] = table("topics")
-ANSWERS = frozenset(("answers", TOPICS["answers"]))  # the tags of how somebody wants to be answered
+ANSWERS = frozenset(("answers", TOPICS["answers"]))  # the tags of wishes on how to answer
 
 
 _NAMES = {name: topic for topic, name in TOPICS.items()} | {topic: topic for topic in TOPICS}
 
 
 def topic_named(word: str) -> str:
-    """Return the topic of that name in either language; empty if there is none."""
+    """Return the topic with that name in either language; empty if there is none."""
     return _NAMES.get(word.strip().casefold(), "")
 
 

@@ -1,7 +1,7 @@
 """Turn a statement in a message into a memory in the person's own words.
 
-Fillers are removed at both ends. Square brackets add what the words alone don't tell: who a pronoun
-means, the subject of a list, the question that is answered, the date of "tomorrow". Nothing is
+Fillers are removed at both ends. Square brackets add missing context: the person that a pronoun
+means, the subject of a list item, the question that is answered, the date of "tomorrow". Nothing is
 reworded, and no negation, hedge or condition is lost.
 """
 
@@ -19,10 +19,10 @@ from memories.extraction.wording.dates import dates_in
 from memories.screening import linear
 
 LONGEST = 400  # characters of a memory
-_CLAUSE = 60  # characters of a clause that is put before a part of it
-_NEAR = 12  # characters between the two
-_SCRAP = 4  # words of a statement about "it" that says nothing alone
-_READ = 2_000  # characters that are read of a statement, before it, and of an earlier message
+_CLAUSE = 60  # characters of a clause that is put before a fragment of it
+_NEAR = 12  # characters between the clause and the fragment
+_SCRAP = 4  # words of a statement about "it" that means nothing alone
+_READ = 2_000  # characters read of a statement, of the text before it, of an earlier message
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ def own_words(
     whose: str,
     holds: str = "",
 ) -> OwnWords:
-    """Return the statement `message[start:end]` as a memory that stands alone; its text is empty if
-    nothing tells what it is about ("three times a week").
+    """Return the statement `message[start:end]` as a memory that stands alone.
 
-    `others` are the other statements of the message, `before` the person's earlier messages, oldest
-    first, `assistant` the assistant's last message, `whose` is self, related or others, and `holds`
-    how the statement holds (lasting, habit, planned, past, passing), if known.
+    The text is empty if it is unclear what the statement is about ("three times a week"). `others`
+    are the other statements of the message, `before` the person's earlier messages, oldest first,
+    and `assistant` the assistant's last message. `whose` is self, related or others. `holds` is
+    lasting, habit, planned, past or passing, if known.
     """
     language = language if language in _LANGUAGES else "en"
     start, end = max(0, start), min(len(message), end)
@@ -104,7 +104,7 @@ def own_words(
         added = [(0, f"[{asked[0].strip()}]{gap}")]
     added += [(one.end, f"{gap}[{_written(one)}]") for one in dates if _is_told(one)]
     whole = text
-    for at, words in sorted(added, reverse=True):  # so that places stay true
+    for at, words in sorted(added, reverse=True):  # backwards, so that positions stay valid
         whole = whole[:at] + words + whole[at:]
     told = next((one.first for one in dates if one.kind == "on"), None)
     return OwnWords(text=_cut(whole), occurred=told, data=_data(whole, dates, language))
@@ -202,7 +202,7 @@ class _Person(NamedTuple):
 
 
 def _people(text: str, language: str) -> Iterator[_Person]:
-    """Return the relatives and friends named in `text`."""
+    """Yield the relatives and friends named in `text`."""
     if language in ("zh", "ja"):
         for found in (_P["zh_person"] if language == "zh" else _P["ja_person"]).finditer(text):
             name = (found["name"] or "")[1:]
@@ -237,7 +237,7 @@ def _fits(pronoun: str, person: str) -> bool:
 
 
 def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
-    """Return the nearest person named before who matches."""
+    """Return the nearest earlier person who matches the pronoun; empty if there is none."""
     for number, text in enumerate(earlier):
         people = [*_people(text, language)]
         if language in ("en", "es", "fr") and pronoun not in ("s", "p") and number < 2:
@@ -254,7 +254,7 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
 
 
 def _names(text: str) -> Iterator[_Person]:
-    """Return capitalised words within a sentence except places, months and weekdays."""
+    """Yield capitalised words within a sentence, except places, months and weekdays."""
     for found in _P["name"].finditer(text):
         before, words = text[: _start(found, "who")].rstrip(" "), found["who"]
         if (
@@ -270,7 +270,10 @@ def _names(text: str) -> Iterator[_Person]:
 def _meant(
     text: str, earlier: Sequence[str], *, language: str, whose: str
 ) -> list[tuple[int, str]]:
-    """Add the person after the first pronoun, or in front if a relative isn't named at all."""
+    """Return the words to insert that name the person who is meant, with their position.
+
+    They go after the first pronoun, or in front if a relative isn't named at all.
+    """
     cjk = language in ("zh", "ja")
     named = [one.start for one in _people(text, language)]
     named += [] if cjk or language == "de" else [one.start for one in _names(text)]
@@ -299,7 +302,7 @@ def _thing(earlier: Sequence[str]) -> str:
 
 
 def _pronoun(text: str, language: str) -> tuple[int, int, str]:
-    """Return the place of the first third-person pronoun, and whom it may mean."""
+    """Return the range of the first third-person pronoun, and the gender that it may mean."""
     found = _P[f"pronoun_{language}"].search(text)
     if found is None or _P["no_pronoun"].search(text[max(0, found.start()) :].lower().strip()):
         return 0, 0, ""
@@ -308,7 +311,7 @@ def _pronoun(text: str, language: str) -> tuple[int, int, str]:
 
 
 def _matter(text: str, before: str, assistant: str, language: str) -> str:
-    """Return the topic of the assistant's plain question, to put before a short answer."""
+    """Return the topic of the assistant's simple question, to put before a short answer."""
     cjk = language in ("zh", "ja")
     long = len(text) > 10 or "は" in text if cjk else len(text.split()) > 4
     asked = _P["last_question"].search(assistant[-200:])
@@ -334,7 +337,7 @@ def _carried(
     *,
     language: str,
 ) -> str:
-    """Return the statement or clause that a part like "three times a week" belongs to."""
+    """Return the statement or clause to which a fragment like "three times a week" belongs."""
     form = _P.get(f"fragment_{language}")
     if form is None or not form.search(text):
         return ""
@@ -353,7 +356,7 @@ def _carried(
 
 
 def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str) -> bool:
-    """Tell whether a text is only a number, a date or "it", and nothing says of what."""
+    """Return whether a text is only a number, a date or "it", without the thing it is about."""
     if lead.strip(" []:") not in ("", "我", "I"):
         return False
     if language == "zh":
@@ -402,7 +405,7 @@ def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:
 
 
 def _is_told(dated: Dated) -> bool:
-    """Tell whether a date is put in brackets, all but a month since when something holds."""
+    """Return whether a date is added in brackets: all relative ones but a "since" with a range."""
     return dated.relative and (dated.kind != "since" or dated.first == dated.last)
 
 
@@ -439,7 +442,7 @@ def _data(text: str, dates: Sequence[Dated], language: str) -> dict[str, Any]:
 
 
 def names_people_or_dates(text: str, *, spoken_at: datetime, language: str) -> bool:
-    """Tell whether the words of `text` alone name a person or a date."""
+    """Return whether the words of `text` alone name a person or a date."""
     if any(True for _ in _people(text, language)) or _P["named"].search(text):
         return True
     return bool(dates_in(text, spoken_at=spoken_at, language=language))

@@ -1,1 +1,1 @@
-"""Secrets beside a label: a value that looks like a secret, near a word that announces one."""
+"""Find secrets by a label: a value that looks like a secret, near a word that announces one."""

@@ -1,4 +1,4 @@
-"""Read from a label to its value, which is after or before it."""
+"""Find the value of a label, which is after or before the label."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class Hit:
 
 @dataclass
 class Way:
-    """What is between a label and the current token."""
+    """The state of reading between a label and the current token."""
 
     hit: Hit
-    linked: bool = False  # "is" or ":" was read, and nothing that negates it
+    linked: bool = False  # "is" or ":" was read, without a negation
     direct: bool = False  # the link was right before the current token
     words: int = 0
     signs: int = 0  # Han characters
@@ -89,14 +89,14 @@ class Way:
 
 
 class LabelReader:
-    """Reads the text after and before a label."""
+    """Find the value after or before a label."""
 
     def __init__(self, text: str, folded: Folded | None) -> None:
         self.text = text
         self.tokens = Tokens(text, folded)
-        self._plain: dict[int, bool] = {}  # by the number of the token; many labels pass it by
+        self._plain: dict[int, bool] = {}  # by token number, as many labels pass the same token
 
-    # A label: the value is after it, or before it.
+    # A value directly after or before its label.
 
     def _label(self, hit: Hit) -> Iterator[Found]:
         if (found := self._after(hit)) or (found := self._before(hit)):
@@ -117,7 +117,7 @@ class LabelReader:
         return None
 
     def _is_plain(self, number: int) -> bool:
-        """Whether `_word` passes this token by unless it follows the label or a link directly."""
+        """Return whether `_word` skips this token unless it follows the label or a link."""
         if number not in self._plain:
             token = self.tokens.all[number]
             self._plain[number] = (
@@ -131,7 +131,7 @@ class LabelReader:
         return self._plain[number]
 
     def _is_a_name(self, token: Token) -> bool:
-        """Whether a name follows, of a network or an account: names aren't secret."""
+        """Return whether the name of a network or an account follows; it isn't secret."""
         if token.kind == "han":
             return any(word in token.text for word in ("叫", "名", "昵称"))
         return token.bare in NAMES
@@ -217,14 +217,14 @@ class LabelReader:
         return None
 
     def _is_changed(self, way: Way) -> bool:
-        """Whether "to" leads to the new value: "changed to …", "set the password to …"."""
+        """Return whether "to" leads to the new value: "changed to …", "set the password to …"."""
         if way.before in vocabulary.CHANGES or way.words:
             return way.before in vocabulary.CHANGES
         led = (token.bare for _, token in self.tokens.before(way.hit.start, most=6))
         return not vocabulary.CHANGES.isdisjoint(led)
 
     def _may_be(self, number: int, token: Token, way: Way) -> bool:
-        """Whether this token is the secret, by its look and the words between it and the label."""
+        """Return whether this token is the secret, by its look and the words since the label."""
         seen, core = token.look, token.core
         if seen == Look.RANDOM and way.hit.cue not in WEAK:
             return way.words <= 14
@@ -311,7 +311,7 @@ class LabelReader:
         return Found(token.start, end + closes, way.hit.label.category)
 
     def _whole(self, number: int, token: Token, way: Way) -> Found:
-        """Extend a value to its last character, with similar parts: "4821 77", "a1b2, c3d4"."""
+        """Return the whole value, with similar parts that follow: "4821 77", "a1b2, c3d4"."""
         begin = self._with_han(token.core_start)
         own = self.tokens.all[number]
         if way.words == 0 and own.start < way.hit.start < own.end:
@@ -342,7 +342,7 @@ class LabelReader:
         return last
 
     def _with_han(self, begin: int) -> int:
-        """Extend a value to preceding Han characters: 梅花三弄@1988 is one secret."""
+        """Return the start of a value with its preceding Han characters: 梅花三弄@1988."""
         if self.text[begin] not in "@#!&_^*-":
             return begin
         start = begin

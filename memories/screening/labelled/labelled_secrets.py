@@ -1,4 +1,4 @@
-"""Secrets with a label: a value that looks like a secret, near a word that announces one."""
+"""Find secrets with a label: a value that looks like a secret, near a word for one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from memories.screening.spelling import Folded
 
 
 def _hits(label: Label, text: str) -> Iterator[Hit]:
-    """Yield the places of a label; of immediate repetitions, only the last two count."""
+    """Yield the hits of a label; of immediate repetitions, only the last two count."""
     found = [match.span() for match in label.pattern.finditer(text)]
     for place, (start, end) in enumerate(found):
         after = found[place + 1 : place + 3]
@@ -63,9 +63,9 @@ def told(text: str, folded: Folded | None = None) -> Iterator[Found]:
 
 
 def spelled_codes(plain: Folded, said: str) -> Iterator[Found]:
-    """Yield numbers that are told digit by digit, in words: nobody counts like that.
+    """Yield codes that are spelled out digit by digit, in words.
 
-    幺 and 洞 mark a spelled-out number anywhere; other runs need a label nearby.
+    幺 and 洞 mark a spelled-out number anywhere; other runs of digits need a label nearby.
     """
     text = plain.text
     runs = [match.span() for match in _RUN.finditer(text)]
@@ -120,7 +120,7 @@ class _Reader(LabelReader):
             if (self.context[sentence] | self.context.get(sentence - 1, set())) & DOORS:
                 yield Found(match.start(), match.end(), "password")
 
-    # Words that announce a secret only together with others.
+    # Labels that announce a secret only together with other labels.
 
     def _around(self, hit: Hit) -> set[Cue]:
         sentence = self._sentence(hit.start)
@@ -130,7 +130,7 @@ class _Reader(LabelReader):
         return self.tokens.sentence[self.tokens.at(place)]
 
     def _act(self, hit: Hit) -> Iterator[Found]:
-        """Yield a value that is typed or opens something: at a door, a device or an account."""
+        """Yield a value that is typed, or that opens a door, a device or an account."""
         acts = self.acts[self._sentence(hit.start)]
         has_context = bool(self._around(hit) & DOORS) or acts > 1
         for number, token in self.tokens.following(hit.end, most=8):

@@ -15,13 +15,13 @@ from memories.screening import linear
 from memories.screening.spelling import Folded
 
 _TOKEN = linear.compile(
-    # Groups of equally many digits are one number: "55 81 07", "739 204".
+    # Groups with the same number of digits are one number: "55 81 07", "739 204".
     r"(?P<digits>\b(?:\d{2}(?: \d{2}){2,}|\d{3}(?: \d{3})+|\d{4}(?: \d{4})+)\b[#*]?)|"
     r"(?P<han>[\x{3400}-\x{9fff}〇]{1,40})|(?P<line>\n)|"
     r"(?P<sign>[，。！？；：、「」『』“”（）《》〈〉【】\"…])"
     r"|(?P<word>[^\s，。！？；：、「」『』“”（）《》〈〉【】\"…\x{3400}-\x{9fff}〇]+)"
 )
-# The engine rebuilds its table of group names for each match that is asked for one.
+# A copy, because RE2 rebuilds its table of group names whenever a match is asked for a name.
 _KINDS = {
     number: "word" if name == "digits" else name for name, number in _TOKEN.groupindex.items()
 }
@@ -43,9 +43,10 @@ class Token:
 
     @cached_property
     def core(self) -> str:
-        """The text without surrounding punctuation; a sign at the end of a code belongs to it.
+        """Return the text without surrounding punctuation.
 
-        So does the bracket that closes one inside: "abc(def)".
+        A sign at the end of a code belongs to it, and so does a bracket that closes one inside:
+        "abc(def)".
         """
         has_digit = any(sign.isdigit() for sign in self.text)
         rest = self.text.lstrip(_AROUND)
@@ -79,7 +80,7 @@ class Token:
 
     @cached_property
     def ends_sentence(self) -> bool:
-        """Whether the token ends a sentence; "!" after a code doesn't: "S3cret! is my password"."""
+        """Return whether the token ends a sentence; "!" after a code ("S3cret!") doesn't."""
         is_code = self.text[-1] in "!?" and any(sign.isdigit() for sign in self.text)
         return self.text[-1] in ".!?。！？" and self.text != "..." and not is_code
 
@@ -100,7 +101,7 @@ def _look(core: str) -> Look:
 
 
 def _was_spaced(folded: Folded, start: int, end: int) -> bool:
-    """Whether the characters were separated in the original text."""
+    """Return whether the characters were separated in the original text."""
     begin, stop = folded.original(start, end)
     return end - start >= 4 and stop - begin >= 2 * (end - start) - 1
 
@@ -123,11 +124,11 @@ class Tokens:
         self._starts = [token.start for token in self.all]
 
     def at(self, place: int) -> int:
-        """Return the number of the token at this place, or of the last one before it."""
+        """Return the number of the token at this position, or of the last one before it."""
         return max(0, bisect_right(self._starts, place) - 1)
 
     def following(self, place: int, *, most: int) -> Iterator[tuple[int, Token]]:
-        """Yield the tokens from a place on, beginning with the rest of the token at the place."""
+        """Yield the tokens from a position on; the first one may be the rest of a token."""
         first = self.at(place)
         for number in range(first, min(first + most, len(self.all))):
             token = self.all[number]
@@ -135,7 +136,7 @@ class Tokens:
                 yield number, token if token.start >= place else token.from_place(place)
 
     def before(self, place: int, *, most: int) -> Iterator[tuple[int, Token]]:
-        """Yield the tokens before a place, backwards to the beginning of the sentence."""
+        """Yield the tokens before a position, backwards to the beginning of the sentence."""
         last = self.at(place)
         for number in range(last, max(-1, last - most), -1):
             token = self.all[number]
@@ -149,7 +150,7 @@ _P = linear.compiled("values")
 
 
 class Look(IntEnum):
-    """How much a token looks like a secret; the higher, the weaker the evidence it needs."""
+    """How much a token looks like a secret; a higher look needs less other evidence."""
 
     NOTHING = 0  # an address, a date, a measure, a product
     WORD = 1
@@ -215,7 +216,7 @@ def _has_a_sign_inside(token: str) -> bool:
 
 
 def is_random(token: str) -> bool:
-    """Whether letters, digits and signs are mixed as in no word."""
+    """Return whether letters, digits and signs are mixed as in no word."""
     kinds = _kinds(token)
     signs = any(sign in _STRONG_SIGNS for sign in token[1:])
     if len(token) >= 6 and signs and kinds >= 3:
@@ -224,7 +225,10 @@ def is_random(token: str) -> bool:
 
 
 def is_password_by_itself(token: str) -> bool:
-    """Whether upper and lower case, digits and an inner sign make it a password without a label."""
+    """Return whether a token is a password without a label.
+
+    It must mix upper and lower case, digits, and a sign inside or several signs.
+    """
     if not 8 <= len(token) <= 64 or _is_something_else(token) or _UUID.search(token):
         return False
     inside = token[1:-1]
@@ -241,7 +245,7 @@ def is_password_by_itself(token: str) -> bool:
 
 
 def is_key_by_itself(token: str) -> bool:
-    """Whether it is a long string of mixed case and digits that looks random."""
+    """Return whether a token is a long, random-looking string of mixed case and digits."""
     if not 28 <= len(token) <= 512 or _UUID.search(token):
         return False
     kinds = (str.isupper, str.islower, str.isdigit)
@@ -274,12 +278,12 @@ def _changes(token: str) -> int:
 
 
 def is_program(core: str) -> bool:
-    """Whether it is a piece of code that reads a secret from elsewhere."""
+    """Return whether a token is a piece of code that reads a secret from elsewhere."""
     return _PROGRAM.search(core) is not None
 
 
 def is_odd(core: str) -> bool:
-    """Whether it is a secret right after "password:", whatever it may be elsewhere."""
+    """Return whether a token is a secret directly after "password:", whatever it is elsewhere."""
     if len(core) < 4 or _MEASURE.search(core) or _PRODUCT.search(core) or "://" in core:
         return False
     if any(sign in core for sign in _CONTROL):
@@ -290,7 +294,7 @@ def is_odd(core: str) -> bool:
 
 
 def is_made_up(token: str) -> bool:
-    """Whether it is long and mixed enough to be a password if only a service is named."""
+    """Return whether a token is long and mixed enough for a password of a named service."""
     if len(token) < 7 or not any(map(str.isdigit, token)):
         return any(sign in _STRONG_SIGNS for sign in token[1:-1]) and len(token) >= 7
     signs = any(not sign.isalnum() for sign in token)
@@ -302,7 +306,7 @@ _CONSONANTS = linear.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{5,}")
 
 
 def is_gibberish(word: str) -> bool:
-    """Whether the letters make no word: hardly a vowel, or too many consonants in a row."""
+    """Return whether a word has hardly any vowels, or too many consonants in a row."""
     letters = [sign for sign in word.lower() if "a" <= sign <= "z"]
     if len(letters) < 8:
         return False

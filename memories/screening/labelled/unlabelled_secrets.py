@@ -1,7 +1,6 @@
-"""Secrets without a label: tokens that look made up, in or beside a sentence about access.
+"""Find secrets without a label: made-up tokens in or next to a sentence about access.
 
-`told` reads from a label to its value. Here nothing links the two, so the value must look unlike
-anything else that people write.
+Nothing links such a value to a label, so it must look unlike anything else that people write.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _NOT_A_CODE = frozenset(
 
 
 def nearby(text: str) -> Iterator[Found]:
-    """Yield tokens that look made up in or next to a sentence about access."""
+    """Yield made-up tokens in or next to a sentence about access."""
     tokens = Tokens(text)
     candidates = [number for number, token in enumerate(tokens.all) if _may_be_one(token)]
     if not candidates:
@@ -78,7 +77,7 @@ def _may_be_one(token: Token) -> bool:
 
 
 def _speaking_of_access(text: str, tokens: Tokens) -> tuple[set[int], set[int], set[int]]:
-    """Return the sentences surely about access, those naming a lock, and those about cash."""
+    """Return the sentences surely about access, possibly about access, and about cash."""
     places: dict[str, set[int]] = defaultdict(set)
     for label in LABELS:
         for match in label.pattern.finditer(text):
@@ -99,7 +98,7 @@ def _speaking_of_access(text: str, tokens: Tokens) -> tuple[set[int], set[int], 
 
 
 def is_made_up_word(token: Token) -> bool:
-    """Whether it is six or more letters with digits or signs, and no product, file or code."""
+    """Return whether a token mixes six or more characters and is no product, file or code."""
     core = token.core
     if token.look < Look.MIXED or len(core) < _FEWEST or not _STRUCTURE.isdisjoint(core):
         return False
@@ -116,7 +115,7 @@ def is_made_up_word(token: Token) -> bool:
 
 
 def _is_a_name(tokens: Tokens, number: int) -> bool:
-    """Whether the token is the name of an account or a network, which isn't secret."""
+    """Return whether the token is the name of an account or a network, which isn't secret."""
     before = tokens.all[max(0, number - 3) : number]
     if any(token.bare in NAMES or token.bare == "as" for token in before if token.kind == "word"):
         return True
@@ -124,7 +123,7 @@ def _is_a_name(tokens: Tokens, number: int) -> bool:
 
 
 def _is_a_code(tokens: Tokens, number: int) -> bool:
-    """Whether the token is four to eight digits that aren't a count."""
+    """Return whether the token is four to eight digits that aren't a count."""
     token = tokens.all[number]
     digits = sum(map(str.isdigit, token.core))
     if token.look != Look.DIGITS or not 4 <= digits <= 8 or is_counted(tokens, number):

@@ -13,7 +13,7 @@ from memories.screening.linear import Match, Pattern
 
 
 class Cue(Enum):
-    """What a label announces, which decides what counts as the secret near it."""
+    """The type of secret that a label announces; it decides which values near it count."""
 
     PASSWORD = "password"  # words, numbers and codes
     CODE = "code"  # numbers and codes of doors and devices; words only after "is"
@@ -23,14 +23,14 @@ class Cue(Enum):
     LOGIN = "login"  # a name and a password
     SERVICE = "service"  # a site or an app: a password only if one clearly follows
     LOOSE_CODE = "loose_code"  # "code" alone
-    ANSWER = "answer"  # of a security question
+    ANSWER = "answer"  # the answer to a security question
     SENT = "sent"  # a code received in a message
     PLACE = "place"  # only a place: a door, a device
-    ACT = "act"  # something is typed, pressed or opened
-    EVERYWHERE = "everywhere"  # the same for everything
-    CARD_CODE = "card_code"  # three or four digits
-    NUMBER = "number"  # of an identity paper
-    ACCOUNT = "account"  # of a bank
+    ACT = "act"  # somebody types, presses or opens something
+    EVERYWHERE = "everywhere"  # the same secret is used for everything
+    CARD_CODE = "card_code"  # three or four digits of a card
+    NUMBER = "number"  # the number of an identity document
+    ACCOUNT = "account"  # the number of a bank account
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,10 @@ def value_in(said: str) -> str:
 
 
 def is_an_answer(match: Match) -> bool:
-    """Whether the match is an answer: after "I put" or "A:" always, after "is" if plausible."""
+    """Return whether the match is an answer.
+
+    After "I put" or "A:", it always is; after "is", it must be plausible.
+    """
     said, lead = str(match["s"]), match[0][: match.start(1) - match.start()]
     links = ("is", "it's", "is it", "是", "叫", "its")
     if "答案" in lead or not lead.strip(' ,:："“').lower().endswith(links):
@@ -91,7 +94,7 @@ def is_an_answer(match: Match) -> bool:
 
 
 def is_counted(tokens: Tokens, number: int) -> bool:
-    """Whether a unit follows the number: "8 characters", 90天."""
+    """Return whether a unit follows the number: "8 characters", 90天."""
     following = tokens.all[number + 1 : number + 2]
     if not following or tokens.all[number].ends_clause:
         return False
@@ -107,9 +110,10 @@ ASKING_ZH = tuple(_WORDS["asking_zh"])
 
 
 def is_a_figure_of_speech(text: str, start: int, said: str) -> bool:
-    """Whether the label announces no secret, as in 流量密码 ("key to traffic") or "area code".
+    """Return whether the label announces no secret, as in 流量密码 ("key to traffic").
 
-    "mm是" and "kl是" announce one where a code follows, and ask what it means before Chinese.
+    "area code" announces none either. "mm是" and "kl是" announce a secret before ASCII characters;
+    before Chinese ones, they ask for a meaning.
     """
     if said.startswith("密"):
         return text[max(0, start - 2) : start] in FIGURES_ZH
@@ -138,7 +142,10 @@ def pair_look(rest: str) -> bool:
 
 
 def is_alike(one: Token, other: Token) -> bool:
-    """Whether a token continues a value: digits after digits, codes after similarly long codes."""
+    """Return whether `one` continues the value `other`.
+
+    Digits follow digits; codes follow codes of similar length.
+    """
     if other.look == Look.DIGITS:
         return one.core.isdigit() or one.look == Look.DIGITS
     same = one.look >= Look.MIXED or (one.look == Look.DIGITS and len(one.core) >= 3)
@@ -216,9 +223,9 @@ _ENDS_ZH = _COMMON["ends_zh"]
 
 
 def is_phrase(words: list[str], *, by_sign: bool = False) -> bool:
-    """Whether plain words right after "the password is" are the password and nothing else.
+    """Return whether plain words right after "the password is" are the password.
 
-    After a sign ("password: …") nearly everything is the password.
+    After a sign ("password: …"), nearly everything is the password.
     """
     first = words[0].lower().strip("'\"")
     if by_sign:
@@ -230,13 +237,13 @@ def is_phrase(words: list[str], *, by_sign: bool = False) -> bool:
 
 
 def may_come_first(word: str) -> bool:
-    """Whether the word can be the password in "<word> is my password"."""
+    """Return whether the word can be the password in "<word> is my password"."""
     bare = word.lower()
     return bare not in _PRONOUNS and bare not in FUNCTION_WORDS and not bare.endswith("ing")
 
 
 def is_han_phrase(text: str, *, by_sign: bool = False) -> bool:
-    """Like `is_phrase`, for text after 密码是 or 密码：."""
+    """Return whether Chinese text right after 密码是 or 密码： is the password."""
     if not 2 <= len(text) <= 12 or NO_VALUE_ZH.search(text):
         return False
     return by_sign or not _ENDS_ZH.search(text)
