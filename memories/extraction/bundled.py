@@ -123,24 +123,24 @@ class BundledExtractor:
         forget = tuple(forget_requests(message))
         withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
-        candidates = [] if withheld else [*corrected, *_candidates(message, beside=said)]
+        candidates = [] if withheld else [*corrected, *_candidates(message, handled=said)]
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
             candidates += _candidates(other)
         kept = masking.without_repeats(candidates, block=turn.known_block, most=_MOST)
-        redacted = any(masking.is_redacted(one.content) for one in kept)
+        redacted = any(masking.is_redacted(candidate.content) for candidate in kept)
         return Extraction(
             tuple(kept),
             masking.refusals(message.spans, kept=redacted),
             forget,
-            secrets=tuple((one.start, one.end) for one in message.spans),
+            secrets=tuple((span.start, span.end) for span in message.spans),
             withheld=withheld,
             not_lived=tuple(not_lived(message)),
         )
 
     def kind_of(self, text: str) -> str:
         """Return the kind of the only statement in a text; empty if there is none or several."""
-        kinds = {one.best("kind") for one in self._reader.read(text).statements}
+        kinds = {statement.best("kind") for statement in self._reader.read(text).statements}
         return kinds.pop() if len(kinds) == 1 else ""
 
     def marks_of(self, text: str, *, spoken_at: datetime) -> Marks:
@@ -148,21 +148,22 @@ class BundledExtractor:
         if len(text) > _LONGEST_WISH:
             return Marks()
         found = self._reader.read(text).statements
-        longest = max(found, key=lambda one: one.end - one.start, default=None)
+        longest = max(found, key=lambda statement: statement.end - statement.start, default=None)
         language = language_of(text)
         topic = longest.best("topic") if longest else ""
         sure = longest is not None and longest.share("topic", topic) >= FLAG
-        told = [
-            one.end - one.start
-            for one in found
-            if one.best("topic") == "answers" and one.share("topic", "answers") >= _ANSWERS
+        lengths = [
+            statement.end - statement.start
+            for statement in found
+            if statement.best("topic") == "answers"
+            and statement.share("topic", "answers") >= _ANSWERS
         ]
         by_words = _ADDRESS.match(text) or _UNITS.fullmatch(text)
         return Marks(
             tags=(tag_of(topic, language=language),) if sure else (),
             data=data_of(text, spoken_at=spoken_at, language=language),
             says_how_to_answer=by_words is not None
-            or sum(told) * 2 > sum(one.end - one.start for one in found),
+            or sum(lengths) * 2 > sum(statement.end - statement.start for statement in found),
         )
 
     def says_how_to_answer(self, text: str) -> bool:
@@ -179,18 +180,23 @@ class BundledExtractor:
         Each candidate has the text that it replaces.
         """
         earlier = list(reversed(turn.before))
-        found = correction(turn.user.text, [one.text for one in earlier])
+        found = correction(turn.user.text, [message.text for message in earlier])
         if found is None:
             return self._unplaced(turn)
-        told = []
+        versions = []
         for text in (earlier[found.place].text, found.text):
             said = replace(earlier[found.place], text=text)
             before = tuple(reversed(earlier[found.place + 1 :]))
             again = TurnText(said, Said("", said.spoken_at), before)
-            told.append({one.content: one for one in _candidates(self._heard(said, "user", again))})
-        wrong, right = told
+            versions.append(
+                {
+                    candidate.content: candidate
+                    for candidate in _candidates(self._heard(said, "user", again))
+                }
+            )
+        wrong, right = versions
         gone = wrong.keys() - right.keys()
-        news = [one for one in right if one not in wrong]
+        news = [content for content in right if content not in wrong]
         sure = not found.is_noun or self._conflict([*gone], news)
         candidates = [
             replace(
@@ -209,7 +215,9 @@ class BundledExtractor:
     def _conflict(self, wrong: Sequence[str], right: Sequence[str]) -> bool:
         """Return whether the pair head sees a conflict between the old and the new statements."""
         shares = self._reader.relations([(old, new) for old in wrong for new in right])
-        return any(sum(one[name] for name in CONFLICTS) >= FLAG for one in shares)
+        return any(
+            sum(probabilities[name] for name in CONFLICTS) >= FLAG for probabilities in shares
+        )
 
     def _unplaced(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
         """Return a doubtful candidate for a correction whose wrong words can't be found.
@@ -248,12 +256,12 @@ class BundledExtractor:
     def is_about_people(self, text: str) -> bool:
         """Return whether any statement of a text is about somebody other than the person."""
         return any(
-            one.best("topic") in ("family", "people") or one.best("whose") != "self"
-            for one in self._reader.read(text).statements
+            statement.best("topic") in ("family", "people") or statement.best("whose") != "self"
+            for statement in self._reader.read(text).statements
         )
 
     def _heard(self, said: Said, role: str, turn: TurnText) -> HeardMessage:
-        before = tuple(one.text for one in reversed(turn.before))[:3]
+        before = tuple(earlier.text for earlier in reversed(turn.before))[:3]
         answers = turn.before_assistant if role == "user" else turn.user.text
         read = partial(self._reader.read, before=before, assistant=answers)
         reading = read(said.text)
@@ -271,26 +279,26 @@ def _is_not_to_be_kept(reading: Reading) -> bool:
     return any(reading.flags[name] >= FLAG for name in ("dont_keep_this", "dont_keep_topic"))
 
 
-def _candidates(message: HeardMessage, *, beside: Correction | None = None) -> Iterator[Candidate]:
+def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> Iterator[Candidate]:
     """Yield the candidates of a message, except for the statements of a handled correction."""
     asked = message.flag("remember")
     unwanted = [order.start for order in orders_of(message, "forget") if order.what]
     foreign = foreign_parts(message)
     found = [
-        one
-        for one in message.reading.statements
-        if _is_ours(one, asked=asked)
-        and not _is_scrap(one, message.said.text)
-        and not any(one.start <= at < one.end for at in unwanted)
-        and not any(start <= one.start < end for start, end in foreign)
-        and not (beside and one.start < beside.end and beside.start < one.end)
+        statement
+        for statement in message.reading.statements
+        if _is_ours(statement, asked=asked)
+        and not _is_scrap(statement, message.said.text)
+        and not any(statement.start <= at < statement.end for at in unwanted)
+        and not any(start <= statement.start < end for start, end in foreign)
+        and not (handled and statement.start < handled.end and handled.start < statement.end)
     ]
     if asked and not found:
         yield from _ordered(message, foreign)
     if not found:
         yield from _accepted(message)
-    for one in found:
-        if candidate := _candidate(one, message, explicit=asked):
+    for statement in found:
+        if candidate := _candidate(statement, message, explicit=asked):
             yield candidate
 
 
@@ -312,56 +320,56 @@ def _accepted(message: HeardMessage) -> Iterator[Candidate]:
     )
 
 
-def _is_ours(one: Statement, *, asked: bool) -> bool:
+def _is_ours(statement: Statement, *, asked: bool) -> bool:
     """Return whether a statement may be kept, at once or after a review."""
-    if one.best("whose") not in _OWN_LIFE or one.best("said") not in LIVED:
-        return asked and one.share("keep", "yes") >= LIKELY
-    keep, perhaps = one.share("keep", "yes"), one.share("keep", "unsure")
-    least = WISH if one.best("topic") == "answers" else LIKELY
+    if statement.best("whose") not in _OWN_LIFE or statement.best("said") not in LIVED:
+        return asked and statement.share("keep", "yes") >= LIKELY
+    keep, perhaps = statement.share("keep", "yes"), statement.share("keep", "unsure")
+    least = WISH if statement.best("topic") == "answers" else LIKELY
     least = ASKED_TO_KEEP if asked else least
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
 
 
-def _is_scrap(one: Statement, text: str) -> bool:
+def _is_scrap(statement: Statement, text: str) -> bool:
     """Return whether a statement is a word or two of a longer run, which mean nothing alone."""
-    words = text[one.start : one.end].strip()
+    words = text[statement.start : statement.end].strip()
     size = len(words) if _HAN_SIGN.search(words) else 2 * len(words.split())
-    around = text[: one.start].rstrip(" ")[-1:], text[one.end :].lstrip(" ")[:1]
+    around = text[: statement.start].rstrip(" ")[-1:], text[statement.end :].lstrip(" ")[:1]
     return size < _LEAST and any(_SAYS.match(sign) for sign in around)
 
 
-def _candidate(one: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:
-    others = [(s.start, s.end) for s in message.reading.statements if s != one]
-    language = _language(message.said.text, message.said.text[one.start : one.end])
-    begin = _behind_order(one, message) if explicit else one.start
-    unsure = not explicit and _is_of_unsure_owner(one)
+def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:
+    others = [(s.start, s.end) for s in message.reading.statements if s != statement]
+    language = _language(message.said.text, message.said.text[statement.start : statement.end])
+    begin = _behind_order(statement, message) if explicit else statement.start
+    unsure = not explicit and _is_of_unsure_owner(statement)
     own = own_words(
         message.covered,
         begin,
-        one.end,
+        statement.end,
         others=others,
         before=tuple(reversed(message.before)),
         assistant=message.answers,
         spoken_at=message.said.spoken_at,
         language=language,
-        whose="others" if unsure else one.best("whose"),
-        holds=one.best("holds"),
+        whose="others" if unsure else statement.best("whose"),
+        holds=statement.best("holds"),
     )
     content = masking.blanked(own.text)
-    quote, start = quotation(message, begin, one.end)
+    quote, start = quotation(message, begin, statement.end)
     if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
         return None
     if not _SAYS.search(content):
         return None
-    kind = one.best("kind")
-    if kind == "preference" and _USUALLY.search(message.covered[begin : one.end]):
+    kind = statement.best("kind")
+    if kind == "preference" and _USUALLY.search(message.covered[begin : statement.end]):
         kind = "pattern"
-    tag = tag_of(one.best("topic"), language=language)
+    tag = tag_of(statement.best("topic"), language=language)
     return Candidate(
         kind=kind,
         content=_named(content, message.said.speaker),
-        importance=_EXPLICIT_IMPORTANCE if explicit else _importance(one, kind),
-        confidence=_EXPLICIT_CONFIDENCE if explicit else _confidence(one, unsure=unsure),
+        importance=_EXPLICIT_IMPORTANCE if explicit else _importance(statement, kind),
+        confidence=_EXPLICIT_CONFIDENCE if explicit else _confidence(statement, unsure=unsure),
         quote=quote,
         quote_start=start,
         quoted_role=message.role,
@@ -369,8 +377,8 @@ def _candidate(one: Statement, message: HeardMessage, *, explicit: bool) -> Cand
         data=own.data,
         occurred_at=message.said.start_of(own.occurred) if kind == "event" else None,
         explicit=explicit,
-        corrects=_corrects(one, message),
-        reasons=_reasons(one, explicit=explicit, unsure=unsure),
+        corrects=_corrects(statement, message),
+        reasons=_reasons(statement, explicit=explicit, unsure=unsure),
     )
 
 
@@ -405,10 +413,10 @@ def _language(message: str, statement: str) -> str:
     return own if (of_all in _HAN) != (own in _HAN) else of_all
 
 
-def _behind_order(one: Statement, message: HeardMessage) -> int:
+def _behind_order(statement: Statement, message: HeardMessage) -> int:
     """Return the start of a statement without the "remember that" before it."""
     starts = [order.start for order in orders_of(message, "remember")]
-    return max([one.start, *(at for at in starts if one.start < at < one.end)])
+    return max([statement.start, *(at for at in starts if statement.start < at < statement.end)])
 
 
 def _named(content: str, speaker: str) -> str:
@@ -416,46 +424,46 @@ def _named(content: str, speaker: str) -> str:
     return f"{speaker}: {content}" if speaker else content
 
 
-def _corrects(one: Statement, message: HeardMessage) -> bool:
+def _corrects(statement: Statement, message: HeardMessage) -> bool:
     """Return whether a statement overrules a known one, by the reader or by its wording.
 
     This only has an effect if the statement conflicts with a known memory.
     """
-    if one.best("change") != "none":
+    if statement.best("change") != "none":
         return True
-    ends = [other.end for other in message.reading.statements if other.end <= one.start]
-    first = max([one.start - _SAID_BEFORE, 0, *ends])
-    before = _BREAKS.split(message.said.text[first : one.start])[-1]
-    said = before + message.said.text[one.start : one.end]
+    ends = [other.end for other in message.reading.statements if other.end <= statement.start]
+    first = max([statement.start - _SAID_BEFORE, 0, *ends])
+    before = _BREAKS.split(message.said.text[first : statement.start])[-1]
+    said = before + message.said.text[statement.start : statement.end]
     return PATTERNS["overruling"].search(said) is not None
 
 
-def _importance(one: Statement, kind: str) -> float:
-    passed = 0.1 if one.best("holds") in ("past", "passing") else 0.0
+def _importance(statement: Statement, kind: str) -> float:
+    passed = 0.1 if statement.best("holds") in ("past", "passing") else 0.0
     return round(_IMPORTANCE[kind] - passed, 2)
 
 
-def _is_of_unsure_owner(one: Statement) -> bool:
+def _is_of_unsure_owner(statement: Statement) -> bool:
     """Return whether a constraint may be somebody else's, so that the person is asked first."""
-    shares = one.shares["whose"]
-    return one.best("kind") == "constraint" and max(shares.values()) < _OWNER
+    shares = statement.shares["whose"]
+    return statement.best("kind") == "constraint" and max(shares.values()) < _OWNER
 
 
-def _confidence(one: Statement, *, unsure: bool) -> float:
-    keep = one.share("keep", "yes")
+def _confidence(statement: Statement, *, unsure: bool) -> float:
+    keep = statement.share("keep", "yes")
     if keep < KEEP or unsure:
         return _DOUBTFUL
-    hedged = _HEDGED if one.best("said") == "hedged" else 0.0
+    hedged = _HEDGED if statement.best("said") == "hedged" else 0.0
     return round(min(0.95, keep) - hedged, 2)
 
 
-def _reasons(one: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]:
+def _reasons(statement: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]:
     """Return the reason codes: owner and duration such as `self.lasting`, then others."""
-    seen = {
+    observed = {
         "explicit": explicit,
-        "hedged": one.best("said") == "hedged",
-        "corrects": one.best("change") == "corrects",
-        "ends": one.best("change") == "ends",
+        "hedged": statement.best("said") == "hedged",
+        "corrects": statement.best("change") == "corrects",
+        "ends": statement.best("change") == "ends",
     }
-    heard = OWNER_UNSURE if unsure else f"{one.best('whose')}.{one.best('holds')}"
-    return (heard, *(name for name, holds in seen.items() if holds))
+    heard = OWNER_UNSURE if unsure else f"{statement.best('whose')}.{statement.best('holds')}"
+    return (heard, *(name for name, holds in observed.items() if holds))

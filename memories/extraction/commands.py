@@ -192,9 +192,9 @@ _DONT_KEEP = compiled("dont_keep")
 def is_asked_not_to(text: str) -> bool:
     """Return whether any clause asks not to keep the message."""
     plain = text.replace("’", "'")
-    clauses = (" ".join(one.split()) for one in _BREAK.split(plain))
+    clauses = (" ".join(clause.split()) for clause in _BREAK.split(plain))
     return any(
-        _DONT_KEEP["en"].fullmatch(one) or _DONT_KEEP["zh"].fullmatch(one)
-        for one in clauses
-        if 0 < len(one) <= _LONGEST_REQUEST
+        _DONT_KEEP["en"].fullmatch(clause) or _DONT_KEEP["zh"].fullmatch(clause)
+        for clause in clauses
+        if 0 < len(clause) <= _LONGEST_REQUEST
     )

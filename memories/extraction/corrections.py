@@ -100,8 +100,8 @@ def _told(sentence: str) -> Iterator[tuple[str, str]]:
         for found in form.finditer(_without_cue(sentence)):
             yield _bare(found["right"]), _bare(found["wrong"])
     yield _bare(_without_cue(sentence)), ""
-    parts = (_bare(one) for one in _CUE.split(sentence))
-    yield next((one for one in parts if len(one) > 1 or _HAN.match(one)), ""), ""
+    parts = (_bare(part) for part in _CUE.split(sentence))
+    yield next((part for part in parts if len(part) > 1 or _HAN.match(part)), ""), ""
 
 
 def _without_cue(sentence: str) -> str:
@@ -143,7 +143,7 @@ def _of_same_head(earlier: str, right: str) -> str:
 
 def _only(sort: re.Pattern[str], text: str) -> str:
     """Return the only value of a type in a text; empty if there is none or several."""
-    found = {one[0] for one in sort.finditer(text)}
+    found = {match[0] for match in sort.finditer(text)}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -155,27 +155,27 @@ def _amount_again(earlier: str, right: re.Match[str]) -> str:
     """Replace the amount of the same unit; without a unit, the only amount."""
     unit = (right["unit"] or "").casefold()
     found = {
-        one["number"]: one
-        for one in _AMOUNT.finditer(earlier)
-        if not unit or (one["unit"] or "").casefold() == unit
+        amount["number"]: amount
+        for amount in _AMOUNT.finditer(earlier)
+        if not unit or (amount["unit"] or "").casefold() == unit
     }
     if len(found) != 1:
         return ""
-    (one,) = found.values()
-    start, end = one.span("number")
+    (amount,) = found.values()
+    start, end = amount.span("number")
     return earlier[:start] + right["number"] + earlier[end:]
 
 
 def _name_again(earlier: str, right: str) -> str:
     """Replace a nearly identical word, otherwise the only name."""
-    words = {one[0] for one in _WORD.finditer(earlier)}
+    words = {match[0] for match in _WORD.finditer(earlier)}
     alike = {
         word: SequenceMatcher(None, word.casefold(), right.casefold()).ratio() for word in words
     }
     best = max(alike, key=lambda word: alike[word], default="")
     if best and best != right and alike[best] >= _ALIKE:
         return re.sub(rf"\b{re.escape(best)}\b", right, earlier)
-    inside = {one[0] for one in _NAME.finditer(earlier) if one.start()}
+    inside = {match[0] for match in _NAME.finditer(earlier) if match.start()}
     return _with(earlier, right, inside.pop() if len(inside) == 1 else "")
 
 

@@ -28,9 +28,11 @@ class BundledJointReader:
     def read(self, turns: Sequence[Heard]) -> list[Gathered]:
         block = masking.folded(turns[0].text.known_block) if turns else ""
         return [
-            one
-            for one in habits(turns)
-            if not masking.repeats(one.candidate.content, one.candidate.quote, known=block)
+            gathered
+            for gathered in habits(turns)
+            if not masking.repeats(
+                gathered.candidate.content, gathered.candidate.quote, known=block
+            )
         ]
 
 
@@ -47,12 +49,12 @@ def habits(turns: Sequence[Heard]) -> Iterator[Gathered]:
 
     At least one of the turns must be fresh; otherwise the habit was found before.
     """
-    told: dict[frozenset[str], dict[int, _Doing]] = defaultdict(dict)
+    by_key: dict[frozenset[str], dict[int, _Doing]] = defaultdict(dict)
     for heard in turns:
         for doing in _doings(heard):
-            told[doing.key].setdefault(heard.turn, doing)
+            by_key[doing.key].setdefault(heard.turn, doing)
     fresh = {heard.turn for heard in turns if heard.fresh}
-    for by_turn in told.values():
+    for by_turn in by_key.values():
         if len(by_turn) >= FEWEST and fresh & by_turn.keys():
             first = next(iter(by_turn.values()))
             yield from (
@@ -138,18 +140,22 @@ def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) 
     Returns None if the turn has no tools or too many, a tool has an invalid name, or the request is
     empty or contains a secret.
     """
-    steps = [_step(one) for one in tools[: _MOST_STEPS + 1]]
+    steps = [_step(tool) for tool in tools[: _MOST_STEPS + 1]]
     asked = _asked(request)
     if not steps or None in steps or len(steps) > _MOST_STEPS or not asked:
         return None
-    worked = all(one.get("ok", True) is not False for one in tools)
+    worked = all(tool.get("ok", True) is not False for tool in tools)
     return Workflow(turn, asked, tuple(step for step in steps if step), worked)
 
 
 def failures_of(steps: Sequence[Step], others: Iterable[Workflow]) -> list[Workflow]:
     """Return the failed workflows that began in the same way; a workflow stops at a failure."""
     names = [name for name, _ in steps]
-    return [one for one in others if not one.worked and list(one.names) == names[: len(one.names)]]
+    return [
+        workflow
+        for workflow in others
+        if not workflow.worked and list(workflow.names) == names[: len(workflow.names)]
+    ]
 
 
 def workflow_confidence(*, successes: int, failures: int) -> float:
@@ -169,6 +175,8 @@ def _asked(request: str) -> str:
     """Return the first sentence of the request; empty if the request contains a secret."""
     if secret_search.find(request):
         return ""
-    first = next((one.strip() for one in _END.split(request) if one and one.strip()), "")
+    first = next(
+        (sentence.strip() for sentence in _END.split(request) if sentence and sentence.strip()), ""
+    )
     cut = first[:_LONGEST_REQUEST].rstrip(" .。!！?？")
     return f"{cut}…" if len(first) > _LONGEST_REQUEST else cut

@@ -61,19 +61,19 @@ def not_lived(message: HeardMessage) -> Iterator[tuple[int, int]]:
 
     In a message with foreign text or role play, this is everything except the lived statements.
     """
-    lived = [one for one in message.reading.statements if _is_lived(one)]
+    lived = [statement for statement in message.reading.statements if _is_lived(statement)]
     if not any(message.flag(name) for name in _NOT_OWN):
         parts = [(s.start, s.end) for s in message.reading.statements if s not in lived]
     else:
-        ends = [0, *(one.end for one in lived)]
-        starts = [*(one.start for one in lived), len(message.said.text)]
+        ends = [0, *(statement.end for statement in lived)]
+        starts = [*(statement.start for statement in lived), len(message.said.text)]
         parts = list(zip(ends, starts, strict=True))
     return ((start, end) for start, end in parts if start < end)
 
 
-def _is_lived(one: Statement) -> bool:
-    lived = sum(one.share("said", said) for said in LIVED)
-    return lived >= 0.5 or one.share("keep", "yes") >= LIKELY
+def _is_lived(statement: Statement) -> bool:
+    lived = sum(statement.share("said", said) for said in LIVED)
+    return lived >= 0.5 or statement.share("keep", "yes") >= LIKELY
 
 
 def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
@@ -83,7 +83,7 @@ def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
     reader, unless the message has foreign text or role play.
     """
     if message.flag(verb) or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
-        yield from (one for one in message.commands if one.verb == verb and not one.wonders)
+        yield from (order for order in message.commands if order.verb == verb and not order.wonders)
 
 
 def quotation(message: HeardMessage, start: int, end: int) -> tuple[str, int]:
@@ -106,10 +106,10 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
     if message.flag("dont_keep_this") and not message.flag("forget"):
         return
     orders = list(orders_of(message, "forget"))
-    if any(not one.brief for one in orders):
+    if any(not order.brief for order in orders):
         yield from map(_request, orders)
         return
-    if any(one.wonders or one.verb == "remember" for one in message.commands):
+    if any(order.wonders or order.verb == "remember" for order in message.commands):
         return  # such as "don't forget that …"
     in_words = speaks_of_forgetting(message.covered)
     whole = masking.blanked(message.covered).strip()[:400]

@@ -92,22 +92,22 @@ def masked_together(
         known = [
             learned_secrets.spans_at(each, text) for each, text in zip(places, texts, strict=True)
         ]
-        found = [joined([*one, *more]) for one, more in zip(found, known, strict=True)]
-    told = {
+        found = [joined([*spans, *more]) for spans, more in zip(found, known, strict=True)]
+    secrets = {
         text[span.start : span.end]: span.category
         for text, spans in zip(texts, found, strict=True)
         for span in spans
     }
-    if not told:
+    if not secrets:
         return list(texts)
     return [
-        blanked(covered(text, (*spans, *_repeated(told, text))))
+        blanked(covered(text, (*spans, *_repeated(secrets, text))))
         for text, spans in zip(texts, found, strict=True)
     ]
 
 
-def _repeated(told: Mapping[str, str], text: str) -> Iterator[Span]:
-    for said, category in told.items():
+def _repeated(secrets: Mapping[str, str], text: str) -> Iterator[Span]:
+    for said, category in secrets.items():
         yield from occurrences(said, text, category)
 
 
@@ -116,9 +116,9 @@ def masked_values(value: Any) -> Any:
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, Mapping):
-        return {masked(str(key)): _masked_under(str(key), one) for key, one in value.items()}
+        return {masked(str(key)): _masked_under(str(key), item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [masked_values(one) for one in value]
+        return [masked_values(item) for item in value]
     return value
 
 
@@ -134,10 +134,10 @@ def _masked_under(name: str, value: Any) -> Any:
 
 def says_nothing(text: str) -> bool:
     """Return whether a masked text only mentions a secret: "my password is [redacted]"."""
-    told = _P["gives_purpose"].sub("", text)
-    if not is_redacted(told):
-        told = text
-    return len(_P["labels"].sub("", told)) < _FEWEST_LEFT or bool(_P["only_names_it"].match(told))
+    rest = _P["gives_purpose"].sub("", text)
+    if not is_redacted(rest):
+        rest = text
+    return len(_P["labels"].sub("", rest)) < _FEWEST_LEFT or bool(_P["only_names_it"].match(rest))
 
 
 def says_nothing_but_secrets(text: str) -> bool:
@@ -240,9 +240,9 @@ def without_repeats(found: Iterable[Candidate], *, block: str, most: int) -> lis
     """
     known = folded(block)
     kept: dict[str, Candidate] = {}
-    for one in found:
-        if one.explicit or not repeats(one.content, one.quote, known=known):
-            kept.setdefault(folded(one.content), one)
+    for candidate in found:
+        if candidate.explicit or not repeats(candidate.content, candidate.quote, known=known):
+            kept.setdefault(folded(candidate.content), candidate)
     return list(kept.values())[:most]
 
 

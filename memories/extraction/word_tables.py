@@ -12,4 +12,4 @@ patterns = _TABLES.patterns
 
 def compiled(name: str, **more: str) -> dict[str, re.Pattern[str]]:
     """Return the compiled patterns of a file."""
-    return {key: re.compile(one) for key, one in patterns(name, **more).items()}
+    return {key: re.compile(pattern) for key, pattern in patterns(name, **more).items()}

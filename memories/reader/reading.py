@@ -47,16 +47,16 @@ class Model:
         _check(about)
         self.tokenizer = Tokenizer.load(path.parent, _normal(about))
 
-    def scores(self, one: Input) -> tuple[Scores, Scores]:
+    def scores(self, window: Input) -> tuple[Scores, Scores]:
         """Return the token scores and the text scores, before any softmax.
 
         Their shapes are (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,).
         """
         given = {
-            "ids": [one.ids],
-            "segments": [one.segments],
-            "mask": [[1] * len(one.ids)],
-            "pooled": [one.pooled],
+            "ids": [window.ids],
+            "segments": [window.segments],
+            "mask": [[1] * len(window.ids)],
+            "pooled": [window.pooled],
         }
         arrays = {name: np.asarray(value, np.int64) for name, value in given.items()}
         tokens, texts = self._session.run(["token_scores", "text_scores"], arrays)
@@ -73,9 +73,9 @@ def _normal(about: Mapping[str, str]) -> dict[int, str]:
 
 def _check(about: Mapping[str, str]) -> None:
     """Raise `ValueError` unless the model file has the labels of this code, in the same order."""
-    asked = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
-    asked |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
-    for name, answers in asked.items():
+    expected = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
+    expected |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
+    for name, answers in expected.items():
         if tuple(about[name].split()) != answers:
             raise ValueError(f"The reader's file answers another question: {name}")
 
@@ -111,9 +111,9 @@ class Readings:
         """Return the cached reading of these inputs, or the result of `read`."""
         if sum(map(len, asked)) > self._LONGEST:
             return read()
-        encoded = (one.encode("utf-8", "surrogatepass") for one in asked)
-        told = b"".join(len(raw).to_bytes(4) + raw for raw in encoded)
-        key = hashlib.blake2b(told, key=self._key, digest_size=16).digest()
+        encoded = (text.encode("utf-8", "surrogatepass") for text in asked)
+        joined = b"".join(len(raw).to_bytes(4) + raw for raw in encoded)
+        key = hashlib.blake2b(joined, key=self._key, digest_size=16).digest()
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = read()
@@ -148,13 +148,13 @@ class Reader:
         hidden: list[Secret] = []
         plain: list[tuple[int, int]] = []
         flags = dict.fromkeys(FLAGS, 0.0)
-        for one in inputs.windows(
+        for window in inputs.windows(
             self._model.tokenizer, text, before=before[:3], assistant=assistant
         ):
-            tokens, texts = self._model.scores(one)
-            found += (_whole_words(each, text) for each in statements(tokens, one.tokens))
-            hidden += secrets(tokens, one.tokens, least=secret)
-            plain += innocent(tokens, one.tokens)
+            tokens, texts = self._model.scores(window)
+            found += (_whole_words(each, text) for each in statements(tokens, window.tokens))
+            hidden += secrets(tokens, window.tokens, least=secret)
+            plain += innocent(tokens, window.tokens)
             shares = sigmoid(texts[: len(FLAGS)]).tolist()
             flags = {
                 name: max(flags[name], share) for name, share in zip(FLAGS, shares, strict=False)
@@ -169,8 +169,8 @@ class Reader:
         """
         place = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
         return [
-            dict(zip(PAIRS, softmax(self._compared(*one)[place]).tolist(), strict=True))
-            for one in pairs
+            dict(zip(PAIRS, softmax(self._compared(*pair)[place]).tolist(), strict=True))
+            for pair in pairs
         ]
 
     def about(self, request: str, memory: str) -> float:
@@ -181,14 +181,14 @@ class Reader:
         return self._model.scores(inputs.pair(self._model.tokenizer, first, second))[1]
 
 
-def _whole_words(one: Statement, text: str) -> Statement:
+def _whole_words(statement: Statement, text: str) -> Statement:
     """Extend a statement to whole words; a token may end within a word."""
-    start, end = one.start, one.end
+    start, end = statement.start, statement.end
     while start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start]):
         start -= 1
     while end < len(text) and _is_letter(text[end - 1]) and _is_letter(text[end]):
         end += 1
-    return replace(one, start=start, end=end)
+    return replace(statement, start=start, end=end)
 
 
 def _is_letter(sign: str) -> bool:

@@ -127,10 +127,10 @@ def fill_all(
     The statements of `batch` are sent with the first round trip.
     """
     batch, loads = batch or Batch(), Batch()
-    asked = [_Asked(prepared, shelf, user=user, batch=batch) for shelf in shelves]
-    for one in asked:
-        one.choose(loads)
-    return [one.pool() for one in asked]
+    queries = [_Asked(prepared, shelf, user=user, batch=batch) for shelf in shelves]
+    for query in queries:
+        query.choose(loads)
+    return [query.pool() for query in queries]
 
 
 class _Asked:
@@ -213,8 +213,8 @@ def _ask_rows(shelf: Shelf, ids: Iterable[int], *, user: User, batch: Batch) -> 
 
 def _on_dates(query: Query, shelf: Shelf) -> set[int]:
     """Return the ids of the newest texts from the days, months or years in the query."""
-    told = shelf.kind == TargetKind.MEMORY
-    moment = f"({'coalesce(r.occurred_at, r.created_at)' if told else 'r.created_at'})"
+    is_memory = shelf.kind == TargetKind.MEMORY
+    moment = f"({'coalesce(r.occurred_at, r.created_at)' if is_memory else 'r.created_at'})"
     found: set[int] = set()
     for date in query.dates:
         said = {"year": date.year, "month": date.month, "day": date.day}

@@ -218,31 +218,31 @@ def _words_of_many(
     """
     query = prepared.query
     sought = query.terms if shelf.whole else query.sought
-    whom = [user.pk, shelf.kind.value]
+    owner = [user.pk, shelf.kind.value]
     [(total,)] = statements.rows(
         "SELECT count(*)::int FROM memories_lexicalentry"
         " WHERE user_id = %s::bigint AND target_kind = %s",
-        whom,
+        owner,
     )
     found: Any = statements.rows(
         _AMONG_THE_NEWEST.format(eligible=shelf.ids.text, whole=WHOLE, matching=MATCHING),
-        [*whom, list(query.terms), *shelf.ids.values],
+        [*owner, list(query.terms), *shelf.ids.values],
         anew=True,
     )
     newest: _Matching = [tuple(row) for _, *row in found]
-    seen = found[-1][0] if len(found) == MATCHING else WHOLE
+    examined = found[-1][0] if len(found) == MATCHING else WHOLE
     among = dict(zip(sought, _documents(_counts(sought, newest).frequency), strict=True))
-    rare = [term for term in query.terms if among[term] < RARE * seen]
+    rare = [term for term in query.terms if among[term] < RARE * examined]
     older: Any = rare and statements.rows(
         _BY_THE_WORD.format(eligible=shelf.ids.text, matching=MATCHING),
-        [rare, *whom, *shelf.ids.values],
+        [rare, *owner, *shelf.ids.values],
         anew=True,
     )
     matching = sorted({row[0]: row for row in (*newest, *older)}.values())
     counts = _counts(sought, matching)
     here = dict(zip(sought, _documents(counts.frequency), strict=True))
     everywhere = {
-        term: here[term] if term in rare else max(here[term], round(among[term] * total / seen))
+        term: here[term] if term in rare else max(here[term], round(among[term] * total / examined))
         for term in sought
     }
     places = {pk: place for place, (pk, *_) in enumerate(matching)}

@@ -103,8 +103,8 @@ def recall(
     always = {pk for pk, row in candidates.rows.items() if _is_always_in(row)}
     scored_by = _Scorer()
     scored = [
-        scored_by.score(candidates.rows[one.unit.id], one)
-        for one in rank(
+        scored_by.score(candidates.rows[candidate.unit.id], candidate)
+        for candidate in rank(
             prepared,
             candidates,
             limit=None,
@@ -114,12 +114,12 @@ def recall(
         )
     ]
     standing = _always(scored, [scored_by.score(row) for row in candidates.others])
-    rest = [one for one in scored if not one.is_always_in]
-    others = [one for one in rest if one.relevance >= floor]
-    others.sort(key=lambda one: (-one.parts.total, one.memory.pk))
+    rest = [candidate for candidate in scored if not candidate.is_always_in]
+    others = [candidate for candidate in rest if candidate.relevance >= floor]
+    others.sort(key=lambda candidate: (-candidate.parts.total, candidate.memory.pk))
     most = min(top_k or settings.TOP_K, MAX_TOP_K)
-    missed = [*others[most:], *(one for one in rest if one.relevance < floor)]
-    missed.sort(key=lambda one: (-one.relevance, one.memory.pk))
+    missed = [*others[most:], *(candidate for candidate in rest if candidate.relevance < floor)]
+    missed.sort(key=lambda candidate: (-candidate.relevance, candidate.memory.pk))
     return Recall(standing + others[:most], missed[:misses])
 
 
@@ -133,14 +133,18 @@ def _always(
     scored: Sequence[RecalledMemory], others: Sequence[RecalledMemory]
 ) -> list[RecalledMemory]:
     """Return the memories that are always included, even if retrieval left them out."""
-    found = [one for one in (*scored, *others) if one.is_always_in]
+    found = [memory for memory in (*scored, *others) if memory.is_always_in]
     found.sort(key=_importance)
     return found[:_MOST_ALWAYS]
 
 
-def _importance(one: RecalledMemory) -> tuple[bool, float, int]:
+def _importance(recalled: RecalledMemory) -> tuple[bool, float, int]:
     """Sort key: pinned first, then by importance and the user's feedback."""
-    return (not one.memory.pinned, -one.memory.importance - one.parts.feedback, one.memory.pk)
+    return (
+        not recalled.memory.pinned,
+        -recalled.memory.importance - recalled.parts.feedback,
+        recalled.memory.pk,
+    )
 
 
 class _Scorer:
@@ -187,9 +191,15 @@ def recall_episodes(
     least = settings.RELEVANCE_FLOOR if floor is None else floor
     count = settings.TOP_EPISODES if limit is None else limit
     ranked = rank(prepared, candidates, limit=count)
-    near = {candidates.rows[one.unit.id].pk: one for one in ranked if one.relevance >= least}
+    near = {
+        candidates.rows[episode.unit.id].pk: episode
+        for episode in ranked
+        if episode.relevance >= least
+    }
     if not near:
         return []
     rows = Episode.objects.select_related("turn__user_message", "turn__assistant_message")
     found = rows.in_bulk(list(near))
-    return [RecalledEpisode(found[pk], one.relevance) for pk, one in near.items() if pk in found]
+    return [
+        RecalledEpisode(found[pk], episode.relevance) for pk, episode in near.items() if pk in found
+    ]

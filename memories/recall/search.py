@@ -87,20 +87,20 @@ def search(
     `own` are the user's settings, if the caller has already read them.
     """
     started = time.perf_counter()
-    if unknown := [one for one in types if one not in TYPES]:
+    if unknown := [type_ for type_ in types if type_ not in TYPES]:
         raise Invalid.field("types", f"{unknown[0]!r} is not one of {', '.join(TYPES)}.")
     filters = filters or Filters()
     if (filters.conversation.kind if filters.conversation else kind) == ConversationKind.GROUP:
-        types = [one for one in types if _may_be_read_in_a_group(one, filters)]
+        types = [type_ for type_ in types if _may_be_read_in_a_group(type_, filters)]
     searched = shelves(types, user=user, own=own or users.settings_of(user), filters=filters)
     began = time.perf_counter()
     pools = candidate_pool.fill_all(prepared, searched, user=user)
-    stages = [Stage("candidates", _ms(began), sum(len(one.units) for one in pools))]
+    stages = [Stage("candidates", _ms(began), sum(len(pool.units) for pool in pools))]
     found: list[tuple[Ranked, Any]] = []
     for shelf, candidates in zip(searched, pools, strict=True):
         began = time.perf_counter()
         ranked = rank(prepared, candidates, limit=limit)
-        found += [(one, candidates.rows[one.unit.id]) for one in ranked]
+        found += [(hit, candidates.rows[hit.unit.id]) for hit in ranked]
         stages.append(Stage(shelf.kind, _ms(began), len(candidates.units)))
     found.sort(key=lambda pair: (-pair[0].relevance, pair[0].unit.id))
     hits = _hits(found[:limit], user=user)

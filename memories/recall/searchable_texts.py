@@ -75,7 +75,7 @@ def shelves(
         "summary": _summaries,
         "message": _messages,
     }
-    return [build[one](user, filters=filters) for one in types if not off[one]]
+    return [build[type_](user, filters=filters) for type_ in types if not off[type_]]
 
 
 _MEMORY = (
@@ -264,7 +264,7 @@ def masked_message(message: Message) -> str:
     if hasattr(message, "turn_as_reply"):
         together.append(message.turn_as_reply.user_message)
     return masking.masked_together(
-        [one.content for one in together], places=[one.secrets for one in together]
+        [each.content for each in together], places=[each.secrets for each in together]
     )[0]
 
 
@@ -353,13 +353,15 @@ def keep_earlier_text(
     if not version.content:
         return False
     known = list(Fragment.objects.filter(memory=memory, version__isnull=False))
-    if len(known) >= MOST_EARLIER_TEXTS or any(one.version_id == version.pk for one in known):
+    if len(known) >= MOST_EARLIER_TEXTS or any(
+        earlier.version_id == version.pk for earlier in known
+    ):
         return False
     fragment = Fragment.objects.create(
         user_id=memory.user_id,
         memory=memory,
         version=version,
-        number=max((one.number for one in known), default=_FIRST - 1) + 1,
+        number=max((earlier.number for earlier in known), default=_FIRST - 1) + 1,
         text=version.content,
         token_count=tokens.count(version.content),
     )
@@ -410,7 +412,7 @@ def _keep_what_it_is_about(event: Memory, learned: Sequence[Memory], *, user: Us
     """Make an event findable by the known memory on its topic that shares the most words."""
     own = [user.pk, event.pk]
     known = statements.rows(
-        _ABOUT, [*own, user.pk, [one.pk for one in learned], event.project_id, event.tags]
+        _ABOUT, [*own, user.pk, [memory.pk for memory in learned], event.project_id, event.tags]
     )
     for target, version in known:
         kept = MemoryVersion.objects.filter(pk=version).first()

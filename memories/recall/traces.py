@@ -109,8 +109,8 @@ def _write(user: User, made: _Recalled) -> None:
     """Write the trace without waiting for the disk; a crash may lose the last half second."""
     asked = masking.masked(made.query)
     noted = [
-        {"name": one.name, "took_ms": round(one.took_ms, 2), "count": one.count}
-        for one in made.stages
+        {"name": stage.name, "took_ms": round(stage.took_ms, 2), "count": stage.count}
+        for stage in made.stages
     ]
     hits = [{**vars(hit), "rank": rank} for rank, hit in enumerate(made.hits, start=1)]
     values = [

@@ -178,7 +178,7 @@ def _manner(query: Query, units: Sequence[Unit], *, around: _Around) -> dict[str
     words = np.array([unit.length or len(unit.terms) for unit in units], dtype=float)
     asks = np.array(["?" in unit.text or "？" in unit.text for unit in units], dtype=float)
     return {
-        "named_speaker": _by_the_named(query, units),
+        "named_speaker": _by_named_speaker(query, units),
         "length": signals.standardised(np.log1p(words)),
         "question": asks,
         "after_question": _at(asks, around.before),
@@ -256,7 +256,7 @@ def _mixed(cosine: Floats, *, around: _Around) -> Floats:
     return mixed / length
 
 
-def _by_the_named(query: Query, units: Sequence[Unit]) -> Floats:
+def _by_named_speaker(query: Query, units: Sequence[Unit]) -> Floats:
     """Return 1 for the named speaker's messages, if the question names exactly one speaker."""
     if len(query.named) != 1:
         return np.zeros(len(units))

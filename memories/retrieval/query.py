@@ -123,7 +123,11 @@ class Asked:
 def asked_about(text: str) -> tuple[Asked, ...]:
     """Return the concepts of a question, in the order of `concepts.txt`."""
     plain = _spaced(segment.normalise(text))
-    names = {one.name: None for one in _concepts() if any(said in plain for said in one.asked)}
+    names = {
+        concept.name: None
+        for concept in _concepts()
+        if any(said in plain for said in concept.asked)
+    }
     return tuple(Asked(name, _words()[name]) for name in names)
 
 
@@ -132,7 +136,7 @@ def matched_concepts(concepts: Sequence[Asked], terms: Sequence[str]) -> float:
     if not concepts or not terms:
         return 0.0
     found = frozenset(terms)
-    return sum(not found.isdisjoint(one.words) for one in concepts) / len(concepts)
+    return sum(not found.isdisjoint(concept.words) for concept in concepts) / len(concepts)
 
 
 @cache
@@ -144,8 +148,8 @@ def _concepts() -> tuple[Concept, ...]:
 @cache
 def _words() -> dict[str, frozenset[str]]:
     words: dict[str, frozenset[str]] = {}
-    for one in _concepts():
-        words[one.name] = words.get(one.name, frozenset()) | one.words
+    for concept in _concepts():
+        words[concept.name] = words.get(concept.name, frozenset()) | concept.words
     return words
 
 
@@ -188,7 +192,7 @@ _HOW_MANY = re.compile(
 )
 
 # A question about the user ("Which car do I have?"); chatter rarely matches both patterns.
-_ONES_OWN = re.compile(
+_ABOUT_USER = re.compile(
     r"\b(?:my|mine|our)\b"
     r"|\b(?:do|did|am|was|have|can|could|should|may|would|will|must) (?:i|we)\b"
     r"|\bi (?:\w+ )?(?:have|do|like|want|own|use|live|work|take|play|need)\b"
@@ -224,8 +228,8 @@ class Query:
     @property
     def sought(self) -> tuple[str, ...]:
         """Return the terms, and the terms that memories use for the question's concepts."""
-        kin = sorted({word for one in self.concepts for word in one.words})
-        return tuple(dict.fromkeys((*self.terms, *kin)))
+        related = sorted({word for concept in self.concepts for word in concept.words})
+        return tuple(dict.fromkeys((*self.terms, *related)))
 
 
 def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
@@ -242,7 +246,7 @@ def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
         dates=mentioned_dates(text),
         asks_when=_WHEN.search(text) is not None,
         asks_how_many=_HOW_MANY.search(text) is not None,
-        asks_of_oneself=all(sign.search(plain) for sign in (_ONES_OWN, _ASKS)),
+        asks_of_oneself=all(sign.search(plain) for sign in (_ABOUT_USER, _ASKS)),
         concepts=asked_about(text),
     )
 

@@ -128,11 +128,11 @@ class Forest:
         for level in range(self.depth):
             node = 2 * node + right[:, :, level]
             now = self.values[level + 1][trees, node]
-            shares += (now - said) @ self._asks(level)
+            shares += (now - said) @ self._tested_columns(level)
             said = now
         return shares
 
-    def _asks(self, level: int) -> Floats:
+    def _tested_columns(self, level: int) -> Floats:
         """Return an array (trees, columns) with 1 where a tree tests the column at this level."""
         return np.eye(len(self.names))[self.feature[:, level]]
 
@@ -150,6 +150,6 @@ def load(path: Path) -> Forest:
 
 
 def save(forest: Forest, path: Path) -> None:
-    arrays: dict[str, Any] = {f"level{level}": one for level, one in enumerate(forest.values)}
+    arrays: dict[str, Any] = {f"level{level}": values for level, values in enumerate(forest.values)}
     arrays |= {"feature": forest.feature, "threshold": forest.threshold}
     np.savez(path, names=np.array(forest.names), **arrays)

@@ -70,16 +70,16 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
     `read` reads a changed text with the same context. A secret that was found only by the words
     around it is dropped if the reader is sure that it is innocent.
     """
-    seen = [_whole(text, *_tight(text, one.start, one.end)) for one in reading.secrets]
-    spans = [Span(*one, CATEGORY) for one in seen if _can_be_told(text, *one)]
+    found = [_whole(text, *_tight(text, secret.start, secret.end)) for secret in reading.secrets]
+    spans = [Span(*span, CATEGORY) for span in found if _can_be_told(text, *span)]
     public = public_places(text)
-    told = [
-        one
-        for one in _not_masked(text, spans)
-        if not _is_public(one, public) and not _is_harmless(text, one)
+    learned = [
+        span
+        for span in _not_masked(text, spans)
+        if not _is_public(span, public) and not _is_harmless(text, span)
     ]
-    searched = [one for one in _not_innocent(text, reading) if not _is_public(one, public)]
-    kept = secret_search.joined([*searched, *_not_merely_unusual(text, told, read)])
+    searched = [span for span in _not_innocent(text, reading) if not _is_public(span, public)]
+    kept = secret_search.joined([*searched, *_not_merely_unusual(text, learned, read)])
     return secret_search.joined([*kept, *secret_search.again(text, kept)])
 
 
@@ -96,21 +96,21 @@ def _not_merely_unusual(
     An unknown name looks like a password, also with a number after it. It is a secret if its
     context says so: then the reader also finds an ordinary word in its place.
     """
-    unusual = [one for one in spans if _NAME.search(text[one.start : one.end])]
+    unusual = [span for span in spans if _NAME.search(text[span.start : span.end])]
     if not unusual:
         return list(spans)
     changed, last, places = "", 0, {}
-    for one in unusual:
-        changed += text[last : one.start]
-        places[one] = (len(changed), len(changed) + len(_ORDINARY))
+    for span in unusual:
+        changed += text[last : span.start]
+        places[span] = (len(changed), len(changed) + len(_ORDINARY))
         changed += _ORDINARY
-        last = one.end
+        last = span.end
     innocent = read(changed + text[last:]).innocent
     return [
-        one
-        for one in spans
-        if one not in places
-        or not any(start <= places[one][0] and places[one][1] <= end for start, end in innocent)
+        span
+        for span in spans
+        if span not in places
+        or not any(start <= places[span][0] and places[span][1] <= end for start, end in innocent)
     ]
 
 
@@ -121,13 +121,13 @@ def _not_innocent(text: str, reading: Reading) -> list[Span]:
         return []
     by_form = secret_search.find_by_form(text)
     return [
-        one
-        for one in found
-        if one.category != CATEGORY
-        or any(form.start < one.end and one.start < form.end for form in by_form)
+        span
+        for span in found
+        if span.category != CATEGORY
+        or any(form.start < span.end and span.start < form.end for form in by_form)
         or not (
-            any(start <= one.start and one.end <= end for start, end in reading.innocent)
-            or _NUMBER_OF_A_THING.search(text[max(0, one.start - _BEFORE) : one.start])
+            any(start <= span.start and span.end <= end for start, end in reading.innocent)
+            or _NUMBER_OF_A_THING.search(text[max(0, span.start - _BEFORE) : span.start])
         )
     ]
 
@@ -185,4 +185,4 @@ def _is_of_a_name(sign: str) -> bool:
 
 def _not_masked(text: str, spans: Iterable[Span]) -> list[Span]:
     marks = secret_search.marks(text)
-    return [one for one in spans if not secret_search.is_covered(one, marks)]
+    return [span for span in spans if not secret_search.is_covered(span, marks)]

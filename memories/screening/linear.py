@@ -27,10 +27,10 @@ def compile(pattern: str) -> Pattern:
 
 def compiled(name: str) -> dict[str, Pattern]:
     """Return the compiled patterns of a file."""
-    return {key: compile(one) for key, one in _TABLES.patterns(name).items()}
+    return {key: compile(pattern) for key, pattern in _TABLES.patterns(name).items()}
 
 
 def sets(name: str) -> dict[str, frozenset[str]]:
     """Return the sets of words of a file."""
     found = _TABLES.table(name)["sets"]
-    return {key: frozenset(one.split("|")) for key, one in found.items()}
+    return {key: frozenset(words.split("|")) for key, words in found.items()}

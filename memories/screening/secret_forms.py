@@ -34,7 +34,7 @@ class Found:
 def is_chunked_key(text: str) -> bool:
     """Return whether groups of letters and digits look like an authenticator's key."""
     chunks = text.replace("-", " ").split()
-    mixed = sum(any(map(str.isdigit, one)) and any(map(str.isalpha, one)) for one in chunks)
+    mixed = sum(any(map(str.isdigit, chunk)) and any(map(str.isalpha, chunk)) for chunk in chunks)
     return 3 * mixed >= len(chunks)
 
 
@@ -228,7 +228,7 @@ def seed_words() -> frozenset[str]:
     https://github.com/bitcoin/bips/blob/master/bip-0039/bip-0039-wordlists.md
     """
     words = _DATA.read_text(encoding="utf-8").split()
-    return frozenset(word for one in words for word in ([one] if one.isascii() else one))
+    return frozenset(word for line in words for word in ([line] if line.isascii() else line))
 
 
 def by_words(text: str) -> Iterator[Found]:

@@ -67,13 +67,13 @@ def find_by_form(text: str) -> tuple[Span, ...]:
 
 
 def _search(text: str) -> tuple[Span, ...]:
-    seen = fold(text)
-    plain = spell_out(close_up(seen))
+    folded = fold(text)
+    plain = spell_out(close_up(folded))
     found = [
-        *_in(seen, by_form, by_looks, by_words, homes),
+        *_in(folded, by_form, by_looks, by_words, homes),
         *_in(plain, lambda text: told(text, plain), nearby, clauses),
     ]
-    if plain.text != seen.text:
+    if plain.text != folded.text:
         found += _in(plain, by_form)
     found += _in(plain, lambda _: spelled_codes(plain, text))
     covered = marks(text)
@@ -114,9 +114,9 @@ def _beside(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
 
 def _in(folded: Folded, *detectors: object) -> Iterator[Span]:
     for detect in detectors:
-        for one in detect(folded.text):  # type: ignore[operator]
-            start, end = folded.original(one.start, one.end)
-            yield Span(start, end, one.category)
+        for found in detect(folded.text):  # type: ignore[operator]
+            start, end = folded.original(found.start, found.end)
+            yield Span(start, end, found.category)
 
 
 def marks(text: str) -> list[tuple[int, int]]:
@@ -132,7 +132,7 @@ def is_covered(span: Span, marks: list[tuple[int, int]]) -> bool:
 def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Return the spans in order; overlapping spans become one."""
     joined: list[Span] = []
-    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
+    for span in sorted(spans, key=lambda each: (each.start, -each.end)):
         if joined and span.start < joined[-1].end:
             last = joined[-1]
             joined[-1] = Span(last.start, max(last.end, span.end), last.category)

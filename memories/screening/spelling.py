@@ -101,7 +101,9 @@ def _plain(sign: str) -> str:
     if looks := _look_alike(sign):
         return looks
     plain = unicodedata.normalize("NFKC", sign)
-    bare = "".join(one for one in unicodedata.normalize("NFKD", plain) if not _is_mark(one))
+    bare = "".join(
+        letter for letter in unicodedata.normalize("NFKD", plain) if not _is_mark(letter)
+    )
     if bare != sign and len(bare) == 1 and not bare.isascii():
         return _look_alike(bare) or simplified(bare)
     return bare if bare.isascii() else simplified(plain)
@@ -126,9 +128,9 @@ def _look_alikes() -> dict[str, str]:
     for sign, others in confusable_homoglyphs.load("confusables.json").items():
         if len(sign) > 1 or not sign.isalpha():
             continue
-        seen = [other["c"] for other in others if len(other["c"]) == 1 and _is_latin(other["c"])]
-        if seen and unicodedata.name(sign, "").startswith(_LOOK_ALIKE):
-            found[sign] = str(seen[0])
+        letters = [other["c"] for other in others if len(other["c"]) == 1 and _is_latin(other["c"])]
+        if letters and unicodedata.name(sign, "").startswith(_LOOK_ALIKE):
+            found[sign] = str(letters[0])
     return found
 
 
@@ -254,17 +256,17 @@ def _chinese(text: str) -> list[tuple[int, int, str]]:
         said = run[0]
         if not _FEWEST <= len(said) <= _LONGEST or not any(sign in _HAN for sign in said):
             continue
-        digits = "".join(_repeated(one) for one in _PIECE.finditer(said))
+        digits = "".join(_repeated(piece) for piece in _PIECE.finditer(said))
         if len(digits) >= _FEWEST:
             found.append((run.start(), run.end(), digits))
     return found
 
 
-def _repeated(one: Match) -> str:
-    said = str(one["digit"])
+def _repeated(piece: Match) -> str:
+    said = str(piece["digit"])
     digit = _HAN.get(said, said)
-    told = one["times"]
-    if told is None:
+    count = piece["times"]
+    if count is None:
         return digit
-    times = int("".join(_HAN.get(sign, sign) for sign in told))
+    times = int("".join(_HAN.get(sign, sign) for sign in count))
     return digit * times if times <= _MOST_TIMES else digit

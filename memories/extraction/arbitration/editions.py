@@ -114,11 +114,11 @@ class Document:
     @cached_property
     def pieces(self) -> Counter[str]:
         """Return the sentences of the body without punctuation and spaces, with their counts."""
-        return Counter(bare for one in _SENTENCE.split(self.body) if (bare := _bare(one)))
+        return Counter(bare for sentence in _SENTENCE.split(self.body) if (bare := _bare(sentence)))
 
     @property
     def size(self) -> int:
-        return sum(len(one) * count for one, count in self.pieces.items())
+        return sum(len(piece) * count for piece, count in self.pieces.items())
 
 
 def edition_of(
@@ -133,7 +133,7 @@ def edition_of(
     if have_other_subjects(new, old):
         return None
     both = new.pieces & old.pieces
-    shared = sum(len(one) * count for one, count in both.items())
+    shared = sum(len(piece) * count for piece, count in both.items())
     of_new, of_old = shared / max(1, new.size), shared / max(1, old.size)
     titled = bool(_bare(new.title)) and _bare(new.title) == _bare(old.title)
     titled = titled or (of_project and have_one_subject(new, old))
@@ -180,7 +180,7 @@ def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) 
     after = sum(1 for _ in takewhile(_same, ends))
     if ours == theirs or before + after < _HALF * max(len(ours), len(theirs)):
         return False
-    values = (one[before : len(one) - after] for one in (ours, theirs))
+    values = (words[before : len(words) - after] for words in (ours, theirs))
     if telling and not all(map(_say_something, values)):
         return False
     named = ours[:before]
@@ -222,6 +222,6 @@ def _bare(text: str) -> str:
     return _BARE.sub("", segment.normalise(text))
 
 
-def _tells(one: Document, *, of_project: bool) -> bool:
-    least = _TELLING_TITLE_OF_PROJECT if of_project and one.subject else _TELLING_TITLE
-    return len(set(segment.terms(one.subject or one.title))) >= least
+def _tells(document: Document, *, of_project: bool) -> bool:
+    least = _TELLING_TITLE_OF_PROJECT if of_project and document.subject else _TELLING_TITLE
+    return len(set(segment.terms(document.subject or document.title))) >= least

@@ -91,21 +91,21 @@ def read(
 
 
 def _reading(old: str, new: str, shares: Mapping[str, float], thresholds: Thresholds) -> Reading:
-    given = {one: float(shares.get(one, 0.0)) for one in Relation}
-    for one, least in _doubtful(old, new, thresholds):
-        if given[one] <= least:
-            given[Relation.UNRELATED] += given[one]
-            given[one] = 0.0
+    given = {kind: float(shares.get(kind, 0.0)) for kind in Relation}
+    for kind, least in _doubtful(old, new, thresholds):
+        if given[kind] <= least:
+            given[Relation.UNRELATED] += given[kind]
+            given[kind] = 0.0
     relation = _likeliest(given, thresholds)
     return Reading(relation, float(shares.get(relation, 0.0)))
 
 
 def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Relation:
     """Return the likeliest relation; if none is sure, related ones are added up."""
-    best = max(Relation, key=lambda one: shares[one])
+    best = max(Relation, key=lambda relation: shares[relation])
     if shares[best] >= getattr(thresholds, best):
         return best
-    if sum(shares[one] for one in CONFLICTS) >= thresholds.contradicts:
+    if sum(shares[relation] for relation in CONFLICTS) >= thresholds.contradicts:
         return Relation.CONTRADICTS
     if shares[Relation.SAME] + shares[Relation.REFINES] >= thresholds.refines:
         return Relation.REFINES
@@ -148,9 +148,11 @@ def _doubtful(old: str, new: str, thresholds: Thresholds) -> Sequence[tuple[Rela
     plain = [segment.normalise(text) for text in (old, new)]
     denied = [denies(text) for text in plain]
     if denied[0] != denied[1]:
-        return [(one, thresholds.despite_denial) for one in (Relation.SAME, Relation.REFINES)]
-    told = [(bool(_TASTE.search(text)), bool(_OFTEN.search(text))) for text in plain]
-    if not any(denied) and sorted(told) == [(False, True), (True, False)]:
+        return [
+            (relation, thresholds.despite_denial) for relation in (Relation.SAME, Relation.REFINES)
+        ]
+    liked_or_often = [(bool(_TASTE.search(text)), bool(_OFTEN.search(text))) for text in plain]
+    if not any(denied) and sorted(liked_or_often) == [(False, True), (True, False)]:
         return [(Relation.CONTRADICTS, 1.0)]
     figures = [set(_FIGURE.findall(text)) for text in plain]
     return [(Relation.SAME, thresholds.despite)] if figures[0] != figures[1] else []
@@ -248,7 +250,7 @@ class BundledConsolidator:
             if len(text) > LONGEST or not fold(text):
                 continue
             for group in groups:
-                fits = all(related[one, place] not in CONFLICTS for one in group)
+                fits = all(related[member, place] not in CONFLICTS for member in group)
                 if fits and len(_text([*group, place], texts, related)) <= LONGEST_MERGE:
                     group.append(place)
                     break
@@ -270,7 +272,7 @@ class BundledConsolidator:
             [(texts[old], texts[new]) for old, new in places],
             thresholds=self._thresholds,
         )
-        return {place: one.relation for place, one in zip(places, found, strict=True)}
+        return {place: reading.relation for place, reading in zip(places, found, strict=True)}
 
 
 def _text(
@@ -287,4 +289,4 @@ def _text(
             full = fuller(texts[old], texts[new])
             if full is not None:
                 left.remove(old if full == texts[new] else new)
-    return join(texts[one] for one in left)
+    return join(texts[index] for index in left)

@@ -107,25 +107,31 @@ class BundledArbiter:
 
         If a memory has the same text, or the text that the candidate corrects, it is the only one.
         """
-        present = [one for one in known if one.status not in GONE]
+        present = [memory for memory in known if memory.status not in GONE]
         same, wrong = pairs.fold(candidate.content), pairs.fold(candidate.overrules)
-        for one in present:
-            if pairs.fold(one.content) == same:
-                return [Met(one, Finding(Verdict.SKIP, "same_text"))]
-            if wrong and pairs.fold(one.content) == wrong and one.status != "disabled":
-                return [Met(one, Finding(Verdict.REPLACE, "corrected"))]
-        found = {one.id: Met(one, told) for one in present if (told := _worded(candidate, one))}
-        statements = self._worth_reading(candidate, [one for one in present if one.id not in found])
+        for memory in present:
+            if pairs.fold(memory.content) == same:
+                return [Met(memory, Finding(Verdict.SKIP, "same_text"))]
+            if wrong and pairs.fold(memory.content) == wrong and memory.status != "disabled":
+                return [Met(memory, Finding(Verdict.REPLACE, "corrected"))]
+        found = {
+            memory.id: Met(memory, worded)
+            for memory in present
+            if (worded := _worded(candidate, memory))
+        }
+        statements = self._worth_reading(
+            candidate, [memory for memory in present if memory.id not in found]
+        )
         readings = pairs.read(
             self._reader,
-            [(one.content, candidate.content) for one in statements],
+            [(memory.content, candidate.content) for memory in statements],
             thresholds=self.thresholds,
         )
-        for one, reading in zip(statements, readings, strict=True):
-            finding = _finding(candidate, one, reading)
-            supports = _may_support(candidate, one, reading)
-            found[one.id] = Met(one, finding, reading.share, supports, is_read=True)
-        return [found[one.id] for one in present if one.id in found]
+        for memory, reading in zip(statements, readings, strict=True):
+            finding = _finding(candidate, memory, reading)
+            supports = _may_support(candidate, memory, reading)
+            found[memory.id] = Met(memory, finding, reading.share, supports, is_read=True)
+        return [found[memory.id] for memory in present if memory.id in found]
 
     def _worth_reading(self, candidate: Candidate, known: Sequence[Known]) -> Sequence[Known]:
         if self._most_pairs is None:
@@ -143,18 +149,18 @@ class BundledArbiter:
         """
         if decision.verdict not in _ON_ITS_OWN:
             return decision
-        near = [one for one in met if one.may_support]
-        near = sorted(near, key=lambda one: -one.memory.similarity)[: self._supports(met)]
+        near = [pair for pair in met if pair.may_support]
+        near = sorted(near, key=lambda pair: -pair.memory.similarity)[: self._supports(met)]
         readings = pairs.read(
             self._reader,
-            [(candidate.content, one.memory.content) for one in near],
+            [(candidate.content, pair.memory.content) for pair in near],
             thresholds=self.thresholds,
         )
         found = zip(near, readings, strict=True)
         supports = [
-            one.memory.id
-            for one, back in found
-            if back.relation not in CONFLICTS and (one.share < _HESITATES or _hesitates(back))
+            pair.memory.id
+            for pair, back in found
+            if back.relation not in CONFLICTS and (pair.share < _HESITATES or _hesitates(back))
         ]
         return replace(decision, supports=tuple(supports))
 
@@ -162,7 +168,7 @@ class BundledArbiter:
         """Return how many pairs may still be read in the other direction."""
         if self._most_pairs is None:
             return _MOST_SUPPORTS
-        return max(0, self._most_pairs - sum(one.is_read for one in met))
+        return max(0, self._most_pairs - sum(pair.is_read for pair in met))
 
 
 def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int) -> list[Known]:
@@ -172,22 +178,22 @@ def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int
     states. The best one is always included.
     """
     ours, denied = set(segment.terms(candidate.content)), pairs.denies(candidate.content)
-    terms = {one.id: set(segment.terms(one.content)) for one in known}
+    terms = {memory.id: set(segment.terms(memory.content)) for memory in known}
     count = Counter(term for each in terms.values() for term in each)
 
     def weight(words: set[str]) -> float:
         return sum(1 / count[word] for word in words)
 
     scores = {
-        one.id: one.similarity
-        + _SHARED_WORDS * weight(ours & terms[one.id]) / (weight(terms[one.id]) or 1)
-        + _DENIAL * (denied != pairs.denies(one.content))
-        for one in known
+        memory.id: memory.similarity
+        + _SHARED_WORDS * weight(ours & terms[memory.id]) / (weight(terms[memory.id]) or 1)
+        + _DENIAL * (denied != pairs.denies(memory.content))
+        for memory in known
     }
-    best = sorted(known, key=lambda one: -scores[one.id])[:most]
-    chosen = {one.id for one in best[:1]}
-    chosen |= {one.id for one in best if scores[one.id] >= _WORTH_READING}
-    return [one for one in known if one.id in chosen]
+    best = sorted(known, key=lambda memory: -scores[memory.id])[:most]
+    chosen = {memory.id for memory in best[:1]}
+    chosen |= {memory.id for memory in best if scores[memory.id] >= _WORTH_READING}
+    return [memory for memory in known if memory.id in chosen]
 
 
 def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
@@ -195,14 +201,14 @@ def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
 
     If the candidate is a newer edition of a project's page, it changes no other page.
     """
-    touched = [one for one in met if one.finding.verdict is not None]
+    touched = [pair for pair in met if pair.finding.verdict is not None]
     if not touched:
         return Decision(Verdict.ADD, kind=candidate.kind, reasons=("nothing_like_it",))
-    beside = [one for one in touched if one.finding.verdict is Verdict.KEEP_BOTH]
-    own = [one for one in touched if one not in beside and _is_own_page(candidate, one)]
+    beside = [pair for pair in touched if pair.finding.verdict is Verdict.KEEP_BOTH]
+    own = [pair for pair in touched if pair not in beside and _is_own_page(candidate, pair)]
     touched = [*own, *beside] if own else touched
-    first = min(touched, key=lambda one: _rank(one.finding))
-    others = [one for one in touched if one is not first and _may_change(one, first, candidate)]
+    first = min(touched, key=lambda pair: _rank(pair.finding))
+    others = [pair for pair in touched if pair is not first and _may_change(pair, first, candidate)]
     return _decision(candidate, first, others)
 
 
@@ -235,24 +241,24 @@ def _worded(candidate: Candidate, memory: Known) -> Finding | None:
     return _checked(candidate, memory, found) if found else None
 
 
-def _is_own_page(candidate: Candidate, one: Met) -> bool:
+def _is_own_page(candidate: Candidate, pair: Met) -> bool:
     """Return whether the memory is the same project page, by its wording or its name."""
-    if not _are_of_projects(candidate, one.memory):
+    if not _are_of_projects(candidate, pair.memory):
         return False
-    if one.finding in (NOTHING_NEW, NEWER):
+    if pair.finding in (NOTHING_NEW, NEWER):
         return True
-    new, old = Document(candidate.content), Document(one.memory.content)
+    new, old = Document(candidate.content), Document(pair.memory.content)
     return bool(new.name) and new.name == old.name
 
 
-def _may_change(one: Met, first: Met, candidate: Candidate) -> bool:
+def _may_change(pair: Met, first: Met, candidate: Candidate) -> bool:
     """Return whether a candidate that replaces `first` may also replace or contradict this one.
 
     A page replaces several pages only if they are worded alike, as older editions are.
     """
-    if not (one.finding.is_conflict and _are_of_projects(candidate, one.memory)):
+    if not (pair.finding.is_conflict and _are_of_projects(candidate, pair.memory)):
         return True
-    return editions.are_worded_alike(Document(first.memory.content), Document(one.memory.content))
+    return editions.are_worded_alike(Document(first.memory.content), Document(pair.memory.content))
 
 
 def _differ_in_one_value(candidate: Candidate, memory: Known) -> bool:
@@ -301,7 +307,7 @@ def _hesitates(reading: Reading) -> bool:
 
 def _begin_alike(candidate: Candidate, memory: Known) -> bool:
     """Return whether both begin with the same two words, like items of a list ("I like …")."""
-    first, second = (_first_words(one.content) for one in (candidate, memory))
+    first, second = (_first_words(statement.content) for statement in (candidate, memory))
     return first == second and first[-1:] not in (["am"], ["have"], ["在"])
 
 
@@ -319,7 +325,9 @@ def are_strangers(candidate: Candidate, memory: Known) -> bool:
 
 
 def _is_plan(candidate: Candidate) -> bool:
-    return candidate.kind == _PLAN or any(one.endswith(".planned") for one in candidate.reasons)
+    return candidate.kind == _PLAN or any(
+        reason.endswith(".planned") for reason in candidate.reasons
+    )
 
 
 def _are_of_projects(candidate: Candidate, memory: Known) -> bool:
@@ -330,7 +338,7 @@ def _differ_by_value(candidate: Candidate, memory: Known) -> bool:
     """Return whether both say the same about a project, except for a date or a number."""
     if not _are_of_projects(candidate, memory):
         return False
-    texts = [without_values(pairs.fold(one.content)) for one in (candidate, memory)]
+    texts = [without_values(pairs.fold(statement.content)) for statement in (candidate, memory)]
     return texts[0] == texts[1]
 
 
@@ -359,7 +367,7 @@ def _said_again(candidate: Candidate, memory: Known) -> bool:
 
 def _may_replace_unasked(candidate: Candidate, memory: Known) -> bool:
     """Return whether both are about a project and begin with the same word, their subject."""
-    first = [segment.words(pairs.fold(one.content))[:1] for one in (candidate, memory)]
+    first = [segment.words(pairs.fold(statement.content))[:1] for statement in (candidate, memory)]
     return _are_of_projects(candidate, memory) and first[0] == first[1]
 
 
@@ -410,8 +418,8 @@ def _checked(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
 
 def is_earlier(candidate: Candidate, memory: Known) -> bool:
     """Return whether the candidate is about a time before the memory was said."""
-    told, since = candidate.occurred_at, memory.said_at
-    return bool(told and since and told < since - timedelta(days=1))
+    occurred, since = candidate.occurred_at, memory.said_at
+    return bool(occurred and since and occurred < since - timedelta(days=1))
 
 
 def _rank(finding: Finding) -> int:
@@ -434,8 +442,8 @@ def _decision(candidate: Candidate, met: Met, others: Sequence[Met]) -> Decision
         kind="constraint" if keeps_kind else candidate.kind,
         reasons=(finding.reason,),
         beside=tuple(
-            Beside(one.memory.id, one.finding.verdict, one.finding.reason)
-            for one in others
-            if one.finding.verdict is not None
+            Beside(other.memory.id, other.finding.verdict, other.finding.reason)
+            for other in others
+            if other.finding.verdict is not None
         ),
     )

@@ -74,10 +74,10 @@ class ModelArbiter:
         There are none if the head is sure about the memory of the verdict.
         """
         sure = self._bundled.thresholds.sure
-        about = next((one for one in met if one.memory.id == ruled.target_id), None)
+        about = next((pair for pair in met if pair.memory.id == ruled.target_id), None)
         if about and about.share >= sure and ruled.verdict is not Verdict.KEEP_BOTH:
             return []
-        return [one.memory for one in met if one.share < sure]
+        return [pair.memory for pair in met if pair.share < sure]
 
     def _answer(
         self, candidate: Candidate, offered: Sequence[Known]
@@ -86,7 +86,7 @@ class ModelArbiter:
 
         If the question is too long for the model, half of the memories are left out.
         """
-        named = {f"m{number}": one for number, one in enumerate(offered, start=1)}
+        named = {f"m{number}": memory for number, memory in enumerate(offered, start=1)}
         prompt = prompts.arbitration(
             _material(candidate, named),
             ids=list(named),
@@ -114,11 +114,11 @@ def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
         "known": [
             {
                 "id": name,
-                "kind": one.kind,
-                "content": one.content[:_LONGEST],
-                "since": f"{one.said_at:%Y-%m-%d}" if one.said_at else None,
+                "kind": memory.kind,
+                "content": memory.content[:_LONGEST],
+                "since": f"{memory.said_at:%Y-%m-%d}" if memory.said_at else None,
             }
-            for name, one in named.items()
+            for name, memory in named.items()
         ],
     }
 
@@ -188,7 +188,7 @@ def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Deci
 
 
 def _says_both(text: str, old: str, new: str) -> bool:
-    words, first, second = (set(segment.terms(one)) for one in (text, old, new))
+    words, first, second = (set(segment.terms(statement)) for statement in (text, old, new))
     if not words or language_of(text) not in (language_of(old), language_of(new)):
         return False
     if len(text) > len(old) + len(new) + _JOINED:  # it repeats itself
@@ -235,7 +235,7 @@ class ModelConsolidator:
         language = segment.language(" ".join(texts))
         prompt = prompts.consolidation({"memories": shown}, ids=list(names), language=language)
         found = [_joined(item, names, texts) for item in self._asker.ask(prompt, read=_items)]
-        taken = [place for one in found for place in one.inputs]
+        taken = [place for joined in found for place in joined.inputs]
         if len(found) > MOST_RESULTS or len(taken) != len(set(taken)):
             raise Ungrounded
         return found
@@ -244,18 +244,18 @@ class ModelConsolidator:
 def _items(answer: str) -> list[dict[str, Any]]:
     """Return all items. Raises `Unreadable` if the answer was truncated or isn't a list."""
     found = questions.fields(answer, name="joined")["joined"]
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise questions.Unreadable
     return found
 
 
 def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[str]) -> Joined:
     said = item.get("from")
-    given = [questions.cleaned(one) for one in said] if isinstance(said, list) else []
-    places = sorted({names[one] for one in given if one in names})
+    given = [questions.cleaned(name) for name in said] if isinstance(said, list) else []
+    places = sorted({names[name] for name in given if name in names})
     content = questions.cleaned(item.get("content"))
-    known = all(one in names for one in given)
-    if not known or len(places) < 2 or not is_grounded(content, [texts[one] for one in places]):
+    known = all(name in names for name in given)
+    if not known or len(places) < 2 or not is_grounded(content, [texts[place] for place in places]):
         raise Ungrounded
     return Joined(content, tuple(places))
 
@@ -270,7 +270,7 @@ def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> b
     words, each = set(segment.terms(content)), [set(segment.terms(text)) for text in texts]
     theirs: set[str] = set().union(*each)
     shared: set[str] = theirs.intersection(*each)
-    figures = {one for one in words | theirs if any(map(str.isdigit, one))}
+    figures = {word for word in words | theirs if any(map(str.isdigit, word))}
     return (
         language_of(content) in {language_of(text) for text in texts}
         and all(_says(words, side - shared, kept) for side in each)

@@ -57,12 +57,14 @@ class ModelExtractor:
         if turn.user.speaker and turn.assistant.speaker:
             found += self._said(_other_side(turn), role="assistant")
         kept = masking.without_repeats(
-            _with_orders([_as_read(one, ruled.candidates) for one in found], ruled.candidates),
+            _with_orders(
+                [_as_read(candidate, ruled.candidates) for candidate in found], ruled.candidates
+            ),
             block=turn.known_block,
             most=prompts.MOST_CANDIDATES,
         )
-        redacted = any(masking.is_redacted(one.content) for one in kept)
-        refused = tuple(replace(one, redacted=redacted) for one in ruled.refused)
+        redacted = any(masking.is_redacted(candidate.content) for candidate in kept)
+        refused = tuple(replace(report, redacted=redacted) for report in ruled.refused)
         return replace(ruled, candidates=tuple(kept), refused=refused)
 
     def _said(
@@ -89,7 +91,7 @@ class ModelExtractor:
         """
         found: list[Candidate] = []
         for piece in tokens.split(text, size=size, overlap=_OVERLAP):
-            spans = [one for one in around["spans"] if one in piece]
+            spans = [span for span in around["spans"] if span in piece]
             material = {**around, "spans": spans, "message": piece}
             prompt = prompts.extraction(material, language=language)
             try:
@@ -108,13 +110,13 @@ def _memories(spoken: Spoken, answer: str) -> questions.Kept[Candidate]:
     read = questions.items(
         answer, name="memories", most=prompts.MOST_CANDIDATES, shape={"content": str, "quote": str}
     )
-    found = [one for item in read.items if (one := proven(item, spoken)) is not None]
+    found = [candidate for item in read.items if (candidate := proven(item, spoken)) is not None]
     return questions.Kept(found, read.dropped + len(read.items) - len(found))
 
 
 def _spans(ruled: Extraction, *, role: str) -> list[str]:
     """Return the quotes that the reader would keep, as hints for the model."""
-    quotes = (one.quote for one in ruled.candidates if one.quoted_role == role)
+    quotes = (candidate.quote for candidate in ruled.candidates if candidate.quoted_role == role)
     return list(dict.fromkeys(quotes))[: prompts.MOST_CANDIDATES]
 
 
@@ -140,16 +142,18 @@ def _other_side(turn: TurnText) -> TurnText:
 
 def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list[Candidate]:
     """Mark candidates that "remember …" asks for as explicit, and add the overlooked ones."""
-    orders = [one for one in ruled if one.explicit]
-    kept = [_ordered(one, orders) for one in found]
-    return kept + [order for order in orders if not any(_same_span(order, one) for one in found)]
+    orders = [candidate for candidate in ruled if candidate.explicit]
+    kept = [_ordered(candidate, orders) for candidate in found]
+    return kept + [
+        order for order in orders if not any(_same_span(order, candidate) for candidate in found)
+    ]
 
 
 def _as_read(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
     """Add the reader's topic if the model gave none, and the reader's doubt about the owner."""
-    same = [one for one in ruled if _same_span(one, candidate)]
-    tags = candidate.tags or next((one.tags for one in same if one.tags), ())
-    doubted = next((one for one in same if OWNER_UNSURE in one.reasons), None)
+    same = [other for other in ruled if _same_span(other, candidate)]
+    tags = candidate.tags or next((other.tags for other in same if other.tags), ())
+    doubted = next((other for other in same if OWNER_UNSURE in other.reasons), None)
     if doubted is None:
         return replace(candidate, tags=tags)
     return replace(
@@ -174,11 +178,11 @@ def _ordered(candidate: Candidate, orders: Sequence[Candidate]) -> Candidate:
     return candidate
 
 
-def _same_span(one: Candidate, other: Candidate) -> bool:
+def _same_span(candidate: Candidate, other: Candidate) -> bool:
     return (
-        one.quoted_role == other.quoted_role
-        and one.quote_start < other.quote_start + len(other.quote)
-        and other.quote_start < one.quote_start + len(one.quote)
+        candidate.quoted_role == other.quoted_role
+        and candidate.quote_start < other.quote_start + len(other.quote)
+        and other.quote_start < candidate.quote_start + len(candidate.quote)
     )
 
 
@@ -200,24 +204,26 @@ class ModelJointReader:
         self._asker = asker
 
     def read(self, turns: Sequence[Heard]) -> list[Gathered]:
-        spoken = [one for one in turns if _own(one).says_something]
+        spoken = [turn for turn in turns if _own(turn).says_something]
         found = [
-            one
+            gathered
             for stretch in pieces(spoken, cost=_cost, most=_STRETCH, shared=1)
-            for one in self._stretch(stretch)
+            for gathered in self._stretch(stretch)
         ]
         known = masking.folded(turns[0].text.known_block) if turns else ""
         kept: dict[str, Gathered] = {}
-        for one in found:
-            if not masking.repeats(one.candidate.content, one.candidate.quote, known=known):
-                kept.setdefault(masking.folded(one.candidate.content), one)
+        for gathered in found:
+            if not masking.repeats(
+                gathered.candidate.content, gathered.candidate.quote, known=known
+            ):
+                kept.setdefault(masking.folded(gathered.candidate.content), gathered)
         return list(kept.values())[: prompts.MOST_CANDIDATES]
 
     def _stretch(self, turns: Sequence[Heard]) -> list[Gathered]:
-        if len(turns) < 2 or not any(one.fresh for one in turns):
+        if len(turns) < 2 or not any(turn.fresh for turn in turns):
             return []
-        shown = [_shown_turns(number, one) for number, one in enumerate(turns, start=1)]
-        language = segment.language(" ".join(one.text.user.text[:200] for one in turns))
+        shown = [_shown_turns(number, turn) for number, turn in enumerate(turns, start=1)]
+        language = segment.language(" ".join(turn.text.user.text[:200] for turn in turns))
         prompt = prompts.joint_reading({"turns": shown}, language=language)
         try:
             return list(self._asker.ask(prompt, read=partial(_read, turns)).items)
@@ -235,7 +241,7 @@ def _read(turns: Sequence[Heard], answer: str) -> questions.Kept[Gathered]:
         most=prompts.MOST_CANDIDATES,
         shape={"content": str, "turns": list},
     )
-    found = [one for item in read.items if (one := _gathered(item, turns)) is not None]
+    found = [gathered for item in read.items if (gathered := _gathered(item, turns)) is not None]
     return questions.Kept(found, read.dropped + len(read.items) - len(found))
 
 
@@ -259,9 +265,13 @@ def _cost(heard: Heard) -> int:
 
 def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | None:
     given = item.get("turns")
-    numbers = {one for one in given if isinstance(one, int)} if isinstance(given, list) else set()
-    meant = [turns[one - 1] for one in sorted(numbers) if 0 < one <= len(turns)]
-    if len(meant) < 2 or not any(one.fresh for one in meant):
+    numbers = (
+        {number for number in given if isinstance(number, int)}
+        if isinstance(given, list)
+        else set()
+    )
+    meant = [turns[number - 1] for number in sorted(numbers) if 0 < number <= len(turns)]
+    if len(meant) < 2 or not any(turn.fresh for turn in meant):
         return None
     content = questions.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
     if not _holds(content, meant) or _said_alone(content, meant):
@@ -279,12 +289,12 @@ def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | Non
         quote_start=quotation.start if quotation else 0,
         reasons=("model", "over_turns"),
     )
-    return Gathered(candidate, last.turn, needs=tuple(one.turn for one in meant[:-1]))
+    return Gathered(candidate, last.turn, needs=tuple(turn.turn for turn in meant[:-1]))
 
 
 def _holds(content: str, meant: Sequence[Heard]) -> bool:
     """Return whether `content` has the turns' language and words, and none but their numbers."""
-    said = "\n".join(_own(one).readable for one in meant)
+    said = "\n".join(_own(turn).readable for turn in meant)
     if not content or secret_search.find(content) or language_of(content) != language_of(said):
         return False
     words, theirs = _words(content), _words(said)
@@ -294,21 +304,21 @@ def _holds(content: str, meant: Sequence[Heard]) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    return {one for one in segment.terms(text) if not any(map(str.isdigit, one))}
+    return {term for term in segment.terms(text) if not any(map(str.isdigit, term))}
 
 
 def _days(meant: Sequence[Heard]) -> str:
     """Return the dates that the turns name, and the years in which they were said."""
     days = [
         day
-        for one in meant
-        for day in days_named(_own(one).readable, spoken_at=one.text.user.spoken_at)
+        for turn in meant
+        for day in days_named(_own(turn).readable, spoken_at=turn.text.user.spoken_at)
     ]
-    years = [one.text.user.spoken_at.year for one in meant]
+    years = [turn.text.user.spoken_at.year for turn in meant]
     return "\n".join(map(str, [*days, *years]))
 
 
 def _said_alone(content: str, meant: Sequence[Heard]) -> bool:
     """Return whether a single turn says all of it; then it was found when the turn was read."""
     words = set(segment.terms(content))
-    return any(words <= set(segment.terms(_own(one).readable)) for one in meant)
+    return any(words <= set(segment.terms(_own(turn).readable)) for turn in meant)

@@ -54,10 +54,13 @@ class StandInExtractor(_StandIn[Extractor]):
     """Mark each candidate of the bundled extractor with a reason."""
 
     def extract(self, turn: TurnText) -> Extraction:
-        found, stood_in = self._ask(lambda one: one.extract(turn))
+        found, stood_in = self._ask(lambda method: method.extract(turn))
         if not stood_in:
             return found
-        marked = [replace(one, reasons=(*one.reasons, _REASON)) for one in found.candidates]
+        marked = [
+            replace(candidate, reasons=(*candidate.reasons, _REASON))
+            for candidate in found.candidates
+        ]
         return replace(found, candidates=tuple(marked))
 
 
@@ -65,7 +68,7 @@ class StandInArbiter(_StandIn[Arbiter]):
     """Mark each decision of the bundled arbiter with a reason."""
 
     def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
-        found, stood_in = self._ask(lambda one: one.arbitrate(candidate, known, now=now))
+        found, stood_in = self._ask(lambda method: method.arbitrate(candidate, known, now=now))
         return replace(found, reasons=(*found.reasons, _REASON)) if stood_in else found
 
 
@@ -73,14 +76,16 @@ class StandInSummarizer(_StandIn[Summarizer]):
     def summarize(
         self, previous: str, messages: Sequence[tuple[str, str]], *, max_tokens: int
     ) -> str:
-        return self._ask(lambda one: one.summarize(previous, messages, max_tokens=max_tokens))[0]
+        return self._ask(
+            lambda method: method.summarize(previous, messages, max_tokens=max_tokens)
+        )[0]
 
 
 class StandInConsolidator(_StandIn[Consolidator]):
     def consolidate(self, texts: Sequence[str]) -> list[Joined]:
-        return self._ask(lambda one: one.consolidate(texts))[0]
+        return self._ask(lambda method: method.consolidate(texts))[0]
 
 
 class StandInJointReader(_StandIn[JointReader]):
     def read(self, turns: Sequence[Heard]) -> list[Gathered]:
-        return self._ask(lambda one: one.read(turns))[0]
+        return self._ask(lambda method: method.read(turns))[0]

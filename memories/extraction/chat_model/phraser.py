@@ -42,14 +42,17 @@ class ModelPhraser:
         Long statements have none, nor do those whose phrase is missing or fails a check. Raises
         `ProviderError`.
         """
-        short = [one for one in dict.fromkeys(statements) if len(one) <= pairs.LONGEST]
+        short = [
+            statement for statement in dict.fromkeys(statements) if len(statement) <= pairs.LONGEST
+        ]
         phrases = dict(zip(short, self._asked(short) if short else (), strict=True))
-        return [phrases.get(one, "") for one in statements]
+        return [phrases.get(statement, "") for statement in statements]
 
     def _asked(self, statements: Sequence[str]) -> list[str]:
-        named = {f"m{number}": one for number, one in enumerate(statements, start=1)}
+        named = {f"m{number}": statement for number, statement in enumerate(statements, start=1)}
         shown = [
-            {"id": name, "content": masking.masked_by_reading(one)} for name, one in named.items()
+            {"id": name, "content": masking.masked_by_reading(statement)}
+            for name, statement in named.items()
         ]
         prompt = prompts.phrasing(
             {"memories": shown}, ids=list(named), language=segment.language(" ".join(statements))
@@ -67,7 +70,7 @@ class ModelPhraser:
     def _read(self, named: Mapping[str, str], answer: str) -> Kept[tuple[str, str]]:
         """Return the phrases that pass every check, by name; repeated names are dropped."""
         read = questions.items(answer, name="phrases", most=_MOST, shape={"id": str, "phrase": str})
-        given = [(one["id"].strip(), questions.cleaned(one["phrase"])) for one in read.items]
+        given = [(item["id"].strip(), questions.cleaned(item["phrase"])) for item in read.items]
         names = [name for name, _ in given]
         fit = [
             (name, phrase)
@@ -76,10 +79,10 @@ class ModelPhraser:
         ]
         related = pairs.read(self._reader, [(named[name], phrase) for name, phrase in fit])
         kept = [
-            one
-            for one, reading in zip(fit, related, strict=True)
+            pair
+            for pair, reading in zip(fit, related, strict=True)
             if reading.relation in (Relation.SAME, Relation.REFINES)
-            or pairs.fold(one[1]) == pairs.fold(named[one[0]])
+            or pairs.fold(pair[1]) == pairs.fold(named[pair[0]])
         ]
         return Kept(kept, read.dropped + len(given) - len(kept))
 
@@ -95,5 +98,7 @@ def _fits(phrase: str, statement: str) -> bool:
         return False
     if masking.is_redacted(phrase) or masking.screen(phrase).refused:
         return False
-    told = [pattern for pattern in _NOT_LOST.values() if pattern.search(statement)]
-    return all(one.search(phrase) for one in told) and is_grounded(phrase, [statement], kept=_KEPT)
+    required = [pattern for pattern in _NOT_LOST.values() if pattern.search(statement)]
+    return all(pattern.search(phrase) for pattern in required) and is_grounded(
+        phrase, [statement], kept=_KEPT
+    )

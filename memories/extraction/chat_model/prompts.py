@@ -77,9 +77,9 @@ def _prompt(
     tokens: int = 0,
 ) -> Prompt:
     """Build a prompt. `most` limits the tokens of the answer, `tokens` is the requested length."""
-    told = _text(step, language).replace("{tokens}", str(tokens))
+    instructions = _text(step, language).replace("{tokens}", str(tokens))
     shown = json.dumps(material, ensure_ascii=False)
-    messages = ChatMessage("system", told), ChatMessage("user", shown)
+    messages = ChatMessage("system", instructions), ChatMessage("user", shown)
     # Models count tokens differently, especially in Chinese.
     return Prompt(step, f"{step}-{_VERSIONS[step]}", messages, schema, most or 2 * tokens + 100)
 

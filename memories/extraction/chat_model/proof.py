@@ -97,8 +97,8 @@ def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
 def _known(quotation: Quotation, day: date | None, spoken: Spoken) -> str:
     """Return all texts from which a statement's numbers and names may come."""
     days = [*days_named(quotation.text, spoken_at=spoken.at), *([day] if day else [])]
-    told = "\n".join(f"{one.isoformat()} {one.month} {one.day}" for one in days)
-    return f"{spoken.said}\n{told}\n{spoken.at.year}"
+    dates = "\n".join(f"{named.isoformat()} {named.month} {named.day}" for named in days)
+    return f"{spoken.said}\n{dates}\n{spoken.at.year}"
 
 
 def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> str:
@@ -191,7 +191,7 @@ class Quotable:
         and the like, and `secrets` the spans of secrets that the reader found.
         """
         text = masking.hide(masking.cover(said.text), secrets, sign=masking.SECRET)
-        places = [(said.text.find(one), len(one)) for one in without if one]
+        places = [(said.text.find(sentence), len(sentence)) for sentence in without if sentence]
         orders = [(at, at + size) for at, size in places if at >= 0]
         mask = masking.hide(masking.cover_foreign(text), [*not_lived, *orders], sign=masking.COVER)
         return cls(said, role, mask)
@@ -225,7 +225,7 @@ class Quotable:
         ]
         if not wanted or not scored:
             return None
-        shared, _, clause = max(scored, key=lambda one: one[:2])
+        shared, _, clause = max(scored, key=lambda candidate: candidate[:2])
         if shared < _ALIKE * len(wanted):
             return None
         lead = len(clause[0]) - len(clause[0].lstrip())
@@ -294,12 +294,12 @@ def _chinese(content: str) -> Iterator[str]:
 def days_named(text: str, *, spoken_at: datetime) -> list[date]:
     """Return the first and the last day of each date in a text."""
     found = dates_in(text, spoken_at=spoken_at, language=language_of(text))
-    return [day for one in found for day in (one.first, one.last)]
+    return [day for dated in found for day in (dated.first, dated.last)]
 
 
 def figures(text: str) -> set[int]:
     """Return the whole numbers in a text, except those of 20 digits or more."""
-    return {int(one) for one in _FIGURE.findall(text) if len(one) < 20}
+    return {int(number) for number in _FIGURE.findall(text) if len(number) < 20}
 
 
 def _spelled(text: str) -> set[int]:

@@ -59,17 +59,19 @@ class Asker:
     def _use(
         self, prompt: Prompt, answer: Completion | None, *, outcome: str, since: float
     ) -> ModelUse:
-        asked, told = 0, 0  # if there is no answer
+        input_tokens, output_tokens = 0, 0  # if there is no answer
         if answer is not None:
-            asked = _tokens(answer.input_tokens, (one.content for one in prompt.messages))
-            told = _tokens(answer.output_tokens, [answer.text])
+            input_tokens = _tokens(
+                answer.input_tokens, (message.content for message in prompt.messages)
+            )
+            output_tokens = _tokens(answer.output_tokens, [answer.text])
         return ModelUse(
             step=prompt.step,
             provider=self._model.name,
             model=self._model.model,
             prompt_version=prompt.version,
-            input_tokens=asked,
-            output_tokens=told,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
             took_ms=max(0, round((self._clock() - since) * 1000)),
             outcome=outcome,
         )
@@ -131,7 +133,7 @@ def items(answer: str, *, name: str, most: int, shape: Mapping[str, type]) -> Ke
     or if none of its items can be used, which doesn't mean "nothing found".
     """
     found = _list_of(answer, name, most=most)
-    kept = [one for one in found if _has_shape(one, shape)]
+    kept = [item for item in found if _has_shape(item, shape)]
     if found and not kept:
         raise Unreadable
     return Kept(kept[:most], dropped=len(found) - len(kept))
@@ -199,14 +201,14 @@ def one_of(value: object, *, among: tuple[str, ...], default: str) -> str:
     if not isinstance(value, str):
         return default
     meant = value.strip().replace(" ", "_").casefold()
-    return next((one for one in among if one.casefold() == meant), default)
+    return next((option for option in among if option.casefold() == meant), default)
 
 
 def words(value: object, *, most: int, longest: int) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
-    texts = dict.fromkeys(cleaned(one) for one in value[: 4 * most])
-    return tuple(one for one in texts if one and len(one) <= longest)[:most]
+    texts = dict.fromkeys(cleaned(text) for text in value[: 4 * most])
+    return tuple(text for text in texts if text and len(text) <= longest)[:most]
 
 
 def _object_with(answer: str, name: str) -> dict[str, Any] | None:

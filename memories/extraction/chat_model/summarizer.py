@@ -44,7 +44,7 @@ class ModelSummarizer:
         max_tokens: int,
         size: int,
     ) -> str:
-        for piece in pieces(said, cost=lambda one: self._count(one[1]), most=size):
+        for piece in pieces(said, cost=lambda message: self._count(message[1]), most=size):
             material = {
                 "previous": summary,
                 "messages": [{"role": role, "text": text} for role, text in piece],
@@ -68,7 +68,7 @@ class ModelSummarizer:
         If not even the first one fits, its beginning is returned.
         """
         kept = ""
-        for sentence in dict.fromkeys(one.strip() for one in _END.split(text) if one.strip()):
+        for sentence in dict.fromkeys(part.strip() for part in _END.split(text) if part.strip()):
             space = " " if kept and kept[-1].isascii() else ""
             if self._count(f"{kept}{space}{sentence}") > max_tokens:
                 break

@@ -324,7 +324,9 @@ def _cjk_slash(match: linear.Match, said: Sentence) -> Dated | None:
     """Parse 10/4; 1/2 and 3/4 are more likely fractions."""
     month, day = int(match["month"]), int(match["day"])
     around = said.before[-1:] + said.after[:1]
-    if month < day <= 5 or any((one.isalnum() and one.isascii()) or one in "/.-" for one in around):
+    if month < day <= 5 or any(
+        (sign.isalnum() and sign.isascii()) or sign in "/.-" for sign in around
+    ):
         return None
     return _at(match, (date(said.year_of(month, day), month, day),) * 2, relative=False)
 
@@ -365,23 +367,27 @@ def dates_in(text: str, *, spoken_at: datetime, language: str, holds: str = "") 
     )
     found: list[Dated] = []
     for dated in _all(said):
-        if not any(dated.start < one.end and one.start < dated.end for one in found):
+        if not any(dated.start < other.end and other.start < dated.end for other in found):
             found.append(dated)
-    return _joined(text, sorted(found, key=lambda one: one.start))
+    return _joined(text, sorted(found, key=lambda other: other.start))
 
 
 def _all(said: Sentence) -> Iterator[Dated]:
     latin = said.language not in ("zh", "ja")
     for name, reader in (_LATIN if latin else _CJK).items():
         for match in _P[name].finditer(said.text):
-            told = replace(said, before=said.text[: match.start()], after=said.text[match.end() :])
-            if latin and (told.before[-1:].isalnum() or told.after[:1].isalnum()):
+            context = replace(
+                said, before=said.text[: match.start()], after=said.text[match.end() :]
+            )
+            if latin and (context.before[-1:].isalnum() or context.after[:1].isalnum()):
                 continue  # RE2's \b knows ASCII only
-            lead = (_latin_lead if latin else _cjk_lead)(told)
+            lead = (_latin_lead if latin else _cjk_lead)(context)
             since = lead == "since"  # a recurring event has a date too, if it says since when
-            told = replace(told, lead=lead, past=said.past or since, habit=said.habit and not since)
+            context = replace(
+                context, lead=lead, past=said.past or since, habit=said.habit and not since
+            )
             try:
-                dated = reader(match, told) if lead != "every" else None
+                dated = reader(match, context) if lead != "every" else None
             except (ValueError, OverflowError, KeyError):  # February 30, in 999 years
                 continue
             if dated:
@@ -432,4 +438,4 @@ def _joined(text: str, found: list[Dated]) -> list[Dated]:
                 kept[-1] = replace(before, end=dated.end, last=last, kind="on", loose=False)
         else:
             kept.append(dated)
-    return [one for one in kept if one.kind != "every"]
+    return [dated for dated in kept if dated.kind != "every"]

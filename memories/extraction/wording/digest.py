@@ -39,9 +39,9 @@ def digest(text: str) -> Digest:
     """
     title = Document(text[:_READ]).title
     body = _CODE.sub("\n", text[:_READ])
-    told = (_plain(one) for one in _END.split(_MARKS.sub("", body)))
-    sentences = list(dict.fromkeys(one for one in told if one))
-    weight = Counter(term for one in sentences for term in segment.terms(one))
+    parts = (_plain(part) for part in _END.split(_MARKS.sub("", body)))
+    sentences = list(dict.fromkeys(sentence for sentence in parts if sentence))
+    weight = Counter(term for sentence in sentences for term in segment.terms(sentence))
     tags = _tags(body, title=title)
     if len(text) <= LONG:
         return Digest("", tags)
@@ -56,22 +56,26 @@ def _summary(sentences: list[str], *, title: str, weight: Counter[str]) -> str:
         if at not in chosen and len(sentences[at]) < room and sentences[at] != title:
             chosen.add(at)
             room -= len(sentences[at]) + 1
-    told = [sentences[at] for at in sorted(chosen)]
-    return _joined(told) if told else sentences[0][:SUMMARY_CHARS] if sentences else ""
+    summary = [sentences[at] for at in sorted(chosen)]
+    return _joined(summary) if summary else sentences[0][:SUMMARY_CHARS] if sentences else ""
 
 
 def _tells(sentences: list[str], at: int, weight: Counter[str]) -> float:
     terms = set(segment.terms(sentences[at]))
-    told = sum(math.log1p(weight[term]) for term in terms)
-    return told / (4 + len(terms)) / math.sqrt(1 + at / 10)
+    total = sum(math.log1p(weight[term]) for term in terms)
+    return total / (4 + len(terms)) / math.sqrt(1 + at / 10)
 
 
-def _joined(told: list[str]) -> str:
+def _joined(sentences: list[str]) -> str:
     text = ""
-    for one in told:
+    for sentence in sentences:
         gap = " " if text and text[-1].isascii() else ""
-        stop = "" if not text or text[-1] in ".!?。！？；:：" else ("." if one.isascii() else "。")
-        text = f"{text}{stop}{gap or (' ' if stop == '.' else '')}{one}"
+        stop = (
+            ""
+            if not text or text[-1] in ".!?。！？；:："
+            else ("." if sentence.isascii() else "。")
+        )
+        text = f"{text}{stop}{gap or (' ' if stop == '.' else '')}{sentence}"
     return text[:SUMMARY_CHARS]
 
 
@@ -96,12 +100,12 @@ def _tags(text: str, *, title: str) -> tuple[str, ...]:
 def _fits(word: str) -> bool:
     short = 2 if any("\u4e00" <= character <= "\u9fff" for character in word) else 3
     bare = word.casefold()
-    told = (
+    is_telling = (
         bare not in ENGLISH_STOP_WORDS
         and bare not in CHINESE_STOP_WORDS
         and any(map(str.isalpha, bare))
     )
-    return told and short <= len(word) <= _LONGEST_TAG
+    return is_telling and short <= len(word) <= _LONGEST_TAG
 
 
 LONGEST_HEADLINE = 60
@@ -115,8 +119,10 @@ def headline(text: str) -> str:
 
     The result is a part of the text, so that it is found when the text is forgotten.
     """
-    sentences = [" ".join(one.split()) for one in _HEADLINE_END.split(text[:_READ_FOR_HEADLINE])]
-    telling = next((one for one in sentences if says_something(one)), "")
+    sentences = [
+        " ".join(sentence.split()) for sentence in _HEADLINE_END.split(text[:_READ_FOR_HEADLINE])
+    ]
+    telling = next((sentence for sentence in sentences if says_something(sentence)), "")
     found = _without_lead(telling) or " ".join(text[:_READ_FOR_HEADLINE].split())
     return _cut(found[:1].upper() + found[1:])
 

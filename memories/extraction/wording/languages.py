@@ -19,7 +19,7 @@ def language_of(text: str) -> str:
         return "ja"
     if han and ("我" in sample or han >= len(_LATIN.findall(sample))):
         return "zh"
-    words = [one.replace("’", "'").casefold() for one in _WORDS.findall(sample)]
+    words = [word.replace("’", "'").casefold() for word in _WORDS.findall(sample)]
     counts = {language: sum(word in common for word in words) for language, common in _SETS.items()}
     return max(counts, key=lambda language: (counts[language], language == "en"))
 

@@ -86,7 +86,7 @@ def own_words(
     gap = "" if language in ("zh", "ja") else " "
     asked = _P["last_question"].search(assistant[-200:])
     earlier = [message[max(0, start - _READ) : start], asked[0] if asked else ""]
-    earlier += [one[-_READ:] for one in reversed(before)]
+    earlier += [earlier_text[-_READ:] for earlier_text in reversed(before)]
     opens = message[:start].rstrip()[-1:] in ("", *".!?…:\n-")
     named = text[:1].isupper() and not opens and language != "de"
     dates = dates_in(text, spoken_at=spoken_at, language=language, holds=holds)
@@ -102,12 +102,12 @@ def own_words(
         if not asked:
             return OwnWords("")
         added = [(0, f"[{asked[0].strip()}]{gap}")]
-    added += [(one.end, f"{gap}[{_written(one)}]") for one in dates if _is_told(one)]
+    added += [(dated.end, f"{gap}[{_written(dated)}]") for dated in dates if _is_told(dated)]
     whole = text
     for at, words in sorted(added, reverse=True):  # backwards, so that positions stay valid
         whole = whole[:at] + words + whole[at:]
-    told = next((one.first for one in dates if one.kind == "on"), None)
-    return OwnWords(text=_cut(whole), occurred=told, data=_data(whole, dates, language))
+    occurred = next((dated.first for dated in dates if dated.kind == "on"), None)
+    return OwnWords(text=_cut(whole), occurred=occurred, data=_data(whole, dates, language))
 
 
 def _cut(text: str) -> str:
@@ -185,7 +185,7 @@ def _stuttered(text: str) -> int:
         return 1
     words = text[:40].split(" ")
     again = 2 if words[1:2] and words[1].lower().strip(",.…") in ("um", "uh", "er") else 1
-    said = [one.replace("’", "'").partition("'")[0].strip(",.…-").lower() for one in words]
+    said = [word.replace("’", "'").partition("'")[0].strip(",.…-").lower() for word in words]
     is_twice = said[again : again + 1] == said[:1] and said[0] in _PRONOUNS
     return len(" ".join(words[:again])) + 1 if is_twice else 0
 
@@ -219,15 +219,15 @@ def _people(text: str, language: str) -> Iterator[_Person]:
 
 
 def _cjk_gender(word: str) -> str:
-    if any(one in word for one in ("父母", "爸妈", "双胞胎", "两个", "们", "両親")):
+    if any(sign in word for sign in ("父母", "爸妈", "双胞胎", "两个", "们", "両親")):
         return "s"
-    if any(one in word for one in "猫貓狗犬"):
+    if any(sign in word for sign in "猫貓狗犬"):
         return "p"
-    if any(one in word for one in "父夫公爷爸男哥弟叔舅儿子兒兄息") and not any(
-        one in word for one in "女妻孩妈"
+    if any(sign in word for sign in "父夫公爷爸男哥弟叔舅儿子兒兄息") and not any(
+        sign in word for sign in "女妻孩妈"
     ):
         return "m"
-    return "f" if any(one in word for one in "妈媽母姐姊妹姨姑婶婆妻女奶姥嫂闺太娘姉媳") else ""
+    return "f" if any(sign in word for sign in "妈媽母姐姊妹姨姑婶婆妻女奶姥嫂闺太娘姉媳") else ""
 
 
 def _fits(pronoun: str, person: str) -> bool:
@@ -241,15 +241,15 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
     for number, text in enumerate(earlier):
         people = [*_people(text, language)]
         if language in ("en", "es", "fr") and pronoun not in ("s", "p") and number < 2:
-            taken = [(one.start, one.start + len(one.words)) for one in people]
+            taken = [(person.start, person.start + len(person.words)) for person in people]
             people += [
-                one
-                for one in _names(text)
-                if not any(start <= one.start < end for start, end in taken)
+                person
+                for person in _names(text)
+                if not any(start <= person.start < end for start, end in taken)
             ]
-        for one in sorted(people, reverse=True):
-            if _fits(pronoun, one.gender):
-                return one.words
+        for person in sorted(people, reverse=True):
+            if _fits(pronoun, person.gender):
+                return person.words
     return ""
 
 
@@ -275,8 +275,8 @@ def _meant(
     They go after the first pronoun, or in front if a relative isn't named at all.
     """
     cjk = language in ("zh", "ja")
-    named = [one.start for one in _people(text, language)]
-    named += [] if cjk or language == "de" else [one.start for one in _names(text)]
+    named = [person.start for person in _people(text, language)]
+    named += [] if cjk or language == "de" else [person.start for person in _names(text)]
     start, end, gender = _pronoun(text, language)
     if gender:
         who = "" if any(at < start for at in named) else _antecedent(earlier, gender, language)
@@ -291,11 +291,11 @@ def _meant(
 
 def _thing(earlier: Sequence[str]) -> str:
     """Return the only thing ("my gym membership") in the nearest sentence that names any."""
-    sentences = (one for text in earlier for one in reversed(_SENTENCE_END.split(text)))
+    sentences = (sentence for text in earlier for sentence in reversed(_SENTENCE_END.split(text)))
     for sentence in sentences:
         parts = _P["ends_a_thing"].split(f" {sentence} ")
         things = {found["thing"] for part in parts for found in _P["thing"].finditer(part)}
-        own = {one for one in things if one.lower().startswith(("my ", "our "))} or things
+        own = {thing for thing in things if thing.lower().startswith(("my ", "our "))} or things
         if things:
             return own.pop() if len(own) == 1 else ""
     return ""
@@ -324,7 +324,7 @@ def _matter(text: str, before: str, assistant: str, language: str) -> str:
     if not found and not cjk and _P["asks_briefly"].search(question):
         return f"[{question}?] "
     matter = next((words for words in found.groups() if words), "").strip() if found else ""
-    if not matter or len(matter.split()) > 4 or any(one in matter for one in "做想要您你请"):
+    if not matter or len(matter.split()) > 4 or any(sign in matter for sign in "做想要您你请"):
         return ""
     return f"[{matter}:]" if cjk else f"[{matter}:] "
 
@@ -341,8 +341,8 @@ def _carried(
     form = _P.get(f"fragment_{language}")
     if form is None or not form.search(text):
         return ""
-    run = [one for one in others if one[1] <= len(before)]
-    last = max(run, key=lambda one: one[1], default=None)
+    run = [span for span in others if span[1] <= len(before)]
+    last = max(run, key=lambda span: span[1], default=None)
     if last and len(before) - last[1] < _NEAR:
         matter = before[slice(*last)]
     else:
@@ -364,8 +364,8 @@ def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str)
     done = _P["done_with_it"].search(text)
     if done and len(text.split()) <= _SCRAP:
         return True
-    for one in reversed(dates):
-        text = text[: one.start] + text[one.end :]
+    for dated in reversed(dates):
+        text = text[: dated.start] + text[dated.end :]
     return bool(dates) and _P["only_when"].search(text.strip(_EDGE)) is not None
 
 
@@ -392,7 +392,7 @@ def _subject(
     run = [
         before[start:end] for start, end in others if end <= len(before) and len(before) - end < 8
     ]
-    said_i = any(one.lower().startswith(("i ", "i'", "i’", "im ")) for one in run)
+    said_i = any(statement.lower().startswith(("i ", "i'", "i’", "im ")) for statement in run)
     return "[I] " if language == "en" and said_i and _P["begins_with_verb"].search(text) else ""
 
 
@@ -423,18 +423,18 @@ def _written(dated: Dated) -> str:
 
 def _data(text: str, dates: Sequence[Dated], language: str) -> dict[str, Any]:
     data: dict[str, Any] = {}
-    for one in reversed(dates):
-        if one.kind == "on":
-            data["date"] = one.first.isoformat()
-            data |= {"until": one.last.isoformat()} if one.last > one.first else {}
+    for dated in reversed(dates):
+        if dated.kind == "on":
+            data["date"] = dated.first.isoformat()
+            data |= {"until": dated.last.isoformat()} if dated.last > dated.first else {}
         else:
-            data[one.kind] = (one.first if one.kind == "since" else one.last).isoformat()
+            data[dated.kind] = (dated.first if dated.kind == "since" else dated.last).isoformat()
     amounts = [found[0].strip() for found in _P["amount"].finditer(text)]
     people = list(_people(text, language))
-    names = [one.name for one in people if one.name]
+    names = [person.name for person in people if person.name]
     names += [found["who"] for found in _P["named"].finditer(text)]
     if language in ("en", "es", "fr"):
-        names += [one.name for one in _names(text)]
+        names += [person.name for person in _names(text)]
     data |= {"amounts": amounts} if amounts else {}
     data |= {"names": list(dict.fromkeys(names))} if names else {}
     data |= {"relation": people[0].relation} if people else {}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-_MORE = 2  # ids requested per result, since some may not be eligible
+_OVERFETCH = 2  # ids requested per result, since some may not be eligible
 
 # Changes that are not yet in Milvus are compared here, so that no result is outdated.
 _COMPARED = """
@@ -60,7 +60,7 @@ class MilvusStore:
         many: bool = False,
     ) -> Mapping[int, float]:
         whose = {"user_id": user_id, "space_id": space_id, "kind": kind}
-        wanted = min(_MORE * limit, MOST)
+        wanted = min(_OVERFETCH * limit, MOST)
         try:
             ids = self._near(vector, limit=wanted, **whose)  # type: ignore[arg-type]
         except ProviderError as error:
@@ -116,7 +116,7 @@ MOST = 16_384  # the most results that Milvus returns for a request
 _ID = 40  # characters of "fragment:" and a bigint
 _NOT_LOADED = 101
 # Reconnect quickly after an outage; by default gRPC waits for up to two minutes.
-_SOON_AGAIN = {
+_GRPC_OPTIONS = {
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.min_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": 1_000,
@@ -155,8 +155,8 @@ class MilvusServer:
         """Return the ids of the spaces that have a collection."""
         names = self._ask(lambda client: client.list_collections(timeout=self.timeout))
         start = f"{self.prefix}_space_"
-        ours = (name.removeprefix(start) for name in names if name.startswith(start))
-        return {int(one) for one in ours if one.isdigit()}
+        numbers = (name.removeprefix(start) for name in names if name.startswith(start))
+        return {int(number) for number in numbers if number.isdigit()}
 
     def make(self, space_id: int, *, dimensions: int) -> None:
         """Create the collection of a space, unless it exists. Reads see all earlier writes."""
@@ -183,8 +183,13 @@ class MilvusServer:
     def put(self, space_id: int, entities: Sequence[Entity]) -> None:
         """Write entities, replacing the previous ones of these targets."""
         rows = [
-            {"id": one.name, "user_id": one.user_id, "kind": one.kind, "embedding": one.vector}
-            for one in entities
+            {
+                "id": entity.name,
+                "user_id": entity.user_id,
+                "kind": entity.kind,
+                "embedding": entity.vector,
+            }
+            for entity in entities
         ]
         name = self._name(space_id)
         self._ask(lambda client: client.upsert(name, rows, timeout=self.timeout), space_id)
@@ -201,7 +206,7 @@ class MilvusServer:
         self, vector: UnitVector, *, space_id: int, user_id: int, kind: str, limit: int
     ) -> list[int]:
         """Return the ids of the user's nearest targets of this kind, nearest first."""
-        asked = [[float(one) for one in vector]]
+        asked = [[float(value) for value in vector]]
         [found] = self._ask(
             lambda client: client.search(
                 self._name(space_id),
@@ -214,7 +219,7 @@ class MilvusServer:
             ),
             space_id,
         )
-        return [int(one["id"].partition(":")[2]) for one in found]
+        return [int(hit["id"].partition(":")[2]) for hit in found]
 
     def held(self, space_id: int, names: Collection[str]) -> set[str]:
         """Return those of the names that exist."""
@@ -243,7 +248,7 @@ class MilvusServer:
             space_id,
         )
         while part := self._ask(lambda _: parts.next()):
-            yield [str(one["id"]) for one in part]
+            yield [str(entity["id"]) for entity in part]
         parts.close()
 
     def _query(self, space_id: int, condition: str, *, limit: int) -> list[str]:
@@ -257,7 +262,7 @@ class MilvusServer:
             ),
             space_id,
         )
-        return [str(one["id"]) for one in found]
+        return [str(entity["id"]) for entity in found]
 
     def _name(self, space_id: int) -> str:
         return f"{self.prefix}_space_{int(space_id)}"
@@ -290,18 +295,18 @@ class MilvusServer:
         key = (os.getpid(), self.uri, self.token)
         with _connecting:
             if key not in _clients:
-                _log_as_we_do()
+                _silence_pymilvus()
                 _clients[key] = MilvusClient(
                     uri=self.uri,
                     token=self.token,
                     timeout=self.timeout,
                     dedicated=True,
-                    grpc_options=_SOON_AGAIN,
+                    grpc_options=_GRPC_OPTIONS,
                 )
             return _clients[key]
 
 
-def _log_as_we_do() -> None:
+def _silence_pymilvus() -> None:
     """Silence pymilvus, which installs a log handler on import and logs requests."""
     own = logging.getLogger("pymilvus")
     own.handlers.clear()

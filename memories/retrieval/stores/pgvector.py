@@ -35,7 +35,7 @@ SELECT v.target_id, v.embedding::halfvec({size}) <#> %s::halfvec({size}) AS dist
    AND (SELECT true FROM ({eligible}) e WHERE e.id = v.target_id)
  ORDER BY distance LIMIT %s
 """
-_PATIENT = (
+_SEARCH_SETTINGS = (
     "SELECT set_config('hnsw.ef_search', %s, true),"
     " set_config('hnsw.iterative_scan', 'relaxed_order', true)"
 )
@@ -72,7 +72,7 @@ class PgVectorStore:
 def _approximate(
     asked: str, own: OwnIndex, *, size: int, eligible: Sql, limit: int
 ) -> Mapping[int, float]:
-    statements.rows(_PATIENT, [str(EF_SEARCH)])
+    statements.rows(_SEARCH_SETTINGS, [str(EF_SEARCH)])
     text = _APPROXIMATE.format(
         size=size, user=own.user_id, space=own.space_id, eligible=eligible.text
     )
@@ -137,7 +137,9 @@ def index_state(*, at_least: int) -> IndexState:
     )
     built = frozenset(_named(name) for name, valid in there if valid)
     counts = {OwnIndex(user, space): count for user, space, count in counted}
-    wanted = frozenset(one for one, count in counts.items() if count >= at_least or one in built)
+    wanted = frozenset(
+        index for index, count in counts.items() if count >= at_least or index in built
+    )
     return IndexState(wanted, built, frozenset(_named(name) for name, valid in there if not valid))
 
 

@@ -172,9 +172,9 @@ class LabelReader:
         said = token.text
         is_last = self._ends_clause(number)
         if way.hit.cue in WORDS_COUNT and is_last:
-            told = value_in(said) or (said if way.direct else "")
-            if told and vocabulary.is_han_phrase(told, by_sign=way.by_sign):
-                return Found(token.end - len(told), token.end, way.hit.label.category)
+            value = value_in(said) or (said if way.direct else "")
+            if value and vocabulary.is_han_phrase(value, by_sign=way.by_sign):
+                return Found(token.end - len(value), token.end, way.hit.label.category)
         if is_link(said):
             way.link()
         elif OF_A_DATE.search(said):  # 是我生日倒过来 5180
@@ -225,17 +225,17 @@ class LabelReader:
 
     def _may_be(self, number: int, token: Token, way: Way) -> bool:
         """Return whether this token is the secret, by its look and the words since the label."""
-        seen, core = token.look, token.core
-        if seen == Look.RANDOM and way.hit.cue not in WEAK:
+        look, core = token.look, token.core
+        if look == Look.RANDOM and way.hit.cue not in WEAK:
             return way.words <= 14
-        if seen >= Look.MIXED:
+        if look >= Look.MIXED:
             return self._is_code(core, way)
-        if seen == Look.DIGITS:
+        if look == Look.DIGITS:
             return self._is_number(number, token, way)
         if not way.direct and way.words + way.signs:
             return False
         if way.hit.cue is Cue.KEY:
-            return seen == Look.WORD and is_gibberish(core)
+            return look == Look.WORD and is_gibberish(core)
         return way.hit.cue is Cue.PASSWORD and is_odd(core)
 
     def _is_code(self, core: str, way: Way) -> bool:
@@ -288,7 +288,7 @@ class LabelReader:
             return False
         if token.text[0] in "'`" and len(token.text) > 3:
             return True
-        words = [one.core for one in self._clause_tokens(number, token)]
+        words = [word.core for word in self._clause_tokens(number, token)]
         if not way.direct and len(words) > 1:
             return False
         return vocabulary.is_phrase(words, by_sign=way.by_sign)
@@ -405,14 +405,14 @@ class LabelReader:
         )
 
     def _is_told_before(self, number: int, token: Token, between: list[str], hit: Hit) -> bool:
-        seen = token.look
-        if seen >= Look.MIXED:
+        look = token.look
+        if look >= Look.MIXED:
             is_near = len(between) <= 2 and "?" not in between
             is_long = hit.cue is not Cue.KEY or len(token.core) >= 8
             return is_long and (is_near or bool(COPULAS.intersection(between)))
         if not COPULAS.intersection(between) and (between or hit.cue is not Cue.ACT):
             return False
-        if seen == Look.DIGITS:
+        if look == Look.DIGITS:
             is_led = number and self.tokens.all[number - 1].bare in vocabulary.BEFORE_A_COUNT
             return (
                 not is_led
@@ -424,7 +424,7 @@ class LabelReader:
         is_told = (
             hit.cue is Cue.PASSWORD and between[-1:] in (["is"], ["was"]) and len(between) <= 5
         )
-        return seen == Look.WORD and is_first and is_told and vocabulary.may_come_first(token.core)
+        return look == Look.WORD and is_first and is_told and vocabulary.may_come_first(token.core)
 
 
 NO_WAY = Way(Hit(0, 0, LABELS[0], ""))

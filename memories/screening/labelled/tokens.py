@@ -71,8 +71,8 @@ class Token:
     def look(self) -> Look:
         if self.kind != "word":
             return Look.NOTHING
-        seen = _look(self.core)
-        return Look.MIXED if self.was_spaced and seen == Look.WORD else seen
+        found = _look(self.core)
+        return Look.MIXED if self.was_spaced and found == Look.WORD else found
 
     @cached_property
     def is_program(self) -> bool:
@@ -274,7 +274,7 @@ def _kinds(token: str) -> int:
 def _changes(token: str) -> int:
     """Return how often the type of character changes: letters, digits and signs."""
     kinds = ["d" if sign.isdigit() else "a" if sign.isalpha() else "s" for sign in token]
-    return sum(one != other for one, other in pairwise(kinds))
+    return sum(kind != following for kind, following in pairwise(kinds))
 
 
 def is_program(core: str) -> bool:

@@ -128,7 +128,7 @@ def _is_a_code(tokens: Tokens, number: int) -> bool:
     digits = sum(map(str.isdigit, token.core))
     if token.look != Look.DIGITS or not 4 <= digits <= 8 or is_counted(tokens, number):
         return False
-    led = {one.bare for one in tokens.all[max(0, number - 2) : number]}
+    led = {before.bare for before in tokens.all[max(0, number - 2) : number]}
     is_year = digits == 4 and token.core[:2] in ("19", "20")
     return not is_year and led.isdisjoint(_NOT_A_CODE | vocabulary.BEFORE_A_COUNT)
 
