@@ -70,7 +70,7 @@ _MOST = 40  # candidates of one message; a message with more is a list
 _HAN = ("zh", "ja")
 _SAID_BEFORE = 24  # characters before a statement that may have a word of correction
 _BREAKS = re.compile(r"[.!?;\n。！？；]")
-_SAYS = re.compile(r"[^\W_]")
+_LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _ADDRESS = re.compile(
     r"(?:please )?(?:call|address) me (?!(?:back|when|if|at|on|in|before|after|tomorrow)\b)"
@@ -90,7 +90,7 @@ _USUALLY = re.compile(
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
     re.IGNORECASE,
 )
-_LEAST = 4  # Han characters, or twice the words, that a statement needs to mean something
+_FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
 
 
 class MessageReader(Protocol):
@@ -182,7 +182,7 @@ class BundledExtractor:
         earlier = list(reversed(turn.before))
         found = correction(turn.user.text, [message.text for message in earlier])
         if found is None:
-            return self._unplaced(turn)
+            return self._unlocated_correction(turn)
         versions = []
         for text in (earlier[found.place].text, found.text):
             said = replace(earlier[found.place], text=text)
@@ -219,7 +219,7 @@ class BundledExtractor:
             sum(probabilities[name] for name in CONFLICTS) >= FLAG for probabilities in shares
         )
 
-    def _unplaced(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
+    def _unlocated_correction(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
         """Return a doubtful candidate for a correction whose wrong words can't be found.
 
         The earlier message must contain a single statement. The person decides in the review.
@@ -287,22 +287,22 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
     found = [
         statement
         for statement in message.reading.statements
-        if _is_ours(statement, asked=asked)
-        and not _is_scrap(statement, message.said.text)
+        if _may_be_kept(statement, asked=asked)
+        and not _is_fragment(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
         and not any(start <= statement.start < end for start, end in foreign)
         and not (handled and statement.start < handled.end and handled.start < statement.end)
     ]
     if asked and not found:
-        yield from _ordered(message, foreign)
+        yield from _ordered_candidates(message, foreign)
     if not found:
-        yield from _accepted(message)
+        yield from _accepted_claims(message)
     for statement in found:
         if candidate := _candidate(statement, message, explicit=asked):
             yield candidate
 
 
-def _accepted(message: HeardMessage) -> Iterator[Candidate]:
+def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
     """Yield the assistant's claim about the person, if the person agreed to it."""
     claim = accepted_claim(message.said.text, message.answers)
     if claim is None or message.role != "user":
@@ -310,7 +310,7 @@ def _accepted(message: HeardMessage) -> Iterator[Candidate]:
     content = f"[{claim.text}] {message.said.text.strip()}"
     yield Candidate(
         kind="fact",
-        content=_named(content, message.said.speaker),
+        content=_with_speaker(content, message.said.speaker),
         importance=_IMPORTANCE["fact"],
         confidence=_ACCEPTED,
         quote=claim.text,
@@ -320,7 +320,7 @@ def _accepted(message: HeardMessage) -> Iterator[Candidate]:
     )
 
 
-def _is_ours(statement: Statement, *, asked: bool) -> bool:
+def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
     """Return whether a statement may be kept, at once or after a review."""
     if statement.best("whose") not in _OWN_LIFE or statement.best("said") not in LIVED:
         return asked and statement.share("keep", "yes") >= LIKELY
@@ -330,18 +330,18 @@ def _is_ours(statement: Statement, *, asked: bool) -> bool:
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
 
 
-def _is_scrap(statement: Statement, text: str) -> bool:
+def _is_fragment(statement: Statement, text: str) -> bool:
     """Return whether a statement is a word or two of a longer run, which mean nothing alone."""
     words = text[statement.start : statement.end].strip()
     size = len(words) if _HAN_SIGN.search(words) else 2 * len(words.split())
     around = text[: statement.start].rstrip(" ")[-1:], text[statement.end :].lstrip(" ")[:1]
-    return size < _LEAST and any(_SAYS.match(sign) for sign in around)
+    return size < _FEWEST_CHARACTERS and any(_LETTER.match(sign) for sign in around)
 
 
 def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:
     others = [(s.start, s.end) for s in message.reading.statements if s != statement]
     language = _language(message.said.text, message.said.text[statement.start : statement.end])
-    begin = _behind_order(statement, message) if explicit else statement.start
+    begin = _start_after_order(statement, message) if explicit else statement.start
     unsure = not explicit and _is_of_unsure_owner(statement)
     own = own_words(
         message.covered,
@@ -359,7 +359,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     quote, start = quotation(message, begin, statement.end)
     if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
         return None
-    if not _SAYS.search(content):
+    if not _LETTER.search(content):
         return None
     kind = statement.best("kind")
     if kind == "preference" and _USUALLY.search(message.covered[begin : statement.end]):
@@ -367,7 +367,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     tag = tag_of(statement.best("topic"), language=language)
     return Candidate(
         kind=kind,
-        content=_named(content, message.said.speaker),
+        content=_with_speaker(content, message.said.speaker),
         importance=_EXPLICIT_IMPORTANCE if explicit else _importance(statement, kind),
         confidence=_EXPLICIT_CONFIDENCE if explicit else _confidence(statement, unsure=unsure),
         quote=quote,
@@ -382,7 +382,9 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     )
 
 
-def _ordered(message: HeardMessage, foreign: Sequence[tuple[int, int]]) -> Iterator[Candidate]:
+def _ordered_candidates(
+    message: HeardMessage, foreign: Sequence[tuple[int, int]]
+) -> Iterator[Candidate]:
     """Yield the words after "remember …", for a message in which no statement was found.
 
     An order within `foreign`, somebody else's text or a game, is not the person's.
@@ -396,7 +398,7 @@ def _ordered(message: HeardMessage, foreign: Sequence[tuple[int, int]]) -> Itera
             continue
         yield Candidate(
             kind="task" if order.todo else "fact",
-            content=_named(content, message.said.speaker),
+            content=_with_speaker(content, message.said.speaker),
             importance=_EXPLICIT_IMPORTANCE,
             confidence=_EXPLICIT_CONFIDENCE,
             quote=quote,
@@ -413,13 +415,13 @@ def _language(message: str, statement: str) -> str:
     return own if (of_all in _HAN) != (own in _HAN) else of_all
 
 
-def _behind_order(statement: Statement, message: HeardMessage) -> int:
+def _start_after_order(statement: Statement, message: HeardMessage) -> int:
     """Return the start of a statement without the "remember that" before it."""
     starts = [order.start for order in orders_of(message, "remember")]
     return max([statement.start, *(at for at in starts if statement.start < at < statement.end)])
 
 
-def _named(content: str, speaker: str) -> str:
+def _with_speaker(content: str, speaker: str) -> str:
     """Prefix the speaker's name, since "I" is ambiguous between several named people."""
     return f"{speaker}: {content}" if speaker else content
 

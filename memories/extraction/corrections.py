@@ -76,9 +76,9 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
     for sentence in _SENTENCE.finditer(said):
         if len(sentence[0]) > _MOST or not _CUE.search(sentence[0]):
             continue
-        for right, wrong in _told(sentence[0]):
+        for right, wrong in _right_and_wrong(sentence[0]):
             for place, earlier in enumerate(before):
-                text, is_noun = _said_again(earlier, right, wrong)
+                text, is_noun = _corrected(earlier, right, wrong)
                 if text and text != earlier:
                     return Correction(place, text, sentence.start(), sentence.end(), is_noun)
     return None
@@ -89,12 +89,12 @@ def slip(said: str) -> str:
     found = _SENTENCE.findall(said)
     if len(found) != 1 or not PATTERNS["slip"].search(said):
         return ""
-    right = next((right for right, wrong in _told(said) if right and not wrong), "")
+    right = next((right for right, wrong in _right_and_wrong(said) if right and not wrong), "")
     is_short = len(right) + len(_HAN.findall(right)) * 3 <= _SHORT
     return right if is_short and len(right.split()) <= _FEW else ""
 
 
-def _told(sentence: str) -> Iterator[tuple[str, str]]:
+def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield pairs of right and wrong words; the wrong words are empty if they aren't named."""
     for form in _CONTRASTS:
         for found in form.finditer(_without_cue(sentence)):
@@ -115,43 +115,43 @@ def _bare(words: str) -> str:
     return _PARTICLES.sub("", words.strip(_EDGE)).strip(_EDGE)
 
 
-def _said_again(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
+def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
     """Return the corrected earlier message, and whether a plain noun was replaced."""
     if not right:
         return "", False
     if wrong:
         return _replaced(earlier, right, wrong), False
     for sort in (*_SORTS, *_ALONE):
-        value = _only(sort, right)
+        value = _only_value(sort, right)
         rest = "" if sort in _SORTS else right.replace(value, "", 1)
         if value and PATTERNS["around_value"].search(rest):
-            return _with(earlier, value, _only(sort, earlier)), sort in _NOUNS
+            return _substituted(earlier, value, _only_value(sort, earlier)), sort in _NOUNS
     if amount := _AMOUNT.search(right):
-        return _amount_again(earlier, amount), False
-    if " " in right and (text := _of_same_head(earlier, right)):
+        return _with_amount(earlier, amount), False
+    if " " in right and (text := _with_same_noun(earlier, right)):
         return text, True
     name = _NAME.fullmatch(re.sub(r"(?i)^(?:its|it's|is|是)\s*", "", right))
-    return _name_again(earlier, name[0]) if name else "", False
+    return _with_name(earlier, name[0]) if name else "", False
 
 
-def _of_same_head(earlier: str, right: str) -> str:
+def _with_same_noun(earlier: str, right: str) -> str:
     """Return the message with "oat milk" in place of the only "… milk"."""
     *_, kind, thing = right.split(" ")
     found = re.findall(rf"(?i)\b[a-z]+ {re.escape(thing)}\b", earlier)
-    return _with(earlier, f"{kind} {thing}", found[0] if len(found) == 1 else "")
+    return _substituted(earlier, f"{kind} {thing}", found[0] if len(found) == 1 else "")
 
 
-def _only(sort: re.Pattern[str], text: str) -> str:
+def _only_value(sort: re.Pattern[str], text: str) -> str:
     """Return the only value of a type in a text; empty if there is none or several."""
     found = {match[0] for match in sort.finditer(text)}
     return found.pop() if len(found) == 1 else ""
 
 
-def _with(earlier: str, right: str, wrong: str) -> str:
+def _substituted(earlier: str, right: str, wrong: str) -> str:
     return earlier.replace(wrong, right) if wrong else ""
 
 
-def _amount_again(earlier: str, right: re.Match[str]) -> str:
+def _with_amount(earlier: str, right: re.Match[str]) -> str:
     """Replace the amount of the same unit; without a unit, the only amount."""
     unit = (right["unit"] or "").casefold()
     found = {
@@ -166,7 +166,7 @@ def _amount_again(earlier: str, right: re.Match[str]) -> str:
     return earlier[:start] + right["number"] + earlier[end:]
 
 
-def _name_again(earlier: str, right: str) -> str:
+def _with_name(earlier: str, right: str) -> str:
     """Replace a nearly identical word, otherwise the only name."""
     words = {match[0] for match in _WORD.finditer(earlier)}
     alike = {
@@ -176,17 +176,17 @@ def _name_again(earlier: str, right: str) -> str:
     if best and best != right and alike[best] >= _ALIKE:
         return re.sub(rf"\b{re.escape(best)}\b", right, earlier)
     inside = {match[0] for match in _NAME.finditer(earlier) if match.start()}
-    return _with(earlier, right, inside.pop() if len(inside) == 1 else "")
+    return _substituted(earlier, right, inside.pop() if len(inside) == 1 else "")
 
 
 def _replaced(earlier: str, right: str, wrong: str) -> str:
     """Replace all occurrences of the wrong words, without repeating a word twice in a row."""
     edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
     form = re.compile(edge + re.escape(wrong) + edge, re.IGNORECASE)
-    return form.sub(lambda found: _before(right, earlier[found.end() :]), earlier)
+    return form.sub(lambda found: _without_overlap(right, earlier[found.end() :]), earlier)
 
 
-def _before(words: str, behind: str) -> str:
+def _without_overlap(words: str, behind: str) -> str:
     """Return the words without an ending that the following text begins with."""
     sizes = range(len(words), 0, -1)
     twice = (size for size in sizes if behind.lstrip().startswith(words[-size:]))

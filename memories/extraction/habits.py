@@ -37,7 +37,7 @@ class BundledJointReader:
 
 
 @dataclass(frozen=True)
-class _Doing:
+class _Activity:
     key: frozenset[str]
     content: str
     quote: str
@@ -49,9 +49,9 @@ def habits(turns: Sequence[Heard]) -> Iterator[Gathered]:
 
     At least one of the turns must be fresh; otherwise the habit was found before.
     """
-    by_key: dict[frozenset[str], dict[int, _Doing]] = defaultdict(dict)
+    by_key: dict[frozenset[str], dict[int, _Activity]] = defaultdict(dict)
     for heard in turns:
-        for doing in _doings(heard):
+        for doing in _activities(heard):
             by_key[doing.key].setdefault(heard.turn, doing)
     fresh = {heard.turn for heard in turns if heard.fresh}
     for by_turn in by_key.values():
@@ -62,28 +62,28 @@ def habits(turns: Sequence[Heard]) -> Iterator[Gathered]:
             )
 
 
-def _doings(heard: Heard) -> Iterator[_Doing]:
+def _activities(heard: Heard) -> Iterator[_Activity]:
     said = heard.text.user.text
     covered = masking.cover_foreign(masking.cover(said))
     own = _P["speech"].sub(lambda quoted: masking.COVER * len(quoted[0]), covered)
     for match in _P["en"].finditer(own):
         rest = " ".join(_P["joins"].sub("", _P["at_times"].sub("", match["rest"])).split())
-        yield from _doing(f"Often {_DONE[match['verb']]} {rest}".strip(), match, own)
+        yield from _activity(f"Often {_DONE[match['verb']]} {rest}".strip(), match, own)
     for match in _P["zh"].finditer(own):
         what = _P["done_in_zh"].sub("", match["what"]).strip()
-        yield from _doing(f"经常{what}", match, own)
+        yield from _activity(f"经常{what}", match, own)
 
 
-def _doing(content: str, match: re.Match[str], own: str) -> Iterator[_Doing]:
+def _activity(content: str, match: re.Match[str], own: str) -> Iterator[_Activity]:
     sentence = own[match.start() : match.end()]
     covered = masking.COVER in sentence or masking.SECRET in sentence
     says = frozenset(segment.terms(content)) - {"often", "经常"}
     if says and not covered and not _P["pronoun"].search(content):
         lead = len(sentence) - len(sentence.lstrip())
-        yield _Doing(says, content, sentence.strip(), match.start() + lead)
+        yield _Activity(says, content, sentence.strip(), match.start() + lead)
 
 
-def _candidate(content: str, doing: _Doing) -> Candidate:
+def _candidate(content: str, doing: _Activity) -> Candidate:
     return Candidate(
         kind="pattern",
         content=content,
@@ -141,7 +141,7 @@ def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) 
     empty or contains a secret.
     """
     steps = [_step(tool) for tool in tools[: _MOST_STEPS + 1]]
-    asked = _asked(request)
+    asked = _short_request(request)
     if not steps or None in steps or len(steps) > _MOST_STEPS or not asked:
         return None
     worked = all(tool.get("ok", True) is not False for tool in tools)
@@ -171,7 +171,7 @@ def _step(tool: Mapping[str, Any]) -> Step | None:
     return name, tuple(key for key in keys if _NAME.fullmatch(key))[:_MOST_NAMES]
 
 
-def _asked(request: str) -> str:
+def _short_request(request: str) -> str:
     """Return the first sentence of the request; empty if the request contains a secret."""
     if secret_search.find(request):
         return ""

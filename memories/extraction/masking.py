@@ -116,13 +116,13 @@ def masked_values(value: Any) -> Any:
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, Mapping):
-        return {masked(str(key)): _masked_under(str(key), item) for key, item in value.items()}
+        return {masked(str(key)): _masked_value(str(key), item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [masked_values(item) for item in value]
     return value
 
 
-def _masked_under(name: str, value: Any) -> Any:
+def _masked_value(name: str, value: Any) -> Any:
     """Mask a value whose key reveals that it is a secret, as in {"password": "hunter2"}."""
     if isinstance(value, str | int) and not isinstance(value, bool):
         lead = f"{name}: "

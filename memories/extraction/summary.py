@@ -65,7 +65,7 @@ class ExtractiveSummarizer:
         if not points or max_tokens <= 0:
             return ""
         labels = LABELS[segment.language(" ".join(point.text[:200] for point in points[-200:]))]
-        kept = self._choose(_weighed(points), labels=labels, max_tokens=max_tokens)
+        kept = self._choose(_weighted(points), labels=labels, max_tokens=max_tokens)
         if not kept:
             return self._beginning(points, labels=labels, max_tokens=max_tokens)
         return _written(kept, labels=labels)
@@ -97,10 +97,12 @@ class ExtractiveSummarizer:
 
 def _points(previous: str, messages: Sequence[tuple[str, str]]) -> Iterator[Point]:
     """Yield all sentences that may be kept, in order, without fillers."""
-    said = [(-1 - line, role, text) for line, role, text in _before(previous)]
+    said = [(-1 - line, role, text) for line, role, text in _previous_sentences(previous)]
     for at, (role, content) in enumerate(messages):
         if role in ("user", "assistant"):
-            said += [(at, role, text) for text in _sentences(content) if _tells(text, role=role)]
+            said += [
+                (at, role, text) for text in _sentences(content) if _has_content(text, role=role)
+            ]
     seen: set[tuple[str, str]] = set()
     for place, (message, role, text) in enumerate(said):
         key = (role, segment.normalise(text).strip(" .。!！?？"))
@@ -115,7 +117,7 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(segment.terms(text[:LONGEST_SENTENCE])) | denies
 
 
-def _before(previous: str) -> Iterator[tuple[int, str, str]]:
+def _previous_sentences(previous: str) -> Iterator[tuple[int, str, str]]:
     """Yield line number, role and text of each sentence of the previous summary.
 
     The role is empty in a text that isn't a summary of ours.
@@ -154,7 +156,7 @@ def _clauses(sentence: str) -> Iterator[str]:
         yield part
 
 
-def _tells(text: str, *, role: str) -> bool:
+def _has_content(text: str, *, role: str) -> bool:
     """Return whether a sentence has content; the assistant's offers and questions have none."""
     if not says_something(text):
         return False
@@ -168,7 +170,7 @@ def says_something(text: str) -> bool:
     return has_words and not _P["says_nothing"].fullmatch(bare)
 
 
-def _weighed(points: list[Point]) -> list[Point]:
+def _weighted(points: list[Point]) -> list[Point]:
     spread = Counter(term for point in points for term in point.terms)
     oldest = points[0].place
     span = max(1, points[-1].place - oldest)

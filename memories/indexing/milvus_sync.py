@@ -139,11 +139,11 @@ def tell(user_id: int, *, then: Callable[[int], object] | None = None) -> int:
     """
     erased = 0
     while True:
-        with _alone(user_id):
-            changes = _waiting(user_id)
+        with _user_lock(user_id):
+            changes = _pending(user_id)
             if not changes:
                 return erased
-            deleted = _told(user_id, changes)
+            deleted = _apply(user_id, changes)
             with as_system():
                 statements.rows(
                     "DELETE FROM memories_vectorchange WHERE id = ANY(%s::bigint[])",
@@ -157,7 +157,7 @@ def tell(user_id: int, *, then: Callable[[int], object] | None = None) -> int:
 _Change = tuple[int, int, str, int, str | None]  # id, space, target kind and id, vector
 
 
-def _waiting(user_id: int) -> Sequence[_Change]:
+def _pending(user_id: int) -> Sequence[_Change]:
     with as_system():
         found = statements.rows(
             "SELECT c.id, c.space_id, c.target_kind, c.target_id, v.embedding::text"
@@ -170,7 +170,7 @@ def _waiting(user_id: int) -> Sequence[_Change]:
     return [(pk, space, kind, target, vector) for pk, space, kind, target, vector in found]
 
 
-def _told(user_id: int, changes: Sequence[_Change]) -> int:
+def _apply(user_id: int, changes: Sequence[_Change]) -> int:
     """Apply changes to Milvus, and return how many vectors were deleted.
 
     Changes of a space without a collection are dropped.
@@ -193,7 +193,7 @@ def _told(user_id: int, changes: Sequence[_Change]) -> int:
 
 
 @contextmanager
-def _alone(user_id: int) -> Iterator[None]:
+def _user_lock(user_id: int) -> Iterator[None]:
     """Hold the user's lock while changes are sent.
 
     It is a session lock, because Milvus is called outside a transaction. Raises `ProviderError`
@@ -296,7 +296,7 @@ def move_search(run: Run) -> Mapping[str, int]:
     """
     if run.payload["to"] == SearchedIn.MILVUS:
         return {"moved": _to_milvus(run)}
-    return {"moved": _back(run)}
+    return {"moved": _to_pgvector(run)}
 
 
 def _to_milvus(run: Run) -> int:
@@ -307,7 +307,7 @@ def _to_milvus(run: Run) -> int:
         if space.searched_in == SearchedIn.PGVECTOR:
             run.step("begin")
             _begin(run, space)
-        total = _tell_everybody(run, space)
+        total = _send_all(run, space)
         with run.applying_as_system():
             here = EmbeddingSpace.objects.filter(pk=space.pk, active=True)
             if here.update(searched_in=SearchedIn.MILVUS):
@@ -331,10 +331,10 @@ def _begin(run: Run, space: EmbeddingSpace) -> None:
         EmbeddingSpace.objects.filter(pk=space.pk).update(searched_in=SearchedIn.FILLING)
 
 
-def _tell_everybody(run: Run, space: EmbeddingSpace) -> int:
+def _send_all(run: Run, space: EmbeddingSpace) -> int:
     """Send all pending changes; return the total number of vectors."""
     last, total = 0, 0
-    while (user_id := _next(after=last)) is not None or last:
+    while (user_id := _next_user(after=last)) is not None or last:
         if user_id is None:
             last = 0  # start over for changes written in the meantime
             continue
@@ -350,13 +350,13 @@ def _tell_everybody(run: Run, space: EmbeddingSpace) -> int:
     return total
 
 
-def _next(*, after: int) -> int | None:
+def _next_user(*, after: int) -> int | None:
     with as_system():
         found = VectorChange.objects.filter(user_id__gt=after).order_by("user_id")
         return found.values_list("user_id", flat=True).first()
 
 
-def _back(run: Run) -> int:
+def _to_pgvector(run: Run) -> int:
     with run.applying_as_system():
         total = Vector.objects.filter(space__active=True).count()
         EmbeddingSpace.objects.update(searched_in=SearchedIn.PGVECTOR)

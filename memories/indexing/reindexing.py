@@ -80,24 +80,24 @@ def fill_and_switch(run: Run) -> Mapping[str, int]:
     embedder = search_index.embedder_of(search_index.identity(space))
     filled = 0
     while True:
-        filled += _pass(run, space, embedder)
+        filled += _fill(run, space, embedder)
         if _switched(run, space):
             search_index.choose_again()
             with as_system():
                 request_user_indexes()
                 milvus_sync.follow_space()
-            _drop_the_others(run, space)
+            _drop_other_spaces(run, space)
             return {"embedded": filled}
 
 
-def _pass(run: Run, space: EmbeddingSpace, embedder: Embedder) -> int:
+def _fill(run: Run, space: EmbeddingSpace, embedder: Embedder) -> int:
     filled, last = 0, 0
     while (user := _next_user(space, after=last)) is not None:
         last = user.pk
         while pieces := _missing_of(user, space):
             run.step("embed", done=filled)
             give_way(user)
-            vectors = _embedded(embedder, pieces)
+            vectors = _embed(embedder, pieces)
             with run.applying(user):
                 filled += _store(pieces, vectors, user=user, space=space)
     return filled
@@ -145,7 +145,7 @@ def _read(entries: Sequence[LexicalEntry]) -> list[_Piece]:
     ]
 
 
-def _embedded(embedder: Embedder, pieces: Sequence[_Piece]) -> list[Vectors]:
+def _embed(embedder: Embedder, pieces: Sequence[_Piece]) -> list[Vectors]:
     vectors = list(embedder.embed([piece.text for piece in pieces]))
     for place, piece in enumerate(pieces):
         if piece.kind == TargetKind.MEMORY and search_index.is_long(piece.text):
@@ -198,7 +198,7 @@ def _switched(run: Run, space: EmbeddingSpace) -> bool:
     return True
 
 
-def _drop_the_others(run: Run, space: EmbeddingSpace) -> None:
+def _drop_other_spaces(run: Run, space: EmbeddingSpace) -> None:
     """Delete the old spaces; a search that began before the switch may find only words."""
     while True:
         run.step("drop")

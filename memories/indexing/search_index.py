@@ -199,14 +199,14 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
     held.check(vectors)
     space = held.space
     if held.has_others:
-        _forget_other_spaces(space, user=user, entries=entries)
+        _delete_from_other_spaces(space, user=user, entries=entries)
     words = [value for entry in entries for value in _words(user, entry)]
     meanings = [
         value
         for entry, vector in zip(entries, vectors, strict=True)
         for value in (space.pk, *_target(user, entry), written(vector))
     ]
-    statements.rows(_storing(len(entries)), [*words, *meanings])
+    statements.rows(_store_statement(len(entries)), [*words, *meanings])
     if space.searched_in == SearchedIn.MILVUS:
         milvus_sync.request(user)
 
@@ -228,7 +228,7 @@ def written(vector: Vectors) -> str:
 
 
 @cache
-def _storing(count: int) -> str:
+def _store_statement(count: int) -> str:
     words = ", ".join(["(%s, %s, %s::bigint, %s::bigint, %s::text[], %s::int)"] * count)
     vectors = ", ".join(["(%s, %s, %s, %s, %s::bigint, %s::halfvec)"] * count)
     return f"""
@@ -258,7 +258,9 @@ def _words(user: User, entry: Entry) -> tuple[object, ...]:
     return (*_target(user, entry), terms, len(terms))
 
 
-def _forget_other_spaces(space: EmbeddingSpace, *, user: User, entries: Sequence[Entry]) -> None:
+def _delete_from_other_spaces(
+    space: EmbeddingSpace, *, user: User, entries: Sequence[Entry]
+) -> None:
     """Delete the entries' vectors from other spaces, so that reindexing embeds them again."""
     statements.rows(
         "DELETE FROM memories_vector v USING unnest(%s::text[], %s::bigint[]) AS one (kind, id)"

@@ -80,7 +80,7 @@ def message(
     pooled = [0] * (1 + len(prefix)) + [1] * len(own) + [0 if own else 1]
     room = min(CONTEXT, LONGEST - len(ids) - 2)
     for segment, other in ((1, assistant), *((2, earlier) for earlier in before)):
-        part = _last(tokenizer, other, min(_EARLIER, room - 2))
+        part = _last_tokens(tokenizer, other, min(_EARLIER, room - 2))
         if part:
             ids += [END, *part, END]
             segments += [segment] * (len(part) + 2)
@@ -105,7 +105,7 @@ def pair(tokenizer: Tokenizer, first: str, second: str) -> Input:
     return Input(ids, segments, [1] * len(ids), [None] * len(ids))
 
 
-def _last(tokenizer: Tokenizer, text: str, count: int) -> list[int]:
+def _last_tokens(tokenizer: Tokenizer, text: str, count: int) -> list[int]:
     if not text or count <= 6:
         return []
     return [t.id for t in tokenizer.tokens(text[-8 * count :])][-count:]

@@ -44,7 +44,7 @@ class Model:
             str(path), options, providers=["CPUExecutionProvider"]
         )
         about = self._session.get_modelmeta().custom_metadata_map
-        _check(about)
+        _check_labels(about)
         self.tokenizer = Tokenizer.load(path.parent, _normal(about))
 
     def scores(self, window: Input) -> tuple[Scores, Scores]:
@@ -71,7 +71,7 @@ def _normal(about: Mapping[str, str]) -> dict[int, str]:
     return normal
 
 
-def _check(about: Mapping[str, str]) -> None:
+def _check_labels(about: Mapping[str, str]) -> None:
     """Raise `ValueError` unless the model file has the labels of this code, in the same order."""
     expected = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
     expected |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
@@ -169,15 +169,15 @@ class Reader:
         """
         place = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
         return [
-            dict(zip(PAIRS, softmax(self._compared(*pair)[place]).tolist(), strict=True))
+            dict(zip(PAIRS, softmax(self._pair_scores(*pair)[place]).tolist(), strict=True))
             for pair in pairs
         ]
 
     def about(self, request: str, memory: str) -> float:
         """Return the probability that the request to forget means this memory."""
-        return float(sigmoid(self._compared(request, memory)[-1:])[0])
+        return float(sigmoid(self._pair_scores(request, memory)[-1:])[0])
 
-    def _compared(self, first: str, second: str) -> Scores:
+    def _pair_scores(self, first: str, second: str) -> Scores:
         return self._model.scores(inputs.pair(self._model.tokenizer, first, second))[1]
 
 

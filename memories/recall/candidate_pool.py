@@ -127,13 +127,13 @@ def fill_all(
     The statements of `batch` are sent with the first round trip.
     """
     batch, loads = batch or Batch(), Batch()
-    queries = [_Asked(prepared, shelf, user=user, batch=batch) for shelf in shelves]
+    queries = [_PoolQueries(prepared, shelf, user=user, batch=batch) for shelf in shelves]
     for query in queries:
         query.choose(loads)
     return [query.pool() for query in queries]
 
 
-class _Asked:
+class _PoolQueries:
     """The queries for the pool of one text type: first words and vectors, then rows."""
 
     def __init__(self, prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: Batch) -> None:
@@ -155,8 +155,8 @@ class _Asked:
             self.cosine = _nearest(prepared, shelf, words, user=user)
             if self._fragments is not None and words.fragmented:
                 found = _near_fragments(self._fragments, prepared, shelf, words, user=user)
-                self.cosine, self.said_before = _raised(self.cosine, found, prepared)
-            self.ids = {*self.cosine, *_telling(words, shelf)}
+                self.cosine, self.said_before = _with_fragments(self.cosine, found, prepared)
+            self.ids = {*self.cosine, *_word_matches(words, shelf)}
             if words.corpus.total > keyword_matches.WHOLE:
                 self.ids |= _on_dates(prepared.query, shelf)
                 self.ids |= shelf.neighbours(self.ids) if shelf.neighbours else set()
@@ -229,7 +229,7 @@ def _on_dates(query: Query, shelf: Shelf) -> set[int]:
     return found
 
 
-def _telling(words: Words, shelf: Shelf) -> Sequence[int]:
+def _word_matches(words: Words, shelf: Shelf) -> Sequence[int]:
     """Return the ids of the texts that share words with the query: all, or the best by BM25."""
     found = list(words.places)
     if shelf.whole or len(found) <= shelf.nearest:
@@ -329,7 +329,7 @@ def _near_fragments(
     return statements.rows(_OWNERS_OF_GIVEN, given)
 
 
-def _raised(
+def _with_fragments(
     found: Mapping[int, float], near: Iterable[tuple[Any, ...]], prepared: PreparedQuery
 ) -> tuple[Mapping[int, float], Mapping[int, Sequence[str]]]:
     """Raise the cosine of each memory to that of its nearest fragment or earlier text.

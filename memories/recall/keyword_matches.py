@@ -116,7 +116,7 @@ def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> 
         # The average length comes from the newest texts; only the total is counted over all.
         total, places, counts, frequency = _words_of_many(prepared, shelf, user=user)
     else:
-        places, counts = _found(sought, ids or [], lengths or [], terms or "")
+        places, counts = _matching_texts(sought, ids or [], lengths or [], terms or "")
         frequency = dict(zip(counts.terms, _documents(counts.frequency), strict=True))
         if space and not space[2]:
             nearest = {pk: -distance for pk, distance in zip(near or (), apart or (), strict=True)}
@@ -135,7 +135,7 @@ def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> 
     )
 
 
-def _found(
+def _matching_texts(
     sought: Sequence[str], ids: Sequence[int], lengths: Sequence[int], texts: str
 ) -> tuple[Mapping[int, int], Counts]:
     """Return the texts that contain any of the terms, in id order, and their term counts."""
@@ -166,7 +166,7 @@ def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
     return np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
 
 
-_NOWHERE = 0  # no space has this id
+_NO_SPACE = 0  # no space has this id
 
 
 def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
@@ -175,7 +175,7 @@ def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
     If that space was replaced meanwhile, return an id that matches no vectors, so that only words
     are matched.
     """
-    space_id, active, _ = found or (_NOWHERE, False, False)
+    space_id, active, _ = found or (_NO_SPACE, False, False)
     if active:
         return space_id
     if found is None and search_index.identity(space := active_space()) == made_by:

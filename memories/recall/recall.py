@@ -113,7 +113,7 @@ def recall(
             prompts=True,
         )
     ]
-    standing = _always(scored, [scored_by.score(row) for row in candidates.others])
+    standing = _always_included(scored, [scored_by.score(row) for row in candidates.others])
     rest = [candidate for candidate in scored if not candidate.is_always_in]
     others = [candidate for candidate in rest if candidate.relevance >= floor]
     others.sort(key=lambda candidate: (-candidate.parts.total, candidate.memory.pk))
@@ -129,7 +129,7 @@ def _is_always_in(row: FoundRow) -> bool:
     return row.kind == Kind.CONSTRAINT or row.pinned or row.standing
 
 
-def _always(
+def _always_included(
     scored: Sequence[RecalledMemory], others: Sequence[RecalledMemory]
 ) -> list[RecalledMemory]:
     """Return the memories that are always included, even if retrieval left them out."""

@@ -169,7 +169,7 @@ class _Turn(NamedTuple):
     halves: tuple[_Half, ...] = ()
 
 
-_ALONE = _Turn()
+_NO_TURN = _Turn()
 
 
 def _hits(found: Sequence[tuple[Ranked, Any]], *, user: User) -> list[SearchHit]:
@@ -180,10 +180,10 @@ def _hits(found: Sequence[tuple[Ranked, Any]], *, user: User) -> list[SearchHit]
         for question, answer, *both in statements.rows(_TURNS, [user.pk, messages, messages]):
             halves = ((both[2], both[4]), (both[3], both[5]))
             turns[question] = turns[answer] = _Turn(both[0], both[1], halves)
-    return [_hit(ranked, row, turns.get(row.pk, _ALONE)) for ranked, row in found]
+    return [_hit(ranked, row, turns.get(row.pk, _NO_TURN)) for ranked, row in found]
 
 
-def _shown(unit: Unit, row: Any, turn: _Turn) -> str:
+def _masked_text(unit: Unit, row: Any, turn: _Turn) -> str:
     """Return the text without secrets; a reply is masked together with its question."""
     if isinstance(row, EpisodeRow):
         return turn_text(*_masked([(row.said, row.said_secrets), (row.reply, row.reply_secrets)]))
@@ -202,7 +202,7 @@ def _hit(ranked: Ranked, row: Any, turn: _Turn) -> SearchHit:
     unit = ranked.unit
     if isinstance(row, EpisodeRow):
         turn = _Turn(row.user_message, row.assistant_message)
-    text = _shown(unit, row, turn)
+    text = _masked_text(unit, row, turn)
     spoken = isinstance(row, MessageRow | EpisodeRow | SummaryRow)
     return SearchHit(
         type=unit.type,

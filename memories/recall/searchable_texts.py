@@ -97,7 +97,7 @@ def memory_shelf(user: User, *, filters: Filters) -> Shelf:
     if filters.tag:
         eligible = eligible.also("r.tags @> %s::varchar[]", [filters.tag])
     eligible = _of_project(eligible, filters)
-    return _memories(_within(eligible, filters))
+    return _memories(_with_filters(eligible, filters))
 
 
 def _status(filters: Filters) -> str:
@@ -147,7 +147,7 @@ def _memory_unit(row: MemoryRow, terms: list[str], cosine: float | None, length:
 
 def _messages(user: User, *, filters: Filters) -> Shelf:
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL AND c.hidden_at IS NULL", (user.pk,))
-    eligible = _within(eligible, filters, of_conversation=True)
+    eligible = _with_filters(eligible, filters, of_conversation=True)
     return Shelf(
         TargetKind.MESSAGE,
         table="conversations_message",
@@ -203,7 +203,7 @@ _OF_EPISODE = f"""{_IN_CONVERSATION}
 def episode_shelf(user: User, *, filters: Filters, before_number: int | None = None) -> Shelf:
     """Return the shelf of episodes, or of those whose reply precedes `before_number`."""
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL AND t.hidden_at IS NULL", (user.pk,))
-    eligible = _within(eligible, filters, of_conversation=True)
+    eligible = _with_filters(eligible, filters, of_conversation=True)
     if before_number is not None:
         eligible = eligible.also("reply.number < %s", before_number)
     return Shelf(
@@ -274,7 +274,7 @@ def turn_text(said: str, reply: str) -> str:
 
 def _summaries(user: User, *, filters: Filters) -> Shelf:
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL", (user.pk,))
-    eligible = _within(eligible, filters, of_conversation=True)
+    eligible = _with_filters(eligible, filters, of_conversation=True)
     newest = eligible.text.replace("r.", "s.")
     return Shelf(
         TargetKind.SUMMARY,
@@ -309,7 +309,7 @@ def _notes(user: User, *, filters: Filters) -> Shelf:
     return Shelf(
         TargetKind.NOTE,
         table="memories_dailynote",
-        eligible=_within(eligible, filters),
+        eligible=_with_filters(eligible, filters),
         columns="r.id, r.public_id, r.text, r.created_at",
         row=NoteRow._make,
         unit=_note_unit,
@@ -328,7 +328,7 @@ def _note_unit(row: NoteRow, terms: list[str], cosine: float | None, length: int
     )
 
 
-def _within(eligible: Sql, filters: Filters, *, of_conversation: bool = False) -> Sql:
+def _with_filters(eligible: Sql, filters: Filters, *, of_conversation: bool = False) -> Sql:
     """Add the conditions for the time and, with `of_conversation`, for the conversation."""
     if of_conversation and filters.conversation is not None:
         eligible = eligible.also("r.conversation_id = %s", filters.conversation.pk)
@@ -396,7 +396,7 @@ def share_earlier_texts(
         return
     for event in learned:
         if event.kind == Kind.EVENT:
-            _keep_what_it_is_about(event, learned, user=user)
+            _keep_related_text(event, learned, user=user)
     found = Fragment.objects.filter(
         user=user, memory__in=learned, version__isnull=False
     ).select_related("memory", "version")
@@ -408,7 +408,7 @@ def share_earlier_texts(
                 keep_earlier_text(memory, fragment.version, of=(TargetKind.FRAGMENT, fragment.pk))
 
 
-def _keep_what_it_is_about(event: Memory, learned: Sequence[Memory], *, user: User) -> None:
+def _keep_related_text(event: Memory, learned: Sequence[Memory], *, user: User) -> None:
     """Make an event findable by the known memory on its topic that shares the most words."""
     own = [user.pk, event.pk]
     known = statements.rows(

@@ -51,7 +51,7 @@ def signs(
 ) -> Signs:
     """Compute the signs. A unit without a vector gets the cosine 0, so only words can find it."""
     cosine = [0.0 if unit.cosine is None else unit.cosine for unit in units]
-    concept = _spoken_of(query, units) if with_concepts else np.zeros(len(units))
+    concept = _concept_shares(query, units) if with_concepts else np.zeros(len(units))
     return Signs(
         dense=np.array(cosine, dtype=float),
         matched=signals.matched_share(counts, corpus=corpus),
@@ -111,7 +111,7 @@ def _odds(
     }
 
 
-def _spoken_of(query: Query, units: Sequence[Unit]) -> Floats:
+def _concept_shares(query: Query, units: Sequence[Unit]) -> Floats:
     shares = [matched_concepts(query.concepts, unit.terms) for unit in units]
     return np.array(shares, dtype=float)
 

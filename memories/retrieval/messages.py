@@ -64,7 +64,7 @@ _NEIGHBOURS_ALIKE = 0.25
 
 
 @dataclass(frozen=True)
-class _Around:
+class _Neighbourhood:
     """The positions of each message's neighbours, and the number of its session.
 
     The position of a neighbour outside the pool is one past the end (see `_at`).
@@ -136,19 +136,21 @@ def features_of(
     query: Query, units: Sequence[Unit], *, corpus: Corpus | None = None
 ) -> tuple[dict[str, Floats], Signs]:
     """Return the features that `MessageWeights` weights, by name, and the signs."""
-    around = _around(units)
+    around = _neighbourhood_of(units)
     counts = signals.count_terms(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
     )
     statistics = signals.corpus_of(counts, known=corpus)
     found = signs(query, units, counts=counts, corpus=statistics)
-    features = _said(found, counts=counts, around=around, corpus=statistics)
-    features |= _manner(query, units, around=around)
-    _pass_on(features, around=around)
+    features = _text_features(found, counts=counts, around=around, corpus=statistics)
+    features |= _style_features(query, units, around=around)
+    _add_context_features(features, around=around)
     return features, found
 
 
-def _said(found: Signs, *, counts: Counts, around: _Around, corpus: Corpus) -> dict[str, Floats]:
+def _text_features(
+    found: Signs, *, counts: Counts, around: _Neighbourhood, corpus: Corpus
+) -> dict[str, Floats]:
     doubled = replace(corpus, average_length=2 * corpus.average_length)
     with_previous = signals.bm25(_with_previous(counts, around=around), corpus=doubled)
     return {
@@ -162,7 +164,7 @@ def _said(found: Signs, *, counts: Counts, around: _Around, corpus: Corpus) -> d
     }
 
 
-def _session_words(counts: Counts, *, around: _Around) -> Floats:
+def _session_words(counts: Counts, *, around: _Neighbourhood) -> Floats:
     """Return for each message the BM25 of its whole session, read as one text."""
     size = int(around.session.max(initial=-1)) + 1
     frequency = np.zeros((size, len(counts.terms)))
@@ -174,7 +176,9 @@ def _session_words(counts: Counts, *, around: _Around) -> Floats:
     return scores
 
 
-def _manner(query: Query, units: Sequence[Unit], *, around: _Around) -> dict[str, Floats]:
+def _style_features(
+    query: Query, units: Sequence[Unit], *, around: _Neighbourhood
+) -> dict[str, Floats]:
     words = np.array([unit.length or len(unit.terms) for unit in units], dtype=float)
     asks = np.array(["?" in unit.text or "？" in unit.text for unit in units], dtype=float)
     return {
@@ -187,7 +191,7 @@ def _manner(query: Query, units: Sequence[Unit], *, around: _Around) -> dict[str
     }
 
 
-def _pass_on(features: dict[str, Floats], *, around: _Around) -> None:
+def _add_context_features(features: dict[str, Floats], *, around: _Neighbourhood) -> None:
     """Add the features of neighbours and sessions, computed with the weights of `RECIPE`."""
     said = ("lexical", "lexical_previous", "dense", "dense_mix", "on_date")
     total = _weighted(features, names=said, weights=RECIPE)
@@ -204,7 +208,7 @@ def _weighted(
     return total
 
 
-def _around(units: Sequence[Unit]) -> _Around:
+def _neighbourhood_of(units: Sequence[Unit]) -> _Neighbourhood:
     place = {(unit.conversation, unit.position): row for row, unit in enumerate(units)}
     sessions: dict[str, int] = {}
     session = [sessions.setdefault(_session(unit), len(sessions)) for unit in units]
@@ -215,7 +219,7 @@ def _around(units: Sequence[Unit]) -> _Around:
         return found if found == absent or session[found] == session[row] else absent
 
     rows = range(len(units))
-    return _Around(
+    return _Neighbourhood(
         before=np.array([neighbour(row, -1) for row in rows], dtype=np.int64),
         after=np.array([neighbour(row, 1) for row in rows], dtype=np.int64),
         session=np.array(session, dtype=np.int64),
@@ -232,7 +236,7 @@ def _at(values: Floats, places: Places) -> Floats:
     return taken
 
 
-def _with_previous(counts: Counts, *, around: _Around) -> Counts:
+def _with_previous(counts: Counts, *, around: _Neighbourhood) -> Counts:
     """Add the counts of the previous message: an answer often lacks its question's words."""
     frequency = np.vstack([counts.frequency, np.zeros((1, len(counts.terms)))])
     return Counts(
@@ -242,7 +246,7 @@ def _with_previous(counts: Counts, *, around: _Around) -> Counts:
     )
 
 
-def _mixed(cosine: Floats, *, around: _Around) -> Floats:
+def _mixed(cosine: Floats, *, around: _Neighbourhood) -> Floats:
     """Return the approximate cosine of a message mixed with its neighbours.
 
     It is computed from the three cosines alone; each neighbour has the weight `_MIX`.

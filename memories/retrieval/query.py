@@ -142,7 +142,7 @@ def matched_concepts(concepts: Sequence[Asked], terms: Sequence[str]) -> float:
 @cache
 def _concepts() -> tuple[Concept, ...]:
     lines = _FILE.read_text(encoding="utf-8").splitlines()
-    return tuple(_read(line) for line in lines if line and not line.startswith("#"))
+    return tuple(_concept(line) for line in lines if line and not line.startswith("#"))
 
 
 @cache
@@ -153,7 +153,7 @@ def _words() -> dict[str, frozenset[str]]:
     return words
 
 
-def _read(line: str) -> Concept:
+def _concept(line: str) -> Concept:
     name, _, rest = line.partition(":")
     asked, _, said = rest.partition("|")
     phrases = [segment.normalise(phrase.strip()) for phrase in asked.split(",")]
@@ -234,8 +234,8 @@ class Query:
 
 def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
     plain = segment.normalise(text)
-    named = tuple(name for name in dict.fromkeys(speakers) if _names(name, text))
-    nameless = _without(text, names=named) or text
+    named = tuple(name for name in dict.fromkeys(speakers) if _is_named(name, text))
+    nameless = _without_names(text, names=named) or text
     return Query(
         text=text,
         language=segment.language(text),
@@ -251,11 +251,11 @@ def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
     )
 
 
-def _names(name: str, text: str) -> bool:
+def _is_named(name: str, text: str) -> bool:
     return bool(name.strip()) and _pattern(name).search(text) is not None
 
 
-def _without(text: str, *, names: Sequence[str]) -> str:
+def _without_names(text: str, *, names: Sequence[str]) -> str:
     for name in names:
         text = _pattern(name).sub(" ", text)
     return " ".join(text.split())

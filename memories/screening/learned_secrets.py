@@ -48,7 +48,7 @@ _NAMES_A_THING = linear.compile(
 _DATE = linear.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
 _FEWEST_DIGITS = 10  # a shorter number may well be a PIN
 _LONGEST = 240  # characters; a phrase of 24 words
-_SAID = 3  # most occurrences of a secret in a text
+_MOST_OCCURRENCES = 3  # most occurrences of a secret in a text
 _SENTENCE_ENDS = linear.compile(r"[a-z]{3}[.!?] +\p{Lu}|[。！？\n]")
 _BEFORE = 32  # characters before a span that are searched for these words
 _NAME = linear.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
@@ -70,16 +70,18 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
     `read` reads a changed text with the same context. A secret that was found only by the words
     around it is dropped if the reader is sure that it is innocent.
     """
-    found = [_whole(text, *_tight(text, secret.start, secret.end)) for secret in reading.secrets]
-    spans = [Span(*span, CATEGORY) for span in found if _can_be_told(text, *span)]
+    found = [
+        _whole_words(text, *_trimmed(text, secret.start, secret.end)) for secret in reading.secrets
+    ]
+    spans = [Span(*span, CATEGORY) for span in found if _can_be_secret(text, *span)]
     public = public_places(text)
     learned = [
         span
         for span in _not_masked(text, spans)
         if not _is_public(span, public) and not _is_harmless(text, span)
     ]
-    searched = [span for span in _not_innocent(text, reading) if not _is_public(span, public)]
-    kept = secret_search.joined([*searched, *_not_merely_unusual(text, learned, read)])
+    searched = [span for span in _spans_by_rules(text, reading) if not _is_public(span, public)]
+    kept = secret_search.joined([*searched, *_without_unusual_words(text, learned, read)])
     return secret_search.joined([*kept, *secret_search.again(text, kept)])
 
 
@@ -88,7 +90,7 @@ def _is_public(span: Span, public: Sequence[tuple[int, int]]) -> bool:
     return any(start <= span.start + 1 and span.end - 1 <= end for start, end in public)
 
 
-def _not_merely_unusual(
+def _without_unusual_words(
     text: str, spans: Sequence[Span], read: Callable[[str], Reading]
 ) -> list[Span]:
     """Return the spans without single words that were found only for being unusual.
@@ -114,7 +116,7 @@ def _not_merely_unusual(
     ]
 
 
-def _not_innocent(text: str, reading: Reading) -> list[Span]:
+def _spans_by_rules(text: str, reading: Reading) -> list[Span]:
     """Return the spans of `secret_search.find` except those that the reader calls innocent."""
     found = secret_search.find(text)
     if not found:
@@ -138,7 +140,7 @@ def spans_at(places: Sequence[int], text: str) -> tuple[Span, ...]:
     return tuple(Span(start, end, CATEGORY) for start, end in pairs if end <= len(text))
 
 
-def _tight(text: str, start: int, end: int) -> tuple[int, int]:
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the span without spaces and punctuation at either end."""
     while start < end and text[start] in " \t\n,，。:：;；\"'“”「」":
         start += 1
@@ -147,31 +149,37 @@ def _tight(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _whole(text: str, start: int, end: int) -> tuple[int, int]:
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the span, extended to whole Latin words and numbers."""
-    while 0 < start < end and _is_of_a_word(text[start - 1]) and _is_of_a_word(text[start]):
+    while (
+        0 < start < end and _is_word_character(text[start - 1]) and _is_word_character(text[start])
+    ):
         start -= 1
-    while start < end < len(text) and _is_of_a_word(text[end - 1]) and _is_of_a_word(text[end]):
+    while (
+        start < end < len(text)
+        and _is_word_character(text[end - 1])
+        and _is_word_character(text[end])
+    ):
         end += 1
     return start, end
 
 
-def _is_of_a_word(sign: str) -> bool:
+def _is_word_character(sign: str) -> bool:
     return sign.isascii() and sign.isalnum()
 
 
-def _can_be_told(text: str, start: int, end: int) -> bool:
+def _can_be_secret(text: str, start: int, end: int) -> bool:
     """Return whether the span is short, within one sentence, and not repeated often."""
     words = text[start:end]
     if not 0 < len(words) <= _LONGEST or _SENTENCE_ENDS.search(words):
         return False
-    return text.count(words) <= _SAID
+    return text.count(words) <= _MOST_OCCURRENCES
 
 
 def _is_harmless(text: str, span: Span) -> bool:
     if is_stand_in(text[span.start : span.end]):
         return True
-    start, end = run_around(text, span.start, span.end, _is_of_a_name)
+    start, end = run_around(text, span.start, span.end, _is_name_character)
     word = text[start:end].strip()
     short = sum(map(str.isdigit, word)) < _FEWEST_DIGITS and not any(map(str.isalpha, word))
     names = not short and _NAMES_A_THING.search(word) is not None
@@ -179,7 +187,7 @@ def _is_harmless(text: str, span: Span) -> bool:
     return names or _HARMLESS.search(text[max(0, start - _BEFORE) : start]) is not None
 
 
-def _is_of_a_name(sign: str) -> bool:
+def _is_name_character(sign: str) -> bool:
     return sign.isascii() and (sign.isalnum() or sign == "-")
 
 

@@ -132,20 +132,20 @@ _NOT_SECRETS = (
 @cache
 def known_forms() -> tuple[Form, ...]:
     """Return our own forms, and the forms of `detect-secrets` that RE2 can run."""
-    return (*_OWN, *_of_others())
+    return (*_OWN, *_detector_forms())
 
 
-def _of_others() -> Iterator[Form]:
+def _detector_forms() -> Iterator[Form]:
     for module in pkgutil.iter_modules(plugins.__path__):
         if module.name in _NOT_SECRETS:
             continue
         loaded = importlib.import_module(f"{plugins.__name__}.{module.name}")
         for value in vars(loaded).values():
             if isinstance(value, type) and issubclass(value, RegexBasedDetector):
-                yield from _of_detector(value)
+                yield from _forms_of(value)
 
 
-def _of_detector(detector: type[RegexBasedDetector]) -> Iterator[Form]:
+def _forms_of(detector: type[RegexBasedDetector]) -> Iterator[Form]:
     if detector.__module__.endswith(".base"):
         return
     for rule in detector().denylist:
@@ -163,7 +163,7 @@ def by_form(text: str) -> Iterator[Found]:
         group = form.pattern.groupindex.get("s", 0)
         for match in form.pattern.finditer(text):
             start, end = match.span(group)
-            end = start + len(_proven(text[start:end], form.check))
+            end = start + len(_checked_prefix(text[start:end], form.check))
             if end > start:
                 yield Found(
                     start, _whole(text, end) if form.category == "api_key" else end, form.category
@@ -177,7 +177,7 @@ def _whole(text: str, end: int) -> int:
     return end
 
 
-def _proven(found: str, check: Callable[[str], bool]) -> str:
+def _checked_prefix(found: str, check: Callable[[str], bool]) -> str:
     """Return the longest prefix that passes the check: unrelated digits may follow a number."""
     for _ in range(_MOST_CUTS):
         if check(found):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memories.screening import linear
 from memories.screening.labelled import vocabulary
-from memories.screening.labelled.labelled_secrets import spelled_codes, told
+from memories.screening.labelled.labelled_secrets import by_label, spelled_codes
 from memories.screening.labelled.unlabelled_secrets import COVER, companions, nearby
 from memories.screening.linear import Pattern
 from memories.screening.secret_forms import Found, by_form, by_looks, by_words
@@ -63,19 +63,19 @@ def find(text: str) -> tuple[Span, ...]:
 
 def find_by_form(text: str) -> tuple[Span, ...]:
     """Return the secrets that are recognised by form alone: keys, cards, connection strings …"""
-    return joined(_in(fold(text), by_form))
+    return joined(_original_spans(fold(text), by_form))
 
 
 def _search(text: str) -> tuple[Span, ...]:
     folded = fold(text)
     plain = spell_out(close_up(folded))
     found = [
-        *_in(folded, by_form, by_looks, by_words, homes),
-        *_in(plain, lambda text: told(text, plain), nearby, clauses),
+        *_original_spans(folded, by_form, by_looks, by_words, homes),
+        *_original_spans(plain, lambda text: by_label(text, plain), nearby, clauses),
     ]
     if plain.text != folded.text:
-        found += _in(plain, by_form)
-    found += _in(plain, lambda _: spelled_codes(plain, text))
+        found += _original_spans(plain, by_form)
+    found += _original_spans(plain, lambda _: spelled_codes(plain, text))
     covered = marks(text)
     spans = joined(
         span
@@ -86,12 +86,12 @@ def _search(text: str) -> tuple[Span, ...]:
     )
     if not spans:
         return ()
-    spans = joined(_to_its_end(text, span) for span in spans)
+    spans = joined(_with_tied_parts(text, span) for span in spans)
     spans = joined([*spans, *again(text, spans)])
-    return joined([*spans, *_beside(text, spans)])
+    return joined([*spans, *_companions_of(text, spans)])
 
 
-def _to_its_end(text: str, span: Span) -> Span:
+def _with_tied_parts(text: str, span: Span) -> Span:
     """Extend a span by parts tied by a dash or closing mark: 月落-乌啼-霜满天 is one password."""
     if span.category != "password":
         return span
@@ -101,7 +101,7 @@ def _to_its_end(text: str, span: Span) -> Span:
     return Span(start, span.end + (len(after[0]) if after else 0), span.category)
 
 
-def _beside(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
+def _companions_of(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
     if all(span.category == "address" for span in spans):
         return
     covered = text
@@ -109,10 +109,10 @@ def _beside(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
         covered = covered[: span.start] + COVER * (span.end - span.start) + covered[span.end :]
     with_card = any(span.category == "card" for span in spans)
     plain = spell_out(close_up(fold(covered)))
-    yield from _in(plain, lambda text: companions(text, with_card=with_card))
+    yield from _original_spans(plain, lambda text: companions(text, with_card=with_card))
 
 
-def _in(folded: Folded, *detectors: object) -> Iterator[Span]:
+def _original_spans(folded: Folded, *detectors: object) -> Iterator[Span]:
     for detect in detectors:
         for found in detect(folded.text):  # type: ignore[operator]
             start, end = folded.original(found.start, found.end)
@@ -191,19 +191,19 @@ def clauses(text: str) -> Iterator[Found]:
             continue
         for match in clause.pattern.finditer(text):
             said = match["s"]
-            if clause.category == "card" or said.isdigit() or _may_be_one(said):
+            if clause.category == "card" or said.isdigit() or _may_be_secret(said):
                 yield Found(match.start(1), match.end(1), clause.category)
-    yield from _described(text)
+    yield from _described_secrets(text)
 
 
-def _may_be_one(said: str) -> bool:
+def _may_be_secret(said: str) -> bool:
     if "\u3400" <= said[0] <= "\u9fff":
         return vocabulary.NO_VALUE_ZH.search(said) is None
     first = said.split()[0].lower() if said.split() else ""
     return first not in vocabulary.NO_VALUE and first not in vocabulary.FUNCTION_WORDS
 
 
-def _described(text: str) -> Iterator[Found]:
+def _described_secrets(text: str) -> Iterator[Found]:
     """Yield the rest of a line after a label, if the line describes a secret's spelling."""
     for line in _LINE.finditer(text):
         said = line[0].rstrip()

@@ -141,7 +141,7 @@ def edition_of(
         return NOTHING_NEW
     if of_old >= _NEARLY_ALL or min(of_new, of_old) >= _HALF:
         return NEWER
-    telling = _tells(new, of_project=of_project) and similarity >= _ON_ONE_SUBJECT
+    telling = _names_one_subject(new, of_project=of_project) and similarity >= _ON_ONE_SUBJECT
     if titled and (of_old >= _SOME or telling or are_worded_alike(new, old)):
         return NEWER
     return None
@@ -181,15 +181,15 @@ def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) 
     if ours == theirs or before + after < _HALF * max(len(ours), len(theirs)):
         return False
     values = (words[before : len(words) - after] for words in (ours, theirs))
-    if telling and not all(map(_say_something, values)):
+    if telling and not all(map(_has_content_word, values)):
         return False
     named = ours[:before]
     if numbers_of_series(new.text) != numbers_of_series(old.text):
         named = named[:-1]  # without the noun that is counted
-    return _say_something(named)
+    return _has_content_word(named)
 
 
-def _say_something(words: list[str]) -> bool:
+def _has_content_word(words: list[str]) -> bool:
     return any(word not in _STOP_WORDS for word in words)
 
 
@@ -222,6 +222,6 @@ def _bare(text: str) -> str:
     return _BARE.sub("", segment.normalise(text))
 
 
-def _tells(document: Document, *, of_project: bool) -> bool:
+def _names_one_subject(document: Document, *, of_project: bool) -> bool:
     least = _TELLING_TITLE_OF_PROJECT if of_project and document.subject else _TELLING_TITLE
     return len(set(segment.terms(document.subject or document.title))) >= least

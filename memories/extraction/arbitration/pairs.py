@@ -92,7 +92,7 @@ def read(
 
 def _reading(old: str, new: str, shares: Mapping[str, float], thresholds: Thresholds) -> Reading:
     given = {kind: float(shares.get(kind, 0.0)) for kind in Relation}
-    for kind, least in _doubtful(old, new, thresholds):
+    for kind, least in _unlikely_relations(old, new, thresholds):
         if given[kind] <= least:
             given[Relation.UNRELATED] += given[kind]
             given[kind] = 0.0
@@ -139,7 +139,9 @@ def denies(text: str) -> bool:
     return _DENIED.search(text) is not None
 
 
-def _doubtful(old: str, new: str, thresholds: Thresholds) -> Sequence[tuple[Relation, float]]:
+def _unlikely_relations(
+    old: str, new: str, thresholds: Thresholds
+) -> Sequence[tuple[Relation, float]]:
     """Return the relations that are unlikely for these texts, with the probability they need.
 
     A relation is unlikely if the texts have different numbers, if only one has a negation, or if
@@ -187,7 +189,7 @@ def join(texts: Iterable[str]) -> str:
     kept = [
         piece
         for folded, piece in reversed(said.items())
-        if not any(_goes_on(words[folded], other) for other in words.values())
+        if not any(_is_continued_by(words[folded], other) for other in words.values())
     ]
     chinese = bool(kept) and all(_HAN.search(piece) for piece in kept)
     return ("；" if chinese else "; ").join(kept)
@@ -197,7 +199,7 @@ def _words(folded: str) -> list[str]:
     return [word for word in segment.words(folded) if any(map(str.isalnum, word))]
 
 
-def _goes_on(words: Sequence[str], other: Sequence[str]) -> bool:
+def _is_continued_by(words: Sequence[str], other: Sequence[str]) -> bool:
     """Return whether the other text begins with these words and is longer."""
     return 0 < len(words) < len(other) and list(other[: len(words)]) == list(words)
 

@@ -117,7 +117,7 @@ class BundledArbiter:
         found = {
             memory.id: Met(memory, worded)
             for memory in present
-            if (worded := _worded(candidate, memory))
+            if (worded := _finding_by_wording(candidate, memory))
         }
         statements = self._worth_reading(
             candidate, [memory for memory in present if memory.id not in found]
@@ -225,7 +225,7 @@ def _are_documents(candidate: Candidate, memory: Known) -> bool:
     )
 
 
-def _worded(candidate: Candidate, memory: Known) -> Finding | None:
+def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
     """Return the finding that follows from the wording alone; None if there is none."""
     new, old = Document(candidate.content), Document(memory.content)
     of_project = _are_of_projects(candidate, memory)
@@ -233,9 +233,9 @@ def _worded(candidate: Candidate, memory: Known) -> Finding | None:
     if _are_documents(candidate, memory):
         found = editions.edition_of(
             new, old, similarity=memory.similarity, of_project=of_project
-        ) or _beside(memory)
+        ) or _side_by_side(memory)
     elif of_project and editions.have_other_subjects(new, old):
-        found = _beside(memory)
+        found = _side_by_side(memory)
     elif of_project and editions.have_one_subject(new, old):
         found = NEWER if editions.differ_in_one_value(new, old) else None
     return _checked(candidate, memory, found) if found else None
@@ -274,17 +274,17 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     if relation in CONFLICTS and _is_plan(candidate) and memory.kind != _PLAN:
         found = BESIDE  # the current state holds until a planned change
     elif _differ_by_value(candidate, memory):
-        found = _of_another_value(candidate, memory)
-    elif relation in _AGREES and _said_again(candidate, memory):
+        found = _value_finding(candidate, memory)
+    elif relation in _AGREES and _is_rewritten_page(candidate, memory):
         found = NEWER
     elif relation is Relation.SAME:
         found = Finding(Verdict.SKIP, "same_meaning")
     elif relation is Relation.REFINES:
-        found = _refined(candidate, memory)
+        found = _refinement_finding(candidate, memory)
     elif relation is Relation.UNRELATED:
-        found = _beside(memory)
+        found = _side_by_side(memory)
     else:
-        found = _changed(candidate, memory, relation)
+        found = _conflict_finding(candidate, memory, relation)
     return _checked(candidate, memory, found)
 
 
@@ -342,14 +342,14 @@ def _differ_by_value(candidate: Candidate, memory: Known) -> bool:
     return texts[0] == texts[1]
 
 
-def _of_another_value(candidate: Candidate, memory: Known) -> Finding:
+def _value_finding(candidate: Candidate, memory: Known) -> Finding:
     """Return the finding for a new value: it wins, but "milestone 1" and "milestone 2" stay."""
     if numbers_of_series(candidate.content) != numbers_of_series(memory.content):
         return BESIDE
     return Finding(Verdict.REPLACE, "newer_value")
 
 
-def _said_again(candidate: Candidate, memory: Known) -> bool:
+def _is_rewritten_page(candidate: Candidate, memory: Known) -> bool:
     """Return whether a page is a newer edition, although the head reads no new value.
 
     The head overlooks another value ("the next hire is a tester", "… a designer"), or would join
@@ -371,11 +371,11 @@ def _may_replace_unasked(candidate: Candidate, memory: Known) -> bool:
     return _are_of_projects(candidate, memory) and first[0] == first[1]
 
 
-def _beside(memory: Known) -> Finding:
+def _side_by_side(memory: Known) -> Finding:
     return BESIDE if memory.similarity >= SAME_MATTER else APART
 
 
-def _refined(candidate: Candidate, memory: Known) -> Finding:
+def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
     """Return the finding for a refinement: keep the fuller text, or merge the two."""
     text = pairs.fuller(memory.content, candidate.content)
     if text == candidate.content:
@@ -383,11 +383,11 @@ def _refined(candidate: Candidate, memory: Known) -> Finding:
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
     if (candidate.kind == "event") != (memory.kind == "event"):
-        return _beside(memory)  # an event is no detail of a lasting statement
+        return _side_by_side(memory)  # an event is no detail of a lasting statement
     return Finding(Verdict.MERGE, "adds_detail")
 
 
-def _changed(candidate: Candidate, memory: Known, relation: Relation) -> Finding:
+def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -> Finding:
     """Return the finding for a conflict; a statement that reports an end becomes the new text."""
     if relation is Relation.ENDED:
         return Finding(Verdict.REPLACE, "no_longer")

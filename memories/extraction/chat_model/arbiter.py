@@ -65,7 +65,7 @@ class ModelArbiter:
         if not verdict or (target is None and verdict not in ("ADD", "KEEP_BOTH")):
             return replace(ruled, reasons=(*ruled.reasons, "model_unclear"))
         if target is None or verdict == "ADD":
-            return _apart(candidate, ruled)
+            return _added(candidate, ruled)
         return _checked(candidate, Verdict(verdict), target, answer, ruled)
 
     def _unsure(self, met: Sequence[Met], ruled: Decision) -> list[Known]:
@@ -123,7 +123,7 @@ def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
     }
 
 
-def _apart(candidate: Candidate, ruled: Decision) -> Decision:
+def _added(candidate: Candidate, ruled: Decision) -> Decision:
     if _is_contradiction(ruled):
         return _contradicted(candidate, ruled)
     return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model",))
@@ -273,8 +273,8 @@ def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> b
     figures = {word for word in words | theirs if any(map(str.isdigit, word))}
     return (
         language_of(content) in {language_of(text) for text in texts}
-        and all(_says(words, side - shared, kept) for side in each)
-        and all(_says(words, side, kept) for side in each)
+        and all(_covers(words, side - shared, kept) for side in each)
+        and all(_covers(words, side, kept) for side in each)
         and len(words - theirs) <= _JOINING * len(words)
         and not set(segment.unusual(content)) - theirs
         and figures & words == figures & theirs
@@ -282,5 +282,5 @@ def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> b
     )
 
 
-def _says(words: set[str], side: set[str], kept: float) -> bool:
+def _covers(words: set[str], side: set[str], kept: float) -> bool:
     return len(words & side) >= kept * len(side)

@@ -53,12 +53,13 @@ class ModelExtractor:
 
     def extract(self, turn: TurnText) -> Extraction:
         ruled = self._rules.extract(turn)
-        found = [] if ruled.withheld else self._said(turn, ruled=ruled)
+        found = [] if ruled.withheld else self._candidates_in(turn, ruled=ruled)
         if turn.user.speaker and turn.assistant.speaker:
-            found += self._said(_other_side(turn), role="assistant")
+            found += self._candidates_in(_from_other_side(turn), role="assistant")
         kept = masking.without_repeats(
             _with_orders(
-                [_as_read(candidate, ruled.candidates) for candidate in found], ruled.candidates
+                [_with_reader_marks(candidate, ruled.candidates) for candidate in found],
+                ruled.candidates,
             ),
             block=turn.known_block,
             most=prompts.MOST_CANDIDATES,
@@ -67,7 +68,7 @@ class ModelExtractor:
         refused = tuple(replace(report, redacted=redacted) for report in ruled.refused)
         return replace(ruled, candidates=tuple(kept), refused=refused)
 
-    def _said(
+    def _candidates_in(
         self, turn: TurnText, *, role: str = "user", ruled: Extraction = _NOTHING
     ) -> list[Candidate]:
         orders = tuple(request.quote for request in ruled.forget)
@@ -78,7 +79,7 @@ class ModelExtractor:
             return []
         spoken = Spoken.of(turn, own)
         language = segment.language(own.readable)
-        around = _around(turn) | {"spans": _spans(ruled, role=role)}
+        around = _context(turn) | {"spans": _spans(ruled, role=role)}
         return self._proposed(own.readable, around, spoken, language=language, size=_PIECE)
 
     def _proposed(
@@ -120,7 +121,7 @@ def _spans(ruled: Extraction, *, role: str) -> list[str]:
     return list(dict.fromkeys(quotes))[: prompts.MOST_CANDIDATES]
 
 
-def _around(turn: TurnText) -> dict[str, Any]:
+def _context(turn: TurnText) -> dict[str, Any]:
     """Return the context of the message, shortened and with secrets masked."""
     return {
         "today": f"{turn.user.spoken_at:%Y-%m-%d, %A}",
@@ -135,7 +136,7 @@ def _shown(text: str) -> str:
     return tokens.truncate(masking.masked_by_reading(text), limit=_CONTEXT)
 
 
-def _other_side(turn: TurnText) -> TurnText:
+def _from_other_side(turn: TurnText) -> TurnText:
     """Return a turn between two named people from the other person's side."""
     return replace(turn, user=turn.assistant, assistant=turn.user, before=(), before_assistant="")
 
@@ -143,13 +144,13 @@ def _other_side(turn: TurnText) -> TurnText:
 def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list[Candidate]:
     """Mark candidates that "remember …" asks for as explicit, and add the overlooked ones."""
     orders = [candidate for candidate in ruled if candidate.explicit]
-    kept = [_ordered(candidate, orders) for candidate in found]
+    kept = [_marked_explicit(candidate, orders) for candidate in found]
     return kept + [
         order for order in orders if not any(_same_span(order, candidate) for candidate in found)
     ]
 
 
-def _as_read(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
+def _with_reader_marks(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
     """Add the reader's topic if the model gave none, and the reader's doubt about the owner."""
     same = [other for other in ruled if _same_span(other, candidate)]
     tags = candidate.tags or next((other.tags for other in same if other.tags), ())
@@ -165,7 +166,7 @@ def _as_read(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
     )
 
 
-def _ordered(candidate: Candidate, orders: Sequence[Candidate]) -> Candidate:
+def _marked_explicit(candidate: Candidate, orders: Sequence[Candidate]) -> Candidate:
     for order in orders:
         if _same_span(order, candidate):
             return replace(
@@ -204,7 +205,7 @@ class ModelJointReader:
         self._asker = asker
 
     def read(self, turns: Sequence[Heard]) -> list[Gathered]:
-        spoken = [turn for turn in turns if _own(turn).says_something]
+        spoken = [turn for turn in turns if _quotable(turn).says_something]
         found = [
             gathered
             for stretch in pieces(spoken, cost=_cost, most=_STRETCH, shared=1)
@@ -245,7 +246,7 @@ def _read(turns: Sequence[Heard], answer: str) -> questions.Kept[Gathered]:
     return questions.Kept(found, read.dropped + len(read.items) - len(found))
 
 
-def _own(heard: Heard) -> Quotable:
+def _quotable(heard: Heard) -> Quotable:
     return Quotable.own_words(heard.text.user, role="user")
 
 
@@ -254,7 +255,7 @@ def _shown_turns(number: int, heard: Heard) -> dict[str, Any]:
     return {
         "turn": number,
         "day": f"{heard.text.user.spoken_at:%Y-%m-%d, %A}",
-        "user": tokens.truncate(_own(heard).readable, limit=_LONGEST),
+        "user": tokens.truncate(_quotable(heard).readable, limit=_LONGEST),
         "assistant": tokens.truncate(reply, limit=_LONGEST // 4),
     }
 
@@ -274,10 +275,10 @@ def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | Non
     if len(meant) < 2 or not any(turn.fresh for turn in meant):
         return None
     content = questions.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
-    if not _holds(content, meant) or _said_alone(content, meant):
+    if not _is_grounded(content, meant) or _is_said_by_one_turn(content, meant):
         return None
     last = meant[-1]
-    own = _own(last)
+    own = _quotable(last)
     quotation = own.nearest(content) or own.find(own.said.text.strip()[:200])
     kind = questions.one_of(item.get("kind"), among=prompts.KINDS, default="fact")
     candidate = Candidate(
@@ -292,9 +293,9 @@ def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | Non
     return Gathered(candidate, last.turn, needs=tuple(turn.turn for turn in meant[:-1]))
 
 
-def _holds(content: str, meant: Sequence[Heard]) -> bool:
+def _is_grounded(content: str, meant: Sequence[Heard]) -> bool:
     """Return whether `content` has the turns' language and words, and none but their numbers."""
-    said = "\n".join(_own(turn).readable for turn in meant)
+    said = "\n".join(_quotable(turn).readable for turn in meant)
     if not content or secret_search.find(content) or language_of(content) != language_of(said):
         return False
     words, theirs = _words(content), _words(said)
@@ -312,13 +313,13 @@ def _days(meant: Sequence[Heard]) -> str:
     days = [
         day
         for turn in meant
-        for day in days_named(_own(turn).readable, spoken_at=turn.text.user.spoken_at)
+        for day in days_named(_quotable(turn).readable, spoken_at=turn.text.user.spoken_at)
     ]
     years = [turn.text.user.spoken_at.year for turn in meant]
     return "\n".join(map(str, [*days, *years]))
 
 
-def _said_alone(content: str, meant: Sequence[Heard]) -> bool:
+def _is_said_by_one_turn(content: str, meant: Sequence[Heard]) -> bool:
     """Return whether a single turn says all of it; then it was found when the turn was read."""
     words = set(segment.terms(content))
-    return any(words <= set(segment.terms(_own(turn).readable)) for turn in meant)
+    return any(words <= set(segment.terms(_quotable(turn).readable)) for turn in meant)

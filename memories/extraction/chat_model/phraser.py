@@ -45,10 +45,10 @@ class ModelPhraser:
         short = [
             statement for statement in dict.fromkeys(statements) if len(statement) <= pairs.LONGEST
         ]
-        phrases = dict(zip(short, self._asked(short) if short else (), strict=True))
+        phrases = dict(zip(short, self._phrases_of(short) if short else (), strict=True))
         return [phrases.get(statement, "") for statement in statements]
 
-    def _asked(self, statements: Sequence[str]) -> list[str]:
+    def _phrases_of(self, statements: Sequence[str]) -> list[str]:
         named = {f"m{number}": statement for number, statement in enumerate(statements, start=1)}
         shown = [
             {"id": name, "content": masking.masked_by_reading(statement)}
@@ -63,7 +63,7 @@ class ModelPhraser:
             if len(statements) == 1:
                 return [""]
             half = len(statements) // 2
-            return self._asked(statements[:half]) + self._asked(statements[half:])
+            return self._phrases_of(statements[:half]) + self._phrases_of(statements[half:])
         phrases = dict(found)
         return [phrases.get(name, "") for name in named]
 

@@ -272,10 +272,10 @@ def is_supported(content: str, *, known: str) -> bool:
 
 
 def _names(content: str) -> Iterator[str]:
-    return _chinese(content) if language_of(content) == "zh" else _english(content)
+    return _chinese_names(content) if language_of(content) == "zh" else _english_names(content)
 
 
-def _english(content: str) -> Iterator[str]:
+def _english_names(content: str) -> Iterator[str]:
     for found in _CAPITAL.finditer(content):
         begins = found.start() == 0 or content[: found.start()].rstrip()[-1:] in ".!?:"
         if begins and not _P["of_whom"].match(content, found.end()):
@@ -284,7 +284,7 @@ def _english(content: str) -> Iterator[str]:
             yield found[0]
 
 
-def _chinese(content: str) -> Iterator[str]:
+def _chinese_names(content: str) -> Iterator[str]:
     yield from _LATIN.findall(content)
     for word, tag in rjieba.tag(content):
         if tag in _NAMES and len(word) > 1 and not word.isascii():

@@ -101,7 +101,7 @@ def _unit(word: str) -> str:
 _Reader = Callable[[linear.Match, Sentence], Dated | None]
 
 
-def _at(match: linear.Match, days: Days, *, relative: bool, loose: bool = False) -> Dated:
+def _dated(match: linear.Match, days: Days, *, relative: bool, loose: bool = False) -> Dated:
     return Dated(match.start(), match.end(), *days, relative=relative, loose=loose)
 
 
@@ -117,7 +117,7 @@ def _written(match: linear.Match, said: Sentence) -> Dated:
     month, day = _named(_part(match, "month")).month, int(match["day"])
     last = int(match["to"] or day)
     year = int(match["year"] or said.year_of(month, last))
-    return _at(match, (date(year, month, day), date(year, month, last)), relative=False)
+    return _dated(match, (date(year, month, day), date(year, month, last)), relative=False)
 
 
 def _numeric(match: linear.Match, said: Sentence) -> Dated | None:
@@ -130,7 +130,7 @@ def _numeric(match: linear.Match, said: Sentence) -> Dated | None:
             if max(month, day) <= 12 and month != day:
                 return None
             month, day = min(month, day), max(month, day)
-    return _at(match, (date(year, month, day),) * 2, relative=False)
+    return _dated(match, (date(year, month, day),) * 2, relative=False)
 
 
 def _day_word(match: linear.Match, said: Sentence) -> Dated | None:
@@ -138,21 +138,21 @@ def _day_word(match: linear.Match, said: Sentence) -> Dated | None:
     morning = word in ("morgen", "mañana") and before.endswith(_NOT_TOMORROW)
     if morning or (word == "hier" and said.language != "fr"):
         return None
-    return _at(match, said.distance(_DAY_WORDS[word], "day"), relative=True)
+    return _dated(match, said.distance(_DAY_WORDS[word], "day"), relative=True)
 
 
 def _ago(match: linear.Match, said: Sentence) -> Dated:
     days = said.distance(-_number(match["n"]), _unit(_part(match, "unit")))
-    return _at(match, days, relative=True)
+    return _dated(match, days, relative=True)
 
 
-def _in(match: linear.Match, said: Sentence) -> Dated | None:
+def _in_some_time(match: linear.Match, said: Sentence) -> Dated | None:
     """Parse "in two weeks"; "in" and "en" may also give a duration."""
     lasted = said.past or said.habit or (match[0][:2] == "en" and said.language != "es")
     if lasted or said.before.rstrip().endswith(("ce", "times")):
         return None
     days = said.distance(_number(match["n"]), _unit(_part(match, "unit")))
-    return _at(match, days, relative=True)
+    return _dated(match, days, relative=True)
 
 
 def _named_time(match: linear.Match, said: Sentence) -> Dated | None:
@@ -169,8 +169,8 @@ def _named_time(match: linear.Match, said: Sentence) -> Dated | None:
         return None
     if unit == "weekend":
         saturday = monday_of(said.today, min(step, 1)) + timedelta(days=5)
-        return _at(match, (saturday, saturday + timedelta(days=1)), relative=True)
-    return _at(match, said.distance(min(step, 1), unit), relative=True)
+        return _dated(match, (saturday, saturday + timedelta(days=1)), relative=True)
+    return _dated(match, said.distance(min(step, 1), unit), relative=True)
 
 
 def _weekday(match: linear.Match, said: Sentence, step: int | None) -> Dated | None:
@@ -186,7 +186,7 @@ def _weekday(match: linear.Match, said: Sentence, step: int | None) -> Dated | N
         day = said.weekday(wanted, step)
         if said.after.lower().startswith(" week"):  # Friday week
             day += timedelta(days=7)
-    return _at(match, (day, day), relative=True, loose=step is None)
+    return _dated(match, (day, day), relative=True, loose=step is None)
 
 
 def _named_month(match: linear.Match, said: Sentence, step: int | None) -> Dated | None:
@@ -197,19 +197,19 @@ def _named_month(match: linear.Match, said: Sentence, step: int | None) -> Dated
     if step is not None:
         said = replace(said, past=step < 0, habit=False, yearly=False)
     days = month_of(int(year or said.year_of(month, 28)), month, edge)
-    return _at(match, days, relative=not year)
+    return _dated(match, days, relative=not year)
 
 
 def _day_of_month(match: linear.Match, said: Sentence) -> Dated | None:
     """Parse "on the 5th", but not "the 5th floor"."""
     if not said.lead or not _P["after_day"].search(said.after[:16]):
         return None
-    return _at(match, said.nth(int(match["day"])), relative=True)
+    return _dated(match, said.nth(int(match["day"])), relative=True)
 
 
 def _bare_year(match: linear.Match, said: Sentence) -> Dated | None:
     counts = not said.lead or said.before.lower().endswith("for ")  # for 2000 people
-    return None if counts else _at(match, year_days(int(match["year"])), relative=False)
+    return None if counts else _dated(match, year_days(int(match["year"])), relative=False)
 
 
 _LATIN: dict[str, _Reader] = {
@@ -219,7 +219,7 @@ _LATIN: dict[str, _Reader] = {
     "day_word": _day_word,
     "ago": _ago,
     "before_now": _ago,
-    "in_some": _in,
+    "in_some": _in_some_time,
     "named_time": _named_time,
     "the_day": _day_of_month,
     "bare_year": _bare_year,
@@ -246,7 +246,7 @@ def _cjk_date(match: linear.Match, said: Sentence) -> Dated | None:
     if match["to"]:
         last = last.replace(day=_number(match["to"]))
     inferred = bool(step) or not (year[:1].isdigit() or (match["day"] and not year))
-    return _at(match, (first, last), relative=inferred)
+    return _dated(match, (first, last), relative=inferred)
 
 
 def _cjk_feast(match: linear.Match, said: Sentence) -> Dated | None:
@@ -256,7 +256,7 @@ def _cjk_feast(match: linear.Match, said: Sentence) -> Dated | None:
         return None
     month, day = divmod(next(day for form, day in _FEASTS.items() if form.search(feast)), 100)
     number = _cjk_year(year, said.today) if year else said.year_of(month, day)
-    return _at(match, (date(number, month, day),) * 2, relative=not year[:1].isdigit())
+    return _dated(match, (date(number, month, day),) * 2, relative=not year[:1].isdigit())
 
 
 def _cjk_year(word: str, today: date) -> int:
@@ -270,9 +270,9 @@ def _cjk_year_alone(match: linear.Match, said: Sentence) -> Dated | None:
             return None
         days = year_days(said.today.year, match["this"][1:]) if match["this"][0] == "年" else None
         days = days or month_of(said.today.year, said.today.month, match["this"][1:])
-        return _at(match, days, relative=True)
+        return _dated(match, days, relative=True)
     days = year_days(_cjk_year(year, said.today), edge)
-    return _at(match, days, relative=not year[0].isdigit())
+    return _dated(match, days, relative=not year[0].isdigit())
 
 
 def _cjk_week(match: linear.Match, said: Sentence) -> Dated | None:
@@ -282,7 +282,7 @@ def _cjk_week(match: linear.Match, said: Sentence) -> Dated | None:
         return None
     step = _CJK_STEPS[match["step"]] if match["step"] else None
     if not name:
-        return _at(match, said.distance(step or 0, "week"), relative=True)
+        return _dated(match, said.distance(step or 0, "week"), relative=True)
     nth = "第" in said.before[-3:]
     if step is None and (said.habit or nth or name == "末"):
         return None
@@ -292,19 +292,19 @@ def _cjk_week(match: linear.Match, said: Sentence) -> Dated | None:
     else:
         day = monday_of(said.today, step) + timedelta(days=index)
     days = (day, day + timedelta(days=int(name == "末")))
-    return _at(match, days, relative=True, loose=step is None)
+    return _dated(match, days, relative=True, loose=step is None)
 
 
 def _cjk_day(match: linear.Match, said: Sentence) -> Dated | None:
     if match["word"] == "前天" and said.before.endswith("以"):
         return None
-    return _at(match, said.distance(_CJK_DAYS[match["word"]], "day"), relative=True)
+    return _dated(match, said.distance(_CJK_DAYS[match["word"]], "day"), relative=True)
 
 
 def _cjk_distance(match: linear.Match, said: Sentence) -> Dated | None:
     sign = -1 if match["way"].endswith("前") else 1
     days = said.distance(sign * _number(match["n"]), _unit(match["unit"].lstrip("ヶか个個")))
-    return _at(match, days, relative=True)
+    return _dated(match, days, relative=True)
 
 
 def _cjk_nth(match: linear.Match, said: Sentence) -> Dated | None:
@@ -317,7 +317,7 @@ def _cjk_nth(match: linear.Match, said: Sentence) -> Dated | None:
         said.language != "ja" or (after and after not in "には。、かまが")
     ):
         return None
-    return _at(match, said.nth(int(match["day"])), relative=True)
+    return _dated(match, said.nth(int(match["day"])), relative=True)
 
 
 def _cjk_slash(match: linear.Match, said: Sentence) -> Dated | None:
@@ -328,7 +328,7 @@ def _cjk_slash(match: linear.Match, said: Sentence) -> Dated | None:
         (sign.isalnum() and sign.isascii()) or sign in "/.-" for sign in around
     ):
         return None
-    return _at(match, (date(said.year_of(month, day), month, day),) * 2, relative=False)
+    return _dated(match, (date(said.year_of(month, day), month, day),) * 2, relative=False)
 
 
 _CJK: dict[str, _Reader] = {
@@ -366,13 +366,13 @@ def dates_in(text: str, *, spoken_at: datetime, language: str, holds: str = "") 
         yearly=bool(_P["every_year"].search(text)),
     )
     found: list[Dated] = []
-    for dated in _all(said):
+    for dated in _matches(said):
         if not any(dated.start < other.end and other.start < dated.end for other in found):
             found.append(dated)
     return _joined(text, sorted(found, key=lambda other: other.start))
 
 
-def _all(said: Sentence) -> Iterator[Dated]:
+def _matches(said: Sentence) -> Iterator[Dated]:
     latin = said.language not in ("zh", "ja")
     for name, reader in (_LATIN if latin else _CJK).items():
         for match in _P[name].finditer(said.text):

@@ -52,7 +52,9 @@ def _summary(sentences: list[str], *, title: str, weight: Counter[str]) -> str:
     """Return the chosen sentences in their order, within the maximum length."""
     chosen = {0} if title and sentences else set()
     room = SUMMARY_CHARS - (len(title) if title else 0)
-    for at in sorted(range(len(sentences)), key=lambda at: (-_tells(sentences, at, weight), at)):
+    for at in sorted(
+        range(len(sentences)), key=lambda at: (-_importance(sentences, at, weight), at)
+    ):
         if at not in chosen and len(sentences[at]) < room and sentences[at] != title:
             chosen.add(at)
             room -= len(sentences[at]) + 1
@@ -60,7 +62,7 @@ def _summary(sentences: list[str], *, title: str, weight: Counter[str]) -> str:
     return _joined(summary) if summary else sentences[0][:SUMMARY_CHARS] if sentences else ""
 
 
-def _tells(sentences: list[str], at: int, weight: Counter[str]) -> float:
+def _importance(sentences: list[str], at: int, weight: Counter[str]) -> float:
     terms = set(segment.terms(sentences[at]))
     total = sum(math.log1p(weight[term]) for term in terms)
     return total / (4 + len(terms)) / math.sqrt(1 + at / 10)
@@ -90,14 +92,14 @@ def _tags(text: str, *, title: str) -> tuple[str, ...]:
     for part, times in ((title, 2), (text, 1)):
         for word in segment.words(part):
             found = segment.terms(word)
-            if _fits(word) and found:
+            if _is_tag(word) and found:
                 written.setdefault(found[0], word.lower() if word.istitle() else word)
                 count[found[0]] += times
     best = sorted(count, key=lambda term: (-count[term] * min(len(written[term]), 6), term))
     return tuple(written[term] for term in best[:TAGS])
 
 
-def _fits(word: str) -> bool:
+def _is_tag(word: str) -> bool:
     short = 2 if any("\u4e00" <= character <= "\u9fff" for character in word) else 3
     bare = word.casefold()
     is_telling = (

@@ -90,11 +90,11 @@ def own_words(
     opens = message[:start].rstrip()[-1:] in ("", *".!?…:\n-")
     named = text[:1].isupper() and not opens and language != "de"
     dates = dates_in(text, spoken_at=spoken_at, language=language, holds=holds)
-    added = [] if named else _meant(text, earlier, language=language, whose=whose)
+    added = [] if named else _named_person(text, earlier, language=language, whose=whose)
     if not added:
         lead = (
-            _matter(text, message[:start], assistant, language)
-            or _carried(text, message[:start], others, before, language=language)
+            _question_topic(text, message[:start], assistant, language)
+            or _carried_clause(text, message[:start], others, before, language=language)
             or _subject(text, message[:start], others, language=language, whose=whose)
         )
         added = [(0, lead)] if lead else []
@@ -102,7 +102,7 @@ def own_words(
         if not asked:
             return OwnWords("")
         added = [(0, f"[{asked[0].strip()}]{gap}")]
-    added += [(dated.end, f"{gap}[{_written(dated)}]") for dated in dates if _is_told(dated)]
+    added += [(dated.end, f"{gap}[{_date_text(dated)}]") for dated in dates if _is_added(dated)]
     whole = text
     for at, words in sorted(added, reverse=True):  # backwards, so that positions stay valid
         whole = whole[:at] + words + whole[at:]
@@ -163,7 +163,7 @@ def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int,
         end = start + asked.start()
     first, last = _P[f"first_filler_{language}"], _P[f"last_filler_{language}"]
     for _ in range(6):
-        start += _stuttered(message[start:end])
+        start += _stutter_length(message[start:end])
         while start < end and message[start] in _EDGE + ")）]":
             start += 1
         while start < end and message[end - 1] in _EDGE + "(（[":
@@ -179,7 +179,7 @@ def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int,
     return (start, end) if start < end else whole
 
 
-def _stuttered(text: str) -> int:
+def _stutter_length(text: str) -> int:
     """Return the length of a pronoun that is said twice: she um she's, 我我."""
     if len(text) > 2 and text[0] == text[1] and text[0] in "我你他她它俺":
         return 1
@@ -230,7 +230,7 @@ def _cjk_gender(word: str) -> str:
     return "f" if any(sign in word for sign in "妈媽母姐姊妹姨姑婶婆妻女奶姥嫂闺太娘姉媳") else ""
 
 
-def _fits(pronoun: str, person: str) -> bool:
+def _matches_gender(pronoun: str, person: str) -> bool:
     if pronoun in ("s", "p"):
         return pronoun == person
     return person in (pronoun, "", "p") or (not pronoun and person != "s")
@@ -248,7 +248,7 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
                 if not any(start <= person.start < end for start, end in taken)
             ]
         for person in sorted(people, reverse=True):
-            if _fits(pronoun, person.gender):
+            if _matches_gender(pronoun, person.gender):
                 return person.words
     return ""
 
@@ -267,7 +267,7 @@ def _names(text: str) -> Iterator[_Person]:
             yield _Person(_start(found, "who"), words, name=words.split(" ", 1)[-1])
 
 
-def _meant(
+def _named_person(
     text: str, earlier: Sequence[str], *, language: str, whose: str
 ) -> list[tuple[int, str]]:
     """Return the words to insert that name the person who is meant, with their position.
@@ -281,7 +281,7 @@ def _meant(
     if gender:
         who = "" if any(at < start for at in named) else _antecedent(earlier, gender, language)
         if gender == "p" and not who and (done := _P["done_with_it"].search(text)):
-            end, who = _end(done, "it"), _thing(earlier)
+            end, who = _end(done, "it"), _only_thing(earlier)
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
     if whose != "related" or named or _P["starts_anew"].search(text) or _P["ours"].search(text):
         return []
@@ -289,7 +289,7 @@ def _meant(
     return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
 
 
-def _thing(earlier: Sequence[str]) -> str:
+def _only_thing(earlier: Sequence[str]) -> str:
     """Return the only thing ("my gym membership") in the nearest sentence that names any."""
     sentences = (sentence for text in earlier for sentence in reversed(_SENTENCE_END.split(text)))
     for sentence in sentences:
@@ -310,7 +310,7 @@ def _pronoun(text: str, language: str) -> tuple[int, int, str]:
     return _start(found, "all"), _end(found, "all"), gender
 
 
-def _matter(text: str, before: str, assistant: str, language: str) -> str:
+def _question_topic(text: str, before: str, assistant: str, language: str) -> str:
     """Return the topic of the assistant's simple question, to put before a short answer."""
     cjk = language in ("zh", "ja")
     long = len(text) > 10 or "は" in text if cjk else len(text.split()) > 4
@@ -329,7 +329,7 @@ def _matter(text: str, before: str, assistant: str, language: str) -> str:
     return f"[{matter}:]" if cjk else f"[{matter}:] "
 
 
-def _carried(
+def _carried_clause(
     text: str,
     before: str,
     others: Sequence[tuple[int, int]],
@@ -404,12 +404,12 @@ def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:
     return _data(text, dates_in(text, spoken_at=spoken_at, language=language), language)
 
 
-def _is_told(dated: Dated) -> bool:
+def _is_added(dated: Dated) -> bool:
     """Return whether a date is added in brackets: all relative ones but a "since" with a range."""
     return dated.relative and (dated.kind != "since" or dated.first == dated.last)
 
 
-def _written(dated: Dated) -> str:
+def _date_text(dated: Dated) -> str:
     """Return the date or range: 2026-12-04, 2026-12, 2026-12-07 – 2026-12-13."""
     first, last = dated.first, dated.last
     if first == last or dated.kind == "since":

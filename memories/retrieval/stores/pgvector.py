@@ -135,12 +135,14 @@ def index_state(*, at_least: int) -> IndexState:
         " WHERE c.relname LIKE %s",
         [_PREFIX.replace("_", r"\_") + "%"],
     )
-    built = frozenset(_named(name) for name, valid in there if valid)
+    built = frozenset(_index_of(name) for name, valid in there if valid)
     counts = {OwnIndex(user, space): count for user, space, count in counted}
     wanted = frozenset(
         index for index, count in counts.items() if count >= at_least or index in built
     )
-    return IndexState(wanted, built, frozenset(_named(name) for name, valid in there if not valid))
+    return IndexState(
+        wanted, built, frozenset(_index_of(name) for name, valid in there if not valid)
+    )
 
 
 def list_indexes(user_id: int) -> list[OwnIndex]:
@@ -149,10 +151,10 @@ def list_indexes(user_id: int) -> list[OwnIndex]:
     found = statements.rows(
         "SELECT relname FROM pg_class WHERE relkind = 'i' AND starts_with(relname, %s)", [start]
     )
-    return [_named(name) for (name,) in found]
+    return [_index_of(name) for (name,) in found]
 
 
-def _named(name: str) -> OwnIndex:
+def _index_of(name: str) -> OwnIndex:
     user, space = name.removeprefix(_PREFIX).split("_")
     return OwnIndex(int(user), int(space))
 

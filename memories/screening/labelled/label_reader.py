@@ -209,7 +209,7 @@ class LabelReader:
             return None
         if token.bare in vocabulary.BETWEEN and way.direct and not token.ends_sentence:
             return None
-        if self._may_be(number, token, way):
+        if self._is_secret(number, token, way):
             return self._whole(number, token, way)
         if self._starts_phrase(number, token, way):
             return self._clause(number, token, way)
@@ -223,7 +223,7 @@ class LabelReader:
         led = (token.bare for _, token in self.tokens.before(way.hit.start, most=6))
         return not vocabulary.CHANGES.isdisjoint(led)
 
-    def _may_be(self, number: int, token: Token, way: Way) -> bool:
+    def _is_secret(self, number: int, token: Token, way: Way) -> bool:
         """Return whether this token is the secret, by its look and the words since the label."""
         look, core = token.look, token.core
         if look == Look.RANDOM and way.hit.cue not in WEAK:
@@ -317,7 +317,7 @@ class LabelReader:
         if way.words == 0 and own.start < way.hit.start < own.end:
             begin = own.start  # password123: the label is part of the secret
         last = token
-        for following in self._going_on(number, token):
+        for following in self._continuation(number, token):
             last = following
         if way.direct:
             last = self._last_of_clause(number, last)
@@ -350,7 +350,7 @@ class LabelReader:
             start -= 1
         return start
 
-    def _going_on(self, number: int, token: Token) -> Iterator[Token]:
+    def _continuation(self, number: int, token: Token) -> Iterator[Token]:
         gap = 0
         for place in range(number + 1, min(number + 60, len(self.tokens.all))):
             following = self.tokens.all[place]
@@ -374,7 +374,7 @@ class LabelReader:
             if token.kind == "han":
                 between.append("=" if leads_back(token.text) else "?")
             elif token.kind == "word":
-                if self._is_told_before(number, token, between, hit):
+                if self._is_value_before(number, token, between, hit):
                     start = self._beginning(number, between, hit)
                     return Found(start, token.core_end, hit.label.category)
                 between.append(token.bare)
@@ -404,7 +404,7 @@ class LabelReader:
             else None
         )
 
-    def _is_told_before(self, number: int, token: Token, between: list[str], hit: Hit) -> bool:
+    def _is_value_before(self, number: int, token: Token, between: list[str], hit: Hit) -> bool:
         look = token.look
         if look >= Look.MIXED:
             is_near = len(between) <= 2 and "?" not in between

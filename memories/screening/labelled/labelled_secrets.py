@@ -52,7 +52,7 @@ def _hits(label: Label, text: str) -> Iterator[Hit]:
             yield Hit(start, end, label, said.lower())
 
 
-def told(text: str, folded: Folded | None = None) -> Iterator[Found]:
+def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
     """Yield the secrets that a label in the text announces."""
     hits = [hit for label in LABELS for hit in _hits(label, text)]
     if hits:

@@ -58,10 +58,10 @@ _NOT_A_CODE = frozenset(
 def nearby(text: str) -> Iterator[Found]:
     """Yield made-up tokens in or next to a sentence about access."""
     tokens = Tokens(text)
-    candidates = [number for number, token in enumerate(tokens.all) if _may_be_one(token)]
+    candidates = [number for number, token in enumerate(tokens.all) if _may_be_secret(token)]
     if not candidates:
         return
-    sure, here, cash = _speaking_of_access(text, tokens)
+    sure, here, cash = _access_sentences(text, tokens)
     for number in candidates:
         token, sentence = tokens.all[number], tokens.sentence[number]
         if _is_a_name(tokens, number):
@@ -72,11 +72,11 @@ def nearby(text: str) -> Iterator[Found]:
             yield Found(token.core_start, token.core_end, "password")
 
 
-def _may_be_one(token: Token) -> bool:
+def _may_be_secret(token: Token) -> bool:
     return token.look == Look.DIGITS or is_made_up_word(token)
 
 
-def _speaking_of_access(text: str, tokens: Tokens) -> tuple[set[int], set[int], set[int]]:
+def _access_sentences(text: str, tokens: Tokens) -> tuple[set[int], set[int], set[int]]:
     """Return the sentences surely about access, possibly about access, and about cash."""
     places: dict[str, set[int]] = defaultdict(set)
     for label in LABELS:
@@ -153,7 +153,7 @@ def companions(text: str, *, with_card: bool) -> Iterator[Found]:
         distance = min(
             (_distance(token, span, text) for span in secrets[place : place + 2]), default=_NEAR
         )
-        if _is_one(tokens, number, distance, with_card=with_card):
+        if _is_companion(tokens, number, distance, with_card=with_card):
             yield Found(token.core_start, token.core_end, "password")
 
 
@@ -162,7 +162,7 @@ def _distance(token: Token, span: tuple[int, int], text: str) -> int:
     return _NEAR if "\n" in text[start : min(end, start + _NEAR)] else end - start
 
 
-def _is_one(tokens: Tokens, number: int, distance: int, *, with_card: bool) -> bool:
+def _is_companion(tokens: Tokens, number: int, distance: int, *, with_card: bool) -> bool:
     token = tokens.all[number]
     if token.look >= Look.MIXED:
         return distance < _NEAR
