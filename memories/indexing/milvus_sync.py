@@ -225,8 +225,9 @@ class InMilvus:
     ) -> Iterator[tuple[str, bool]]:
         """Yield the name of each checked entry, and whether it is left over.
 
-        An entry is left over if `gone` has its target, or if its user `is_gone`. Without `gone`,
-        all entries are checked; an entry without a vector in PostgreSQL is left over.
+        An entry that still exists is left over if `gone` has its target, or if its user `is_gone`.
+        Without `gone`, all entries are checked; an entry without a vector in PostgreSQL is left
+        over.
         """
         milvus = server()
         names = [name_of(kind, pk) for kind, table in TABLES.items() for pk in gone.get(table, ())]

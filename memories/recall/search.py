@@ -48,7 +48,7 @@ class SearchHit:
     user_message_id: str | None = None
     assistant_message_id: str | None = None
     occurred_at: datetime | None = None
-    status: str | None = None  # of a memory
+    status: str | None = None  # only for memories
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ LONGEST = 400  # characters; a longer text is a document and is not read as a st
 class Relation(StrEnum):
     """The relation of a new statement to a known one."""
 
-    SAME = "same"  # it says the same, or less
-    NEWER = "newer"  # it gives a newer value of the same thing
-    CONTRADICTS = "contradicts"  # both cannot hold, and nothing says which one does
-    REFINES = "refines"  # it says the same more precisely
-    ENDED = "ended"  # it says that the known one no longer holds
+    SAME = "same"  # the new one says the same, or less
+    NEWER = "newer"  # the new one has a newer value of the same thing
+    CONTRADICTS = "contradicts"  # both cannot hold, and it is unclear which one does
+    REFINES = "refines"  # the new one says the same more precisely
+    ENDED = "ended"  # the new one says that the known one no longer holds
     UNRELATED = "unrelated"  # both may hold
 
 

@@ -199,7 +199,7 @@ def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int
 def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
     """Return the decision: the strongest finding is the verdict, the others are in `beside`.
 
-    If the candidate is a newer edition of a project's page, it changes no other page.
+    If the same page of a project is known, the candidate changes no other page.
     """
     touched = [pair for pair in met if pair.finding.verdict is not None]
     if not touched:

@@ -208,7 +208,7 @@ def _day_of_month(match: linear.Match, said: Sentence) -> Dated | None:
 
 
 def _bare_year(match: linear.Match, said: Sentence) -> Dated | None:
-    counts = not said.lead or said.before.lower().endswith("for ")  # for 2000 people
+    counts = not said.lead or said.before.lower().endswith("for ")  # such as "for 2000 people"
     return None if counts else _dated(match, year_days(int(match["year"])), relative=False)
 
 
@@ -388,7 +388,7 @@ def _matches(said: Sentence) -> Iterator[Dated]:
             )
             try:
                 dated = reader(match, context) if lead != "every" else None
-            except (ValueError, OverflowError, KeyError):  # February 30, in 999 years
+            except (ValueError, OverflowError, KeyError):  # such as February 30
                 continue
             if dated:
                 kinds = {"since": "since", "from": "since", "until": "until"}
