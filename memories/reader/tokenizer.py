@@ -13,8 +13,8 @@ BEGIN, PAD, END, UNKNOWN = 0, 1, 2, 3
 SPACE = "\u2581"
 _ARRAYS = ("pieces_ids.npy", "pieces_scores.npy")
 _LONGEST = 24  # characters; no piece of the vocabulary is longer
-_FEWEST_CAPITALS, _FEWEST_WORDS = 12, 3  # fewer may be a code or a name
-_CAPITALS = 0.8  # share of all letters
+_FEWEST_CAPITALS, _FEWEST_WORDS = 12, 3  # a text with fewer may be a code or a name
+_CAPITALS = 0.8  # share of capitals among all letters
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Tokenizer:
     def tokens(self, text: str) -> list[Token]:
         """Return the tokens of `text`, with offsets into the given text.
 
-        A text written in capitals is read in small letters, because its words would otherwise fall
-        apart into pieces that the encoder knows nothing about.
+        A text in capitals is read in lower case, because its words would otherwise be split into
+        pieces that the encoder does not know.
         """
         normal, origin = self._normalize(text.lower() if _is_in_capitals(text) else text)
         return [
@@ -116,7 +116,10 @@ class Tokenizer:
 
 
 def _is_in_capitals(text: str) -> bool:
-    """Tell whether several words are nearly all capitals, and small letters stand for them."""
+    """Return whether a text of several words is nearly all in capitals.
+
+    Its length must not change in lower case, so that offsets stay valid.
+    """
     capitals = sum(map(str.isupper, text))
     if capitals < _FEWEST_CAPITALS or capitals < _CAPITALS * sum(map(str.isalpha, text)):
         return False
