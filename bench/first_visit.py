@@ -36,7 +36,7 @@ _LINE = {
     "uploadThroughput": 750_000 / 8,
 }
 _VISITS = 3
-_OF_STAFF = {"admin": "/admin/", "admin list": "/admin/memories/memory/", "api_docs": "/api/docs/"}
+_OF_STAFF = {"admin": "/admin/", "admin list": "/admin/memories/memory/"}
 _LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 
 

@@ -52,7 +52,7 @@ MIDDLEWARE = [
     "memcenter.middleware.content_security_policy",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "memcenter.middleware.calls_with_a_key",
-    "memcenter.middleware.compressed_admin",
+    "memcenter.middleware.compressed_lists",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

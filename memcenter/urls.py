@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from memcenter import monitoring
 from memcenter.mcp import views as mcp
 from memcenter.rest.openapi import SCHEMA_RENDERERS
+from memcenter.rest.reference import ReferencePage
 from ops.pages import sign_in
 
 handler400 = "memcenter.rest.responses.bad_request"
@@ -20,7 +21,8 @@ urlpatterns = [
         SpectacularAPIView.as_view(renderer_classes=SCHEMA_RENDERERS),
         name="schema",
     ),
-    path("api/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    path("api/docs/", ReferencePage.as_view(), name="docs"),
+    path("api/docs/try/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs_try"),
     path("api/v1/", include("conversations.api.urls")),
     path("api/v1/", include("memories.api.urls")),
     path("api/v1/", include("ops.api.urls")),

@@ -27,6 +27,7 @@ VISITORS = {
     "link_over": "/signin/link/x/",
     "invitation_over": "/join/x/",
     "mail_link_over": "/mail/confirm/x/",
+    "api_reference": "/api/docs/",
 }
 INVITED = {"first_password": "/settings/password/first/"}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")

@@ -1,3 +1,4 @@
+import html
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS, reset_generator_stats
 from drf_spectacular.validation import validate_schema
 
+from memcenter.rest import reference
 from memcenter.rest.openapi import OneSlashGenerator
 from memories.models import Project, Relation
 from ops import webhooks
@@ -86,12 +88,32 @@ def test_the_schema_is_served_as_plain_json_too(accepted: str) -> None:
 
 
 @pytest.mark.django_db
-def test_the_docs_page_needs_nothing_from_outside() -> None:
-    page = Client().get("/api/docs/").content.decode()
-    addresses = re.findall(r'(?:src|href)="([^"]+)"', page)
-    assert addresses and all(address.startswith("/static/") for address in addresses)
+@pytest.mark.parametrize("page", ["/api/docs/", "/api/docs/try/"])
+def test_the_docs_pages_need_nothing_from_outside(page: str) -> None:
+    found = Client().get(page).content.decode()
+    addresses = re.findall(r'(?:src|href)="([^"]+)"', found)
+    assert addresses and all(address.startswith(("/", "#")) for address in addresses)
     for address in addresses:
-        assert finders.find(address.removeprefix("/static/")), address
+        if address.startswith("/static/"):
+            assert finders.find(address.removeprefix("/static/").partition("#")[0]), address
+
+
+@pytest.mark.django_db
+def test_the_reference_lists_every_call_with_its_fields(schema: dict[str, Any]) -> None:
+    page = Client().get("/api/docs/").content.decode()
+    found = {(call.method.lower(), call.path): call for call in reference.calls()}
+    promised = {
+        (method, path)
+        for path, methods in schema["paths"].items()
+        for method in methods
+        if method in METHODS
+    }
+    assert found.keys() == promised
+    assert [call.path for call in found.values() if call.summary not in html.unescape(page)] == []
+    context = {field.name: field for field in found["post", "/api/v1/memory/context"].fields}
+    assert context["message"].is_required and context["message"].place == "body"
+    assert context["kinds"].type.startswith("list of preference | fact")
+    assert not context["token_budget"].is_required and context["token_budget"].type == "integer"
 
 
 def check(schema: dict[str, Any], path: str, method: str, body: Any, *, status: int) -> None:
