@@ -67,7 +67,7 @@ def watch_worker(passing: Pass) -> None:
         return real(claimed)
 
     def step(real: Any, run: Any, name: str, **given: Any) -> None:
-        place.end()  # the transaction that stores the progress is no moment
+        place.end()  # the commit that stores the progress is not a moment
         real(run, name, **given)
         place.begin(run.operation.kind, step=name)
         place.passing("begins")
