@@ -80,10 +80,10 @@ class MemoryCenterStore(BaseStore):
 
 
 def _split(value: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The memory's text, and what is kept beside it; a value without a text becomes JSON."""
+    """Return the memory's text and the metadata. A value without a text is stored as JSON."""
     for field in _TEXT_FIELDS:
         if isinstance(text := value.get(field), str):
-            rest = {name: one for name, one in value.items() if name != field}
+            rest = {name: part for name, part in value.items() if name != field}
             return text, {"field": field, "value": rest}
     return json.dumps(dict(value), ensure_ascii=False), {"value": {}}
 

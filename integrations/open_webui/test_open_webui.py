@@ -39,7 +39,7 @@ class Person:
         return self.http.post("/api/chat/completions", json=body | more).raise_for_status().json()
 
     def chat_on_the_page(self, text: str, **more: Any) -> Any:
-        """Send a message as the web page does: the chat is stored, the answer asynchronous."""
+        """Send a message as the web page does: the chat is stored and answered asynchronously."""
         ids = [str(uuid.uuid4()) for _ in range(3)]
         asked = {"id": ids[0], "parentId": None, "role": "user", "content": text}
         place = {"parent_id": None, "user_message": asked, "id": ids[1], "session_id": ids[2]}

@@ -137,7 +137,7 @@ class AsyncMemoryCenter:
         return cast(types.Accepted, await self.request("DELETE", _memory(memory_id)))
 
     async def recycle_memory(self, memory_id: str) -> types.Memory:
-        """Put a memory into the recycle bin."""
+        """Move a memory to the recycle bin."""
         query = {"recycle": True}
         return cast(types.Memory, await self.request("DELETE", _memory(memory_id), query=query))
 

@@ -136,7 +136,7 @@ class MemoryCenter:
         return cast(types.Accepted, self.request("DELETE", _memory(memory_id)))
 
     def recycle_memory(self, memory_id: str) -> types.Memory:
-        """Put a memory into the recycle bin."""
+        """Move a memory to the recycle bin."""
         query = {"recycle": True}
         return cast(types.Memory, self.request("DELETE", _memory(memory_id), query=query))
 
