@@ -1,9 +1,10 @@
-"""Every benchmark, one after the other: those that need files only where their files are.
+"""Run every benchmark, one after the other.
 
     .venv/bin/python -m bench [FOLDER]
 
-FOLDER (default `../shared/data`) holds `locomo/*.json` and `memorybank/*.json`. Prints what each
-one prints and, as the last line, one JSON object of the figures of all.
+FOLDER (default `../shared/data`) holds `locomo/*.json` and `memorybank/*.json`. A benchmark whose
+files are missing is skipped. The output of each benchmark is printed; the last line is one JSON
+object with the figures of all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 from bench.product import ROOT, print_result
 
 FOLDER = ROOT.parent / "shared" / "data"
-# By the name of their program, the folders in which their files lie.
+# Program name -> the folders that hold its files.
 NEED_FILES = {
     "locomo": ("locomo",),
     "memorybank": ("memorybank",),
@@ -48,14 +49,14 @@ def main(folder: Path) -> int:
 
 
 def programs() -> Iterator[Path]:
-    """What says how it is run alone; the rest of the folder is what they share or start."""
+    """Yield the files whose docstring says how to run them; the others are shared modules."""
     for path in sorted(Path(__file__).parent.glob("*.py")):
         if f"    .venv/bin/python bench/{path.name}" in path.read_text("utf-8"):
             yield path
 
 
 def run(program: Path, files: Sequence[Path]) -> Any:
-    """Its figures, None when it failed; its table is printed as it comes."""
+    """Run a program, echo its output, and return its figures, or None if it failed."""
     command = [sys.executable, str(program), *map(str, files)]
     last = ""
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:

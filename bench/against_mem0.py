@@ -1,17 +1,22 @@
-"""How fast are search and adding beside mem0's, on the same PostgreSQL and with the same embedder?
+"""Compare the speed of search and add with mem0's, on one PostgreSQL and with the same embedder.
 
     .venv/bin/python bench/against_mem0.py [--memories 100000] [--calls 100] [--venv FOLDER]
 
-mem0's library comes from the package index into an environment of its own (in `--venv`, else in a
-temporary folder) and runs behind `bench/mem0_server.py`, which checks no keys, writes no traces and
-embeds in its own process: what that spares counts for mem0. Its table lies in our database and
-holds the same texts and vectors; its keyword index has the bare words. Asked is one person with 100
-memories among all, by the text of one of them; found is it when it stands among the first ten.
-Once with mem0's own default, an HNSW index over everybody, and once without. Ready memories
-of new people are added: `POST /memory/long_term` here, which also compares each with what is known,
-and `add(infer=False)` there, which doesn't; the same call of mem0's API is measured here as well
-(`ours, stored`). The server that mem0 has in its repository is not in its package (2.2.1), so it
-isn't measured: `bench/mem0_server.py` does what it does, without its checks.
+mem0's library is installed from the package index into its own environment (`--venv`, by default a
+temporary folder). It runs behind `bench/mem0_server.py`, which checks no keys, writes no traces and
+embeds in its own process, so mem0 has less work to do. Its table is in our database and holds the
+same texts and vectors; its keyword index holds plain lower-case words.
+
+Search: one user with 100 memories among all users; the query is the text of one memory, which
+counts as found if it is among the first ten results. mem0 is measured with its default, one HNSW
+index over all users, and without an index.
+
+Add: finished memories of new users. `POST /memory/long_term` also compares each memory with the
+known ones; mem0's `add(infer=False)` does not. Our endpoint for that mem0 call is measured too
+(`ours, stored`).
+
+The server in mem0's repository is not part of its package (2.2.1) and is not measured;
+`bench/mem0_server.py` does the same work without the checks.
 """
 
 from __future__ import annotations
@@ -54,14 +59,14 @@ SELECT gen_random_uuid(), v.embedding::vector(512), jsonb_build_object(
   FROM memories_memory m JOIN ops_user u ON u.id = m.user_id
   JOIN memories_vector v ON v.target_id = m.id AND v.target_kind = 'memory'
 """
-# A path and the body of a POST; none means GET.
+# A path and the body of a POST. A body of None means GET.
 Asked = tuple[str, dict[str, Any] | None]
 Ask = Callable[[str, dict[str, Any] | None], Any]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of single calls, calls a second by the number of clients, and what was found."""
+    """Seconds of each call, calls per second by number of clients, and the share found."""
 
     search: Sequence[float]
     searches: Mapping[int, float]
@@ -72,7 +77,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two, as its HTTP calls."""
+    """How to call one of the two products over HTTP."""
 
     port: int
     key: str
@@ -108,7 +113,7 @@ def main() -> None:
 
 
 def environment(place: Path) -> Path:
-    """A Python with mem0 in it; one that is there already is taken as it is."""
+    """Return a Python that has mem0 installed. Reuse an existing environment unchanged."""
     python = place / "bin" / "python"
     if not python.exists():
         venv.create(place, with_pip=True)
@@ -122,7 +127,7 @@ def environment(place: Path) -> Path:
 
 
 def fill(product: Product, count: int) -> str:
-    """The person who is asked about has 100; gives the owner's address of the database."""
+    """Write `count` memories, 100 of them for the searched user. Return the database URL."""
     make_people(product, max(1, count // 100))
     folder = DataFolder(product.environment["MEMCENTER_DATA_DIR"])
     database = EmbeddedPostgres(folder).url("owner")
@@ -140,7 +145,7 @@ def run(database: str, statement: str) -> None:
 
 
 def copy(database: str) -> None:
-    """The same texts and vectors into mem0's table; its index is made again, as it would be."""
+    """Copy our texts and vectors into mem0's table and rebuild its index."""
     index = "mem0_memories_hnsw_idx"
     run(database, f"DROP INDEX IF EXISTS {index}")
     run(database, _COPY)
@@ -168,16 +173,16 @@ def ours(product: Product) -> Side:
             None,
         ),
         add=lambda user, text: ("/api/v1/memory/long_term", {"user_id": user, "content": text}),
-        texts=lambda answer: [one["text"] for one in answer["results"]],
+        texts=lambda answer: [result["text"] for result in answer["results"]],
     )
 
 
 def stored(product: Product) -> Side:
-    """Ours with memories added as mem0's `add(infer=False)` adds them."""
+    """Return our side, adding memories through the endpoint for mem0's `add(infer=False)`."""
 
     def add(user: str, text: str) -> Asked:
-        said = [{"role": "user", "content": text}]
-        body = {"user_id": f"stored-{user}", "messages": said, "infer": False}
+        messages = [{"role": "user", "content": text}]
+        body = {"user_id": f"stored-{user}", "messages": messages, "infer": False}
         return "/v3/memories/add/", body
 
     return replace(ours(product), add=add)
@@ -189,7 +194,7 @@ def theirs(port: int) -> Side:
         key="",
         search=lambda text: ("/search", {"user_id": USUAL, "query": text}),
         add=lambda user, text: ("/memories", {"user_id": user, "text": text}),
-        texts=lambda answer: [one["memory"] for one in answer["results"]],
+        texts=lambda answer: [result["memory"] for result in answer["results"]],
     )
 
 
@@ -223,7 +228,7 @@ def wait(port: int, server: subprocess.Popen[bytes]) -> None:
 
 
 def measure(side: Side, asked: Sequence[str], *, calls: int) -> Measured:
-    """One client call by call, then one and eight for the throughput."""
+    """Time single calls of one client, then the throughput of one and of eight clients."""
     rng = random.Random(23)
     queries = [rng.choice(asked) for _ in range(calls)]
     ask = client(side)
@@ -237,11 +242,11 @@ def measure(side: Side, asked: Sequence[str], *, calls: int) -> Measured:
         hits += text in side.texts(answer)[:10]
     searches = {n: throughput(side, [side.search(text) for text in queries], n) for n in (1, 8)}
     adding, adds = [], {}
-    ask = client(side)  # servers close a connection that waited
+    ask = client(side)  # servers close idle connections
     for clients in (1, 8):
         bodies = [
-            side.add(f"new-{n % 20}", f"{one} with {clients * 1000 + n} people")
-            for n, one in enumerate(queries)
+            side.add(f"new-{n % 20}", f"{text} with {clients * 1000 + n} people")
+            for n, text in enumerate(queries)
         ]
         if clients == 1:
             for body in bodies[: calls // 2]:
@@ -269,7 +274,7 @@ def client(side: Side) -> Ask:
 
 
 def throughput(side: Side, bodies: Sequence[Asked], clients: int) -> float:
-    """Calls a second, the work shared out evenly."""
+    """Return calls per second; the clients share the work evenly."""
 
     def work(share: Sequence[Asked]) -> None:
         ask = client(side)
@@ -278,22 +283,22 @@ def throughput(side: Side, bodies: Sequence[Asked], clients: int) -> float:
 
     threads = [threading.Thread(target=work, args=[bodies[n::clients]]) for n in range(clients)]
     began = time.perf_counter()
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     return len(bodies) / (time.perf_counter() - began)
 
 
 def report(sides: Mapping[str, Measured], *, memories: int) -> None:
-    print_times({f"search, {name}": one.search for name, one in sides.items()})
-    print_times({f"adding, {name}": one.adding for name, one in sides.items()})
-    for name, one in sides.items():
-        rates = {"searches": one.searches, "adds": one.adds}
+    print_times({f"search, {name}": measured.search for name, measured in sides.items()})
+    print_times({f"adding, {name}": measured.adding for name, measured in sides.items()})
+    for name, measured in sides.items():
+        rates = {"searches": measured.searches, "adds": measured.adds}
         for what, rate in rates.items():
-            told = ", ".join(f"{value:.0f}/s with {n}" for n, value in rate.items())
-            print(f"{name}: {what} {told}")
-        print(f"{name}: found {one.found:.2f}")
+            text = ", ".join(f"{value:.0f}/s with {n}" for n, value in rate.items())
+            print(f"{name}: {what} {text}")
+        print(f"{name}: found {measured.found:.2f}")
     mine, kept = sides["ours"], sides[STORED]
     figures: dict[str, Any] = {
         "memories": memories,

@@ -1,21 +1,20 @@
-"""An agent on a project that changes: how often is the answer that it finds the current truth?
+"""How often does an agent on a changing project find the current state of a matter?
 
     .venv/bin/python bench/agents.py [first|second]
 
-Two made-up projects, each in a product of its own. The first has been looked at while the product
-was mended. The second, of 25 matters, was written before that, by its own words: headings, several
-lines, editions in other words, two of a series.
+Two invented projects, each in its own instance of the product. The first set (50 matters) was used
+while the product was tuned. The second set (25 matters) was written before the tuning and has other
+forms: headings, several lines, editions in other words, two matters of a series.
 
-Fifty matters of a made-up project are written down through MCP as `docs/agents.md` tells agents to:
-one page a matter, the whole page again when it changes. Decisions change, plans move, tests fail
-and are mended, findings turn out otherwise; every matter has two or three editions, and others come
-in between. Then the agent asks for each in words of its own (`mem.search`, then `mem.get` with the
-first id). An answer is
+The agent writes through MCP as `docs/agents.md` describes: one page per matter, and the whole page
+again when it changes. Decisions, plans, test results and findings change, so each matter has two or
+three editions, written with other pages in between. Then the agent asks for each matter in other
+words (`mem.search`, then `mem.get` with the first id). An answer is
 
-    current     it says what holds now, and nothing that held before
-    mixed       it says both
-    outdated    it says what held before
-    other       it is about something else, or nothing was found
+    current     the page states the current value and no earlier one
+    mixed       the page states both
+    outdated    the page states an earlier value only
+    other       the page is about something else, or nothing was found
 """
 
 from __future__ import annotations
@@ -33,16 +32,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.product import ROOT, Product, print_result, running
 
-# The file of each set, and the name of its project.
+# Set name -> its file and the name of its project.
 SETS = {"first": ("agents.jsonl", "Harbour"), "second": ("agents-second.jsonl", "Glasshouse")}
 FIRST_HITS = 5
 
 
 @dataclass(frozen=True)
 class Matter:
-    """Pages in the order in which they are written. `values` are what each of them says.
+    """The pages about one matter, in the order in which they are written.
 
-    The pages are `editions`, or `template` with each of the values.
+    Page n contains `values[n]` and no other value. The pages are `editions`, or `template` filled
+    with each value.
     """
 
     kind: str
@@ -63,7 +63,7 @@ class Matter:
 
 
 def matters(name: str = "first") -> list[Matter]:
-    """Of each of the five types of pages, in English and Chinese."""
+    """Read the matters of a set: five types of pages, in English and Chinese."""
     text = (ROOT / "bench/data" / SETS[name][0]).read_text(encoding="utf-8")
     return [_matter(**json.loads(line)) for line in text.splitlines()]
 
@@ -79,7 +79,7 @@ def _matter(
 
 
 class Agent:
-    """Calls tools over MCP, as JSON-RPC on one connection."""
+    """Calls tools over MCP: JSON-RPC on one connection."""
 
     def __init__(self, product: Product, *, project: str) -> None:
         self._product, self._project = product, project
@@ -91,13 +91,13 @@ class Agent:
         return answer["structuredContent"]
 
     def write(self, matter: Matter, page: str) -> str:
-        told = self.use(
+        answer = self.use(
             "mem.ingest_memory", content_type=matter.kind, content=page, project_name=self._project
         )
-        return str(told["status"])
+        return str(answer["status"])
 
     def answer(self, matter: Matter) -> tuple[str, str]:
-        """Return how the first page found answers, and how the first five do together."""
+        """Return the verdict on the first page found, and on the first five pages together."""
         found = self.use("mem.search", query=matter.question, project_name=self._project)["results"]
         if not found:
             return "other", "other"
@@ -108,11 +108,14 @@ class Agent:
 
 
 def writings(rows: Sequence[Matter]) -> Iterator[tuple[Matter, str, bool]]:
-    """First editions of all, then second ones, then third ones; whether it is a later one."""
-    for number in range(max(len(one.values) for one in rows)):
-        for one in rows:
-            if number < len(one.values):
-                yield one, one.pages()[number], number > 0
+    """Yield all first editions, then all second and third ones.
+
+    The boolean says whether the page replaces an earlier edition.
+    """
+    for number in range(max(len(matter.values) for matter in rows)):
+        for matter in rows:
+            if number < len(matter.values):
+                yield matter, matter.pages()[number], number > 0
 
 
 def main() -> None:
@@ -136,11 +139,11 @@ def measure(name: str, *, root: Path) -> dict[str, dict[str, int]]:
             if is_later:
                 statuses[status] += 1
         for matter in rows:
-            told, together = agent.answer(matter)
-            first[matter.kind][told] += 1
+            verdict, together = agent.answer(matter)
+            first[matter.kind][verdict] += 1
             five[together] += 1
-            if told != "current":
-                print(f"  {told:9} {matter.question}")
+            if verdict != "current":
+                print(f"  {verdict:9} {matter.question}")
     show(first, five, statuses)
     total = sum(first.values(), Counter())
     return {"first": dict(total), "five": dict(five), "later_editions": dict(statuses)}

@@ -1,16 +1,18 @@
-"""How fast is the API: as a multiple of an endpoint that does nothing, and beside mem0's library?
+"""How fast is the API, compared with an endpoint that does nothing and with mem0's library?
 
     .venv/bin/python bench/api.py [--memories 1000] [--calls 200] [--venv FOLDER] [--without-mem0]
 
-Called over HTTP with one client and with eight: `POST /turns`, `POST /memory/context`, `GET
-/search`, `GET /memory/long_term`, `POST /memory/long_term` (add), mem0's own call to store a memory
-as it is (store), and the empty endpoint of bench/empty.py, which knows the key, counts the call,
-finds the person and opens their transaction. With eight clients each is a person's backend of its
-own connection; a kind of call is measured alone. mem0's library stands behind bench/mem0_server.py
-(no keys, no traces, the embedder in its own process), on the same PostgreSQL, with the same texts
-and vectors, in the same run: search, list and adding ready memories, beside our store, which like
-it compares with nothing, and our add, which holds each against what is known. It has neither turns
-nor a memory block without a language model. The worker learns from the turns meanwhile.
+These calls are made over HTTP by one client and by eight: `POST /turns`, `POST /memory/context`,
+`GET /search`, `GET /memory/long_term`, `POST /memory/long_term` (add), our endpoint for mem0's call
+that stores a memory unchanged (store), and the empty endpoint of bench/empty.py, which checks the
+key, counts the call, finds the user and opens the user's transaction. Each client has its own
+connection. Each kind of call is measured alone. The worker learns from the turns meanwhile.
+
+mem0's library runs behind bench/mem0_server.py (no keys, no traces, the embedder in its own
+process) in the same run, on the same PostgreSQL, with the same texts and vectors. Its search, list
+and add are measured. Its add is compared with our store, which also skips the comparison with known
+memories, and with our add, which does it. Without a language model mem0 has neither turns nor a
+memory block.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from bench.product import Product, percentile, print_result, running
 from bench.scale import USUAL
 
 CLIENTS = (1, 8)
-# Our calls, and what of mem0's each is held against.
+# Our call -> the mem0 call it is compared with.
 BESIDE = {"search": "search", "list": "list", "add": "add", "store": "add"}
 _WARM = 10
 Calls = Callable[[int], Asked]
@@ -42,7 +44,7 @@ Calls = Callable[[int], Asked]
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of single calls, and calls a second."""
+    """Seconds of each call, and calls per second."""
 
     times: Sequence[float]
     rate: float
@@ -85,7 +87,7 @@ def _nothing(*given: str) -> Asked:
 
 
 def our_calls(texts: Sequence[str]) -> Mapping[str, Calls]:
-    """What is called, by the number of the call; each turn and each memory is a new one."""
+    """Return the requests by name. Each takes the number of the call, so every write is new."""
     run = f"{time.time():.0f}"
     return {
         "empty": lambda n: ("/api/v1/bench/empty", {"user_id": USUAL}),
@@ -147,7 +149,7 @@ def measured(side: Side, calls: Mapping[str, Calls], count: int) -> Table:
 
 
 def _called(side: Side, call: Calls, count: int, clients: int) -> Measured:
-    """The work is shared out evenly; connections are opened and warm before it begins."""
+    """Make `count` calls, shared evenly by the clients, over warmed-up connections."""
     shares = [range(clients * count + n, (clients + 1) * count, clients) for n in range(clients)]
     times: list[float] = []
     asks = [client(side) for _ in shares]
@@ -159,10 +161,10 @@ def _called(side: Side, call: Calls, count: int, clients: int) -> Measured:
         for ask, share in zip(asks, shares, strict=True)
     ]
     began = time.perf_counter()
-    for one in work:
-        one.start()
-    for one in work:
-        one.join()
+    for thread in work:
+        thread.start()
+    for thread in work:
+        thread.join()
     return Measured(times, len(times) / (time.perf_counter() - began))
 
 
@@ -179,15 +181,15 @@ def report(tables: Mapping[str, Table], *, memories: int) -> None:
     figures: dict[str, Any] = {"memories": memories}
     for who, table in tables.items():
         for name, by_clients in table.items():
-            for clients, one in by_clients.items():
-                row = _figures(one, tables["ours"]["empty"][clients])
+            for clients, measured in by_clients.items():
+                row = _figures(measured, tables["ours"]["empty"][clients])
                 print(
                     f"{f'{who}: {name}':18}{clients:>8}{row['p50_ms']:>10.2f}"
                     f"{row['p99_ms']:>10.2f}{row['per_second']:>10.1f}{row['over_empty']:>10.2f}"
                 )
                 figures[f"{who}_{name}_{clients}"] = row
-    for name, theirs_is in BESIDE.items() if "mem0" in tables else ():
-        for clients, other in tables["mem0"][theirs_is].items():
+    for name, their_name in BESIDE.items() if "mem0" in tables else ():
+        for clients, other in tables["mem0"][their_name].items():
             mine = tables["ours"][name][clients]
             figures[f"{name}_{clients}_against_mem0"] = {
                 "p50": round(percentile(mine.times, 0.5) / percentile(other.times, 0.5), 2),
@@ -196,12 +198,12 @@ def report(tables: Mapping[str, Table], *, memories: int) -> None:
     print_result(figures)
 
 
-def _figures(one: Measured, empty: Measured) -> dict[str, float]:
-    p50 = percentile(one.times, 0.5)
+def _figures(measured: Measured, empty: Measured) -> dict[str, float]:
+    p50 = percentile(measured.times, 0.5)
     return {
         "p50_ms": round(p50 * 1000, 2),
-        "p99_ms": round(percentile(one.times, 0.99) * 1000, 2),
-        "per_second": round(one.rate, 1),
+        "p99_ms": round(percentile(measured.times, 0.99) * 1000, 2),
+        "per_second": round(measured.rate, 1),
         "over_empty": round(p50 / percentile(empty.times, 0.5), 2),
     }
 

@@ -1,10 +1,10 @@
-"""Arbitration: what becomes of a candidate that meets one known memory?
+"""Arbitration: which verdict does a candidate get against one known memory?
 
     .venv/bin/python bench/arbitration.py [--arbiter bundled|configured] [--show dev]
 
-Each pair of `bench/data/arbitration` goes through the bundled embedder to the arbiter: a lone
-memory is among the nearest, which always meet. Several verdicts may be acceptable.
-The part `report` is for reporting only: its texts are never printed.
+Each pair of `bench/data/arbitration` is embedded with the bundled embedder and given to the
+arbiter. Retrieval plays no part: the only memory is always among the nearest. A pair may have
+several acceptable verdicts. The part `report` is for reporting only; its texts are never printed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Judged:
 
     @property
     def kept_silently(self) -> bool:
-        """A contradiction that nobody would ever hear of."""
+        """Whether a contradiction was stored without asking the user."""
         return self._is_wrongly(_BOTH) and self.relation == "contradiction"
 
     @property
@@ -127,20 +127,20 @@ def _decide(pair: LabelledPair, *, similarity: float, arbiter: Arbiter) -> Decis
 def figures(judged: Sequence[Judged]) -> dict[str, float | int | None]:
     return {
         "pairs": len(judged),
-        "accuracy": share(sum(one.right for one in judged), len(judged)),
+        "accuracy": share(sum(row.right for row in judged), len(judged)),
         **{verdict.value: _count(judged, verdict) for verdict in Verdict},
     }
 
 
 def _count(judged: Sequence[Judged], verdict: Verdict) -> int:
-    return sum(one.decision.verdict is verdict for one in judged)
+    return sum(row.decision.verdict is verdict for row in judged)
 
 
 def print_judged(judged: Sequence[Judged], *, title: str) -> dict[str, object]:
     rows = {name: figures(group) for name, group in grouped(judged, by="relation").items()}
     total = figures(judged)
-    kept = sum(one.kept_silently for one in judged)
-    replaced = sum(one.replaced_unrelated for one in judged)
+    kept = sum(row.kept_silently for row in judged)
+    replaced = sum(row.replaced_unrelated for row in judged)
     print(f"\n{title}")
     print_table({**rows, "all": total})
     print(f"contradictions silently kept as both: {kept}; unrelated memories replaced: {replaced}")
@@ -154,14 +154,14 @@ def print_judged(judged: Sequence[Judged], *, title: str) -> dict[str, object]:
 
 
 def print_failures(judged: Sequence[Judged]) -> None:
-    for one in judged:
-        if not one.right:
-            new, decision = one.of.candidate, one.decision
+    for row in judged:
+        if not row.right:
+            new, decision = row.of.candidate, row.decision
             flags = "".join(f" {name}" for name in ("corrects", "explicit") if getattr(new, name))
             print(
-                f"{one.of.id} [{one.relation}] {one.of.known!r} <- {new.content!r}{flags}: "
-                f"{decision.verdict} ({', '.join(decision.reasons)}, {one.similarity:.2f}), "
-                f"not {'/'.join(sorted(one.of.expected))}"
+                f"{row.of.id} [{row.relation}] {row.of.known!r} <- {new.content!r}{flags}: "
+                f"{decision.verdict} ({', '.join(decision.reasons)}, {row.similarity:.2f}), "
+                f"not {'/'.join(sorted(row.of.expected))}"
             )
 
 
@@ -187,7 +187,7 @@ def main(arguments: Sequence[str]) -> None:
     for language in LANGUAGES:
         judged = judge(read_pairs(language), arbiter=arbiter, embedder=embedder)
         for part in PARTS:
-            of_part = [one for one in judged if one.of.part == part]
+            of_part = [row for row in judged if row.of.part == part]
             if options.show == part:
                 print_failures(of_part)
             reported[language, part] = print_judged(

@@ -1,13 +1,13 @@
-"""What learning from a turn costs: record, extract, arbitrate, write, index; and embedding beside.
+"""The cost of learning from a turn: record, extract, arbitrate, write and index.
 
     .venv/bin/python bench/background.py [--turns N] [--people N]
 
 The dev turns of `bench/data/extraction` are recorded and learned from in this process, against
-databases of its own: each before the next is said, and all from a backlog of several people.
-Counted is this process's processor time, so that a busy machine changes the figure less (not at
-all it can't: `floor_ms`, ten small prepared statements in a transaction, shows how busy it was);
-the database's part shows in the wall time. Embedding is timed where it happens and told apart,
-because its cost depends on the embedder that is chosen.
+its own databases: first one turn at a time, then from a backlog of several people. The figures are
+this process's processor time, which depends less on a busy machine than wall time. `floor_ms`, a
+transaction of ten small prepared statements, shows how busy the machine was. The work of the
+database appears only in the wall time. Embedding is reported separately, because its cost depends
+on the chosen embedder.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Clock:
-    """Processor and wall seconds by name; what runs inside something else is counted in both."""
+    """Processor and wall seconds by name. Nested sections count in both names."""
 
     processor: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     wall: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -65,8 +65,8 @@ class Clock:
 
 
 def texts(count: int) -> list[tuple[str, str]]:
-    turns = [one for language in LANGUAGES for one in read_turns(language) if one.part == "dev"]
-    return [(one.turn.user.text, one.turn.assistant.text) for one in turns][:count]
+    turns = [row for language in LANGUAGES for row in read_turns(language) if row.part == "dev"]
+    return [(row.turn.user.text, row.turn.assistant.text) for row in turns][:count]
 
 
 def people(count: int) -> list[tuple[User, Conversation]]:
@@ -83,7 +83,7 @@ def people(count: int) -> list[tuple[User, Conversation]]:
     return made
 
 
-def record(said: tuple[str, str], *, of: tuple[User, Conversation], clock: Clock) -> None:
+def record(turn: tuple[str, str], *, of: tuple[User, Conversation], clock: Clock) -> None:
     from conversations.recording import turns
     from conversations.recording.turns import MessageInput
     from ops.access import as_user
@@ -93,37 +93,37 @@ def record(said: tuple[str, str], *, of: tuple[User, Conversation], clock: Clock
         turns.record_turn(
             user=user,
             conversation=conversation,
-            user_message=MessageInput(said[0]),
-            assistant_message=MessageInput(said[1] or "I see."),
+            user_message=MessageInput(turn[0]),
+            assistant_message=MessageInput(turn[1] or "I see."),
         )
 
 
-def one_by_one(said: Sequence[tuple[str, str]], clock: Clock) -> int:
-    """Each turn is learned from before the next is recorded; gives the operations run."""
+def one_by_one(turns: Sequence[tuple[str, str]], clock: Clock) -> int:
+    """Learn from each turn before recording the next. Return the number of operations run."""
     from ops.queue import worker
 
     (who,) = people(1)
     ran = 0
-    for one in said:
-        record(one, of=who, clock=clock)
+    for turn in turns:
+        record(turn, of=who, clock=clock)
         with clock.timing("learn"):
             ran += worker.drain()
     return ran
 
 
-def from_a_backlog(said: Sequence[tuple[str, str]], clock: Clock, *, of: int) -> int:
-    """All are recorded, by so many people in turn, before the worker begins."""
+def from_a_backlog(turns: Sequence[tuple[str, str]], clock: Clock, *, of: int) -> int:
+    """Record all turns, spread over `of` people, then run the worker."""
     from ops.queue import worker
 
-    everybody = people(of)
-    for place, one in enumerate(said):
-        record(one, of=everybody[place % of], clock=clock)
+    crowd = people(of)
+    for place, turn in enumerate(turns):
+        record(turn, of=crowd[place % of], clock=clock)
     with clock.timing("learn"):
         return worker.drain()
 
 
 def floor(turns: int, clock: Clock) -> None:
-    """The least a database asks for each turn: a transaction of ten small prepared statements."""
+    """Time a lower bound per turn: a transaction of ten small prepared statements."""
     from django.db import transaction
 
     from memcenter.lib.database import statements
@@ -143,13 +143,13 @@ def measured(count: int, *, of: int) -> dict[str, dict[str, float | int]]:
     from memories.learning import ingest
     from ops.queue import broker
 
-    broker.wake = lambda: None  # nobody else works here
+    broker.wake = lambda: None  # there is no other worker to wake
     BundledEmbedder().embed(["warm"])
-    tokens.count("warm")  # each process loads its tables once, half a second; no turn's cost
+    tokens.count("warm")  # loading the tables takes half a second once per process
     segment.terms("暖和 warm")
     embed, extract = BundledEmbedder.embed, ingest.extract
-    said = texts(count)
-    one_by_one(said[:5], Clock())
+    turns = texts(count)
+    one_by_one(turns[:5], Clock())
     found: dict[str, dict[str, float | int]] = {}
     for name, run in (
         ("one_by_one", one_by_one),
@@ -158,14 +158,14 @@ def measured(count: int, *, of: int) -> dict[str, dict[str, float | int]]:
         clock = Clock()
         BundledEmbedder.embed = clock.timed("embed", embed)  # type: ignore[method-assign]
         ingest.extract = clock.timed("extract", extract)
-        found[name] = {"operations": run(said, clock), "people": 1 if run is one_by_one else of}
-        floor(len(said), clock)
-        found[name] |= figures(clock, turns=len(said))
+        found[name] = {"operations": run(turns, clock), "people": 1 if run is one_by_one else of}
+        floor(len(turns), clock)
+        found[name] |= figures(clock, turns=len(turns))
     return found
 
 
 def figures(clock: Clock, *, turns: int) -> dict[str, float | int]:
-    """Milliseconds of processor time a turn, but for the last."""
+    """Return milliseconds of processor time per turn; `wall_ms` is wall time."""
     spent = {name: 1000 * seconds / turns for name, seconds in clock.processor.items()}
     whole = spent["record"] + spent["learn"]
     without = whole - spent["embed"]

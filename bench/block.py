@@ -1,13 +1,13 @@
-"""The prompt's memory block: does it hold what it must, and nothing that it must not?
+"""Does the prompt's memory block hold the wanted memories, and none that are out of place?
 
     .venv/bin/python bench/block.py [FILE...] [--show]
 
-Each row is one person with ten to fifteen memories and prompts of theirs, sent to
-`POST /memory/context`. `must` are the memories that a good friend would have in mind, `must_not`
+Each row is one person with ten to fifteen memories and several prompts, which are sent to
+`POST /memory/context`. `must` lists the memories that a good friend would have in mind, `must_not`
 those that would be out of place. Without FILE the blind sets of `bench/data/block` are measured.
-Constraints, pinned memories and wishes on how to be answered stand in every prompt, so their recall
-is reported apart from that of ordinary memories, which must be found by relevance. `--show` prints
-the misses; otherwise no text is printed.
+Constraints, pinned memories and wishes about the manner of answers belong in every prompt, so their
+recall is reported separately from that of ordinary memories, which have to be found by relevance.
+`--show` prints the misses; otherwise no text is printed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ print("\\n" + json.dumps(made))
 
 @dataclass(frozen=True)
 class Person:
-    """`memories` as they are written; prompts name them by their places."""
+    """One row. Prompts refer to `memories` by their index."""
 
     name: str
     language: str
@@ -68,13 +68,16 @@ class Person:
     prompts: Sequence[dict[str, Any]]
 
     def group_of(self, place: int) -> str:
-        """Return why the memory is wanted. What every prompt needs is labelled as standing."""
+        """Return why the memory is wanted: one of `GROUPS`.
+
+        A memory that every prompt wants counts as standing.
+        """
         memory = self.memories[place]
         if memory["kind"] == "constraint":
             return "constraint"
         if memory.get("pinned"):
             return "pinned"
-        wanted = all(place in one["must"] for one in self.prompts)
+        wanted = all(place in prompt["must"] for prompt in self.prompts)
         return "standing" if wanted else "ordinary"
 
 
@@ -86,8 +89,8 @@ def read(path: Path) -> list[Person]:
     if not rows:
         raise SystemExit(f"{path} holds no people.")
     return [
-        Person(f"{path.stem}-{place}", one["lang"], one["memories"], one["prompts"])
-        for place, one in enumerate(rows)
+        Person(f"{path.stem}-{place}", row["lang"], row["memories"], row["prompts"])
+        for place, row in enumerate(rows)
     ]
 
 
@@ -118,13 +121,13 @@ def main() -> None:
 
 
 def _filled(product: Product, people: Sequence[Person]) -> dict[str, list[str]]:
-    """Straight through the service: what `POST /memory/long_term` would merge stays apart."""
+    """Write the memories through the service, because `POST /memory/long_term` merges some."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
-        json.dump({one.name: list(one.memories) for one in people}, file)
+        json.dump({person.name: list(person.memories) for person in people}, file)
         file.flush()
         code = _FILL.format(path=file.name)
-        told = product.manage("shell", "--no-imports", "--command", code)
-    made: dict[str, list[str]] = json.loads(told.strip().splitlines()[-1])
+        output = product.manage("shell", "--no-imports", "--command", code)
+    made: dict[str, list[str]] = json.loads(output.strip().splitlines()[-1])
     return made
 
 
@@ -132,8 +135,8 @@ def _asked(
     product: Product, person: Person, prompt: dict[str, Any], ids: Sequence[str], show: bool
 ) -> Counter[str]:
     body = {"user_id": person.name, "message": prompt["prompt"]}
-    told = product.post("/memory/context", body)
-    places = [ids.index(one["id"]) for one in told["items"] if one["id"] in ids]
+    answer = product.post("/memory/context", body)
+    places = [ids.index(one["id"]) for one in answer["items"] if one["id"] in ids]
     must, must_not = set(prompt["must"]), set(prompt["must_not"])
     missed, wrong = must - set(places), must_not & set(places)
     if show and (missed or wrong):

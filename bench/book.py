@@ -1,4 +1,4 @@
-"""What one of the people of `bench/chaotic.py` must find again, and what nobody may."""
+"""The words that must, may or must not be found for one person of `bench/chaotic.py`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Book:
-    """By word: what must be there (`turns`, `memories`), what may, and what must be gone."""
+    """The planted words of one person, by the kind of data that holds them.
 
-    turns: dict[str, str] = field(default_factory=dict)  # word -> its conversation
-    memories: dict[str, str] = field(default_factory=dict)  # word -> its memory's id
-    imports: dict[str, str] = field(default_factory=dict)  # word -> the import's operation
+    Words of `turns`, `memories` and `notes` must be found; words of `gone` must not.
+    """
+
+    turns: dict[str, str] = field(default_factory=dict)  # word -> conversation
+    memories: dict[str, str] = field(default_factory=dict)  # word -> memory id
+    imports: dict[str, str] = field(default_factory=dict)  # word -> operation id of the import
     notes: set[str] = field(default_factory=set)
-    binned: set[str] = field(default_factory=set)  # gone from everywhere once it is forgotten
+    binned: set[str] = field(default_factory=set)  # may be found until the bin is emptied
     of_project: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
-    unlearned: set[str] = field(default_factory=set)  # may be said, may not be known
+    unlearned: set[str] = field(default_factory=set)  # allowed in messages, not in memories
     written: int = 0
     forgets: int = 0
 
@@ -26,7 +29,7 @@ class Book:
             kept.clear()
 
     def take_out(self, memory: str) -> set[str]:
-        """The words of a memory that goes."""
+        """Remove a memory and return its words."""
         words = {word for word, where in self.memories.items() if where == memory}
         for word in words:
             del self.memories[word]

@@ -1,8 +1,8 @@
-"""LambdaMART (Burges 2010) with oblivious trees, in numpy: what `train_ranking.py` boosts with.
+"""LambdaMART (Burges 2010) with oblivious trees, in numpy, for `train_ranking.py`.
 
-Made for a few hundred questions: 90,000 rows and 100 trees take about half a minute. Each tree sees
-some of the questions and of the columns, drawn from a fixed seed: the same input gives the same
-trees.
+Sized for a few hundred questions: 90,000 rows and 100 trees take about half a minute. Each tree is
+grown on a sample of the questions and of the columns. The seed is fixed, so the same input gives
+the same trees.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Options:
-    """`counted`: a swap matters where one of the two stands among that many first."""
+    """Training options. Swapping two rows counts if either is among the first `counted`."""
 
     trees: int = 100
     depth: int = 3
     rate: float = 0.05
     ridge: float = 5.0
     bins: int = 24
-    least: int = 40  # rows on either side of a split
+    least: int = 40  # minimum number of rows on either side of a split
     counted: int = 20
-    questions: float = 0.8  # the share that a tree is grown from
-    columns: float = 0.6
+    questions: float = 0.8  # share of questions used for each tree
+    columns: float = 0.6  # share of columns used for each tree
     seed: int = 1
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """One question's candidates: their features, which are right, and the score to begin with."""
+    """The candidates of one question: features, relevance labels and initial scores."""
 
     table: Floats
     right: NDArray[np.bool_]
@@ -46,7 +46,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class _Rows:
-    """All rankings' rows in one table, each value as the number of its bin."""
+    """The rows of all rankings in one table; each value is a bin number."""
 
     bins: Places
     edges: Sequence[Floats]
@@ -62,16 +62,16 @@ class _Tree:
 
 
 def boost(rankings: Sequence[Ranking], *, names: Sequence[str], options: Options) -> Forest:
-    """Trees whose sum, added to the starts, ranks what is right higher by NDCG."""
-    rows = _binned(np.vstack([one.table for one in rankings]), rankings, options)
-    score = np.concatenate([one.start for one in rankings])
+    """Fit trees whose sum, added to the initial scores, improves NDCG."""
+    rows = _binned(np.vstack([ranking.table for ranking in rankings]), rankings, options)
+    score = np.concatenate([ranking.start for ranking in rankings])
     trees: list[_Tree] = []
-    lot = np.random.default_rng(options.seed)
+    rng = np.random.default_rng(options.seed)
     for _ in range(options.trees):
         pull, weight = _lambdas(rankings, rows.slices, score, options)
-        seen = lot.random(len(rankings)) < options.questions
-        drawn = np.repeat(seen, [len(one.table) for one in rankings])
-        columns = lot.permutation(len(names))[: max(1, int(options.columns * len(names)))]
+        sampled = rng.random(len(rankings)) < options.questions
+        drawn = np.repeat(sampled, [len(ranking.table) for ranking in rankings])
+        columns = rng.permutation(len(names))[: max(1, int(options.columns * len(names)))]
         tree = _grow(_only(rows, drawn), pull[drawn], weight[drawn], columns, options)
         if tree is None:
             break
@@ -101,7 +101,7 @@ def _binned(table: Floats, rankings: Sequence[Ranking], options: Options) -> _Ro
 def _lambdas(
     rankings: Sequence[Ranking], slices: Sequence[slice], score: Floats, options: Options
 ) -> tuple[Floats, Floats]:
-    """Which way and how strongly each row is pulled, and the curvature there."""
+    """Return the negative gradient and the second derivative for each row."""
     pull, weight = np.zeros_like(score), np.zeros_like(score)
     for one, part in zip(rankings, slices, strict=True):
         pull[part], weight[part] = _of_one(one.right, score[part], options)
@@ -116,7 +116,7 @@ def _of_one(right: NDArray[np.bool_], score: Floats, options: Options) -> tuple[
     first = place < options.counted
     swapped = np.abs(worth[right][:, None] - worth[~right])
     swapped = swapped * (first[right][:, None] | first[~right]) / _ideal(right, options)
-    # Far apart a swap is worth less: LightGBM's normalisation, as is that of the whole below.
+    # A swap counts less if the scores differ much. This and `norm` are LightGBM's normalisation.
     swapped = swapped / (0.01 + np.abs(ahead))
     wrong = 1 / (1 + np.exp(np.clip(ahead, -50, 50)))
     slope, bend = wrong * swapped, wrong * (1 - wrong) * swapped
@@ -146,7 +146,7 @@ def _leaves(tree: _Tree, rows: _Rows) -> Places:
 def _grow(
     rows: _Rows, pull: Floats, weight: Floats, columns: Places, options: Options
 ) -> _Tree | None:
-    """One tree; None when no split gains anything."""
+    """Grow one tree. Return None if no split has a positive gain."""
     leaf = np.zeros(pull.size, dtype=np.int64)
     feature: list[int] = []
     edges: list[int] = []
@@ -173,7 +173,7 @@ def _best_split(
     weight: Floats,
     options: Options,
 ) -> tuple[float, int, int]:
-    """The gain of asking all nodes of a level about this column, and above which edge."""
+    """Return the best gain of splitting all nodes of a level by this column, and the edge."""
     keys = leaf * options.bins + rows.bins[:, column]
 
     def below(values: Floats | None) -> Floats:
@@ -201,12 +201,12 @@ def _gain(pulls: Floats, weights: Floats, *, ridge: float) -> Floats:
 
 
 def _values(leaf: Places, pull: Floats, weight: Floats, options: Options) -> list[Floats]:
-    """What the tree says in each node, from its root to its leaves."""
+    """Return the value of each node, level by level from the root to the leaves."""
     size = 2**options.depth
     pulls, weights = np.bincount(leaf, pull, size), np.bincount(leaf, weight, size)
-    said = options.rate * pulls / (weights + options.ridge)
+    leaf_values = options.rate * pulls / (weights + options.ridge)
     rows = np.bincount(leaf, minlength=size).astype(float)
-    levels = [said]
+    levels = [leaf_values]
     while levels[0].size > 1:
         pairs, counts = levels[0].reshape(-1, 2), rows.reshape(-1, 2)
         total = counts.sum(axis=1)

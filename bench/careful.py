@@ -1,4 +1,4 @@
-"""A client that repeats a call until it has been answered, as a careful one does."""
+"""An HTTP client that repeats a call until it gets a final answer."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-_PATIENCE = 120.0
-_COMES_BACK = ("being_forgotten", "still running")
+_PATIENCE = 120.0  # seconds
+_TEMPORARY_CONFLICTS = ("being_forgotten", "still running")
 
 
 class Unanswered(Exception):
-    """The product gave no answer within the patience of a person."""
+    """The product gave no final answer within `_PATIENCE` seconds."""
 
 
 Answer = tuple[int, Any]
@@ -25,33 +25,41 @@ Detour = Callable[[dict[str, Any]], Answer | None]
 
 @dataclass
 class Client:
-    """`detour` may take a write first: to a server that perhaps dies of it and gives nothing."""
+    """Repeats calls. `detour` may send a write to another server first, which may die from it."""
 
     port: int
     key: str
     detour: Detour | None = None
 
     def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
-        """Asked again until it is answered; 429 and a 409 that passes wait too."""
-        once = uuid.uuid4().hex
+        """Return the status and body of the first final answer.
+
+        Retry after connection errors, 5xx, 429 and temporary 409 answers. Raise `Unanswered` after
+        `_PATIENCE` seconds.
+        """
+        idempotency_key = uuid.uuid4().hex
         until = time.monotonic() + _PATIENCE
         last: object = ""
-        first = self._elsewhere(method, path, body, once)
+        first = self._take_detour(method, path, body, idempotency_key)
         while time.monotonic() < until:
             try:
-                status, answer = first or self._once(method, path, body, query, once)
+                status, answer = first or self._once(method, path, body, query, idempotency_key)
             except (OSError, http.client.HTTPException) as error:
                 last = error
             else:
-                waits = status == 409 and any(word in str(answer) for word in _COMES_BACK)
-                if status < 500 and status != 429 and not waits:
+                is_temporary = status == 409 and any(
+                    word in str(answer) for word in _TEMPORARY_CONFLICTS
+                )
+                if status < 500 and status != 429 and not is_temporary:
                     return status, answer
                 last = (status, answer)
             first = None
             time.sleep(0.1)
         raise Unanswered(f"{method} {path}: {last}")
 
-    def _elsewhere(self, method: str, path: str, body: Any, once: str) -> Answer | None:
+    def _take_detour(
+        self, method: str, path: str, body: Any, idempotency_key: str
+    ) -> Answer | None:
         if self.detour is None or method == "GET" or isinstance(body, bytes):
             return None
         return self.detour(
@@ -61,12 +69,15 @@ class Client:
                 "path": f"/api/v1{path}",
                 "body": json.dumps(body),
                 "type": "application/json",
-                "headers": {"Authorization": f"Bearer {self.key}", "Idempotency-Key": once},
+                "headers": {
+                    "Authorization": f"Bearer {self.key}",
+                    "Idempotency-Key": idempotency_key,
+                },
             }
         )
 
     def _once(
-        self, method: str, path: str, body: Any, query: dict[str, Any], once: str
+        self, method: str, path: str, body: Any, query: dict[str, Any], idempotency_key: str
     ) -> tuple[int, Any]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
@@ -74,7 +85,7 @@ class Client:
         if isinstance(body, bytes):
             headers["Content-Type"] = "multipart/form-data; boundary=mark"
         if method != "GET":
-            headers["Idempotency-Key"] = once
+            headers["Idempotency-Key"] = idempotency_key
         address = f"/api/v1{path}" + (f"?{urlencode(query)}" if query else "")
         try:
             connection.request(method, address, body=content, headers=headers)

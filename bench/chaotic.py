@@ -1,7 +1,8 @@
-"""People who write, recall, export, import and forget at random, and keep book of what must be.
+"""Simulated people who write, recall, export, import and forget at random.
 
-Whatever breaks, they repeat a call until it has been answered, as a careful client does: what
-counts as recorded or forgotten is only what the product said yes to.
+Each one keeps a `Book` of the words that must be found afterwards. After a failure a call is
+repeated until it is answered (`bench/careful.py`). Only confirmed calls count as recorded or
+forgotten.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _TURNS = (
     "我住在{0}，喜欢爬山。",
     "What do you think of {0}?",
 )
-_APP = {"app": "the assistant of the whole company"}  # beside every memory, as clients do
+_APP = {"app": "the assistant of the whole company"}  # metadata that clients send with each memory
 _MEMORIES = ("Likes the band {0}", "Drinks {0} every morning", "喜欢{0}的书", "Works with {0}")
 
 
@@ -43,7 +44,7 @@ class Person:
     acting: bool = True
 
     def live(self, *, seconds: float, leave: bool) -> None:
-        """Random acts, then the last one, and in the end perhaps everything forgotten."""
+        """Act at random, then do the `last` act. With `leave`, forget the user at the end."""
         until = time.monotonic() + seconds
         acts = self._acts()
         self.turn()
@@ -84,7 +85,7 @@ class Person:
         return self.client.ask("POST", path, {"user_id": self.user_id, **body})
 
     def turn(self, where: str = "") -> str:
-        """Gives the conversation."""
+        """Record a turn with a planted word. Return the name of its conversation."""
         word, where = next(self.words), where or f"talk-{random.randrange(3)}"
         status, answer = self.post(
             "/turns",
@@ -102,8 +103,8 @@ class Person:
     def memory(self, text: str = "", word: str = "", **more: str) -> str:
         word = word or next(self.words)
         content = (text or random.choice(_MEMORIES)).format(word)
-        beside = {"tags": [f"tag-{word}"], "data": {"note": word}, "metadata": _APP}
-        status, answer = self.post("/memory/long_term", content=content, **beside, **more)
+        extra = {"tags": [f"tag-{word}"], "data": {"note": word}, "metadata": _APP}
+        status, answer = self.post("/memory/long_term", content=content, **extra, **more)
         if not self.said_yes(status, answer, word):
             return ""
         self.book.memories[word] = answer["id"]
@@ -115,7 +116,7 @@ class Person:
             self.book.of_project.add(word)
 
     def edit(self) -> None:
-        """What it said before stays as a version."""
+        """Change a memory. Its earlier text must survive as a version."""
         if not self.book.memories:
             return
         memory, word = random.choice(list(self.book.memories.values())), next(self.words)
@@ -127,7 +128,7 @@ class Person:
             self.book.memories[word] = memory
 
     def bin(self) -> None:
-        """It may lie there, until it is forgotten by its time."""
+        """Move a memory to the recycle bin, where it stays until it expires."""
         if not self.book.memories:
             return
         memory = random.choice(list(self.book.memories.values()))
@@ -139,7 +140,7 @@ class Person:
             self.book.binned |= self.book.take_out(memory)
 
     def _is_archived(self, status: int, answer: Any) -> bool:
-        """It went into another one, which is what can be changed."""
+        """Return whether the memory can't be changed because it was merged into another one."""
         return status == 409 and "archived" in str(answer)
 
     def note(self) -> None:
@@ -148,12 +149,12 @@ class Person:
             self.book.notes.add(word)
 
     def _twins(self) -> None:
-        """Two that are nearly the same: one may take the other in."""
+        """Write two nearly equal memories, which the product may merge."""
         shared = next(self.words)
         first = self.memory("Has a rowing boat called {0}", shared)
         other = next(self.words)
         second = self.memory(f"Has a rowing boat called {shared} built by {{0}}", other)
-        if first != second:  # told twice, so it may outlive the forgetting of one
+        if first != second:  # both hold the shared word, so forgetting one may leave it
             self.book.memories.pop(shared, None)
 
     def bring_in(self) -> None:
@@ -162,11 +163,11 @@ class Person:
             json.dumps(
                 {
                     "conversation": "brought",
-                    "user_message": f"I met {one}.",
+                    "user_message": f"I met {word}.",
                     "assistant_message": "Nice.",
                 }
             )
-            for one in words
+            for word in words
         ]
         parts = (
             f'--mark\r\nContent-Disposition: form-data; name="user_id"\r\n\r\n{self.user_id}\r\n'
@@ -197,7 +198,7 @@ class Person:
         one = where and (name or random.random() < 0.4)
         of = {"conversation_id": random.choice(where)} if one else {}
         status, answer = self.post("/memory/export", format=random.choice(["json", "zip"]), **of)
-        if status == 404 and of:  # a conversation that is being forgotten
+        if status == 404 and of:  # the conversation is being forgotten
             return
         if self.said_yes(status, answer):
             self.accepted.append(answer["op_id"])
@@ -218,7 +219,7 @@ class Person:
             self.book.gone |= self.book.take_out(memory)
 
     def _unlearn(self) -> None:
-        """Forget what was learned from a turn; what was said stays."""
+        """Forget what was learned from a turn, but keep the turn."""
         _, answer = self.client.ask("GET", "/memory/long_term", user_id=self.user_id, limit=50)
         for row in answer["results"]:
             words = [word for word in self.book.turns if word in row["content"]]
@@ -253,7 +254,10 @@ class Person:
         return self._accepted(*self.post("/memory/forget", scope=scope, **what))
 
     def _accepted(self, status: int, answer: Any) -> bool:
-        """404: the answer to a first try was lost on its way, or it went with something else."""
+        """Return whether a forget was accepted.
+
+        404 counts too: the answer to an earlier try was lost, or another forget erased the object.
+        """
         if status == 202:
             self.accepted.append(answer["op_id"])
         elif status != 404:

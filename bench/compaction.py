@@ -1,19 +1,19 @@
-"""Compaction: is what was said early still answered from, when little of it fits the prompt?
+"""Compaction: does the prompt still hold early messages of a conversation that is too long for it?
 
     .venv/bin/python bench/compaction.py [--people N] [--window TOKENS] [--block TOKENS] FILE…
 
-All sessions of a LoCoMo dialogue, and all days of a MemoryBank person, are said in one long
-conversation through the API. Then each question with marked evidence is asked through
-`POST /memory/context`. A message counts as in the prompt where it stands in the window, where the
-block shows its words as an episode, or where a memory in the block was learned from it (by the
-memory's quote). What the summary tells isn't counted: its lines carry no marks.
+All sessions of a LoCoMo dialogue, and all days of a MemoryBank person, are recorded in one long
+conversation through the API. Then each question with marked evidence is sent to
+`POST /memory/context`. A message counts as present in the prompt if it is in the window, if the
+block shows its text as an episode, or if a memory in the block was learned from it (by the memory's
+quote). The summary doesn't count, because its lines don't name their messages.
 
-`--people N` takes the first N of each MemoryBank file, whose conversations are about as long as
-the product's own budget: give them a smaller one.
+`--people N` takes the first N people of each MemoryBank file. Their conversations are about as long
+as the product's default budget, so use a smaller budget with them.
 
-`window` is the window alone, `as_long` the latest messages up to as many tokens as window and
-block may have together, `memory` window and block. `whole`: the share of questions all of whose
-evidence is there; `share`: the mean share of a question's evidence.
+Three prompts are compared: `window` is the window alone; `as_long` is the latest messages, up to
+the token budget of window and block together; `memory` is window and block. `whole` is the share of
+questions with all their evidence in the prompt; `share` is the mean share of a question's evidence.
 """
 
 from __future__ import annotations
@@ -39,22 +39,26 @@ from conversations.importing.formats import datasets
 from conversations.importing.formats.values import ImportedMessage, ImportedPerson
 from memcenter.lib.text import tokens
 
-WINDOW_TOKENS, BLOCK_TOKENS = 2_000, 1_500  # the product's own
+WINDOW_TOKENS, BLOCK_TOKENS = 2_000, 1_500  # the product's defaults
 CONVERSATION = "all of it"
 WAYS = ("window", "as_long", "memory")
-_BEGINNING = 40  # characters of a message by which the block is searched for it
+_BEGINNING = 40  # number of leading characters of a message to look for in the block
 
 
 @dataclass(frozen=True)
 class Talk:
-    """One person's conversation, and what is asked about it: group, question, marks."""
+    """One person's conversation and the questions about it: (group, question, evidence ids)."""
 
     person: ImportedPerson
     questions: Sequence[tuple[str, str, frozenset[str]]]
 
     @property
     def messages(self) -> list[ImportedMessage]:
-        return [one for each in self.person.conversations for one in each.messages]
+        return [
+            message
+            for conversation in self.person.conversations
+            for message in conversation.messages
+        ]
 
 
 @dataclass(frozen=True)
@@ -106,14 +110,14 @@ def say(product: Product, talk: Talk) -> None:
     user = talk.person.external_id
     place = f"/conversations/{CONVERSATION.replace(' ', '%20')}/messages"
     product.post("/conversations", {"user_id": user, "conversation_id": CONVERSATION})
-    for one in talk.messages:
-        said = {"role": one.role, "content": one.content, "message_id": one.client_id}
-        when = {"created_at": one.created_at.isoformat(), "speaker": one.speaker}
+    for message in talk.messages:
+        said = {"role": message.role, "content": message.content, "message_id": message.client_id}
+        when = {"created_at": message.created_at.isoformat(), "speaker": message.speaker}
         product.post(place, {"user_id": user, **said, **when})
 
 
 def settle(product: Product, users: Sequence[str]) -> None:
-    """Wait until nothing is to be done for anybody."""
+    """Wait until none of these users has a pending or running operation."""
     for user in users:
         for status in ("pending", "running"):
             while product.get("/memory/ops", user_id=user, status=status, limit=1)["results"]:
@@ -145,25 +149,25 @@ def ask_all(product: Product, talk: Talk, budget: int) -> Iterator[Asked]:
 def _learned(
     product: Product, user: str, marks: Mapping[str, str], texts: Mapping[str, str]
 ) -> Iterator[tuple[str, set[str]]]:
-    """Memory -> marks of the messages that its sources quote."""
+    """Yield the id of each memory with the message marks that its sources quote."""
     for memory in product.all("/memory/long_term", user_id=user):
-        said: set[str] = set()
+        quoted: set[str] = set()
         for source in memory["sources"]:
             quote = _plain(source["quote"] or "")
             both = (source["user_message_id"], source["assistant_message_id"])
-            of_turn = {marks[one] for one in both if one in marks}
-            said |= {mark for mark in of_turn if quote and quote in texts[mark]} or (
+            of_turn = {marks[message_id] for message_id in both if message_id in marks}
+            quoted |= {mark for mark in of_turn if quote and quote in texts[mark]} or (
                 of_turn if not quote else set()
             )
-        yield memory["id"], said
+        yield memory["id"], quoted
 
 
 def _latest(messages: Sequence[ImportedMessage], left: int) -> Iterator[str]:
-    for one in reversed(messages):
-        left -= tokens.count(one.content)
+    for message in reversed(messages):
+        left -= tokens.count(message.content)
         if left < 0:
             return
-        yield one.client_id.removeprefix("locomo:")
+        yield message.client_id.removeprefix("locomo:")
 
 
 def _plain(text: str) -> str:
@@ -176,16 +180,18 @@ def _groups(asked: Sequence[Asked]) -> list[str]:
 
 def figures(asked: Sequence[Asked]) -> dict[str, Any]:
     count = max(1, len(asked))
-    means = {way: sum(one.share(way) for one in asked) / count for way in WAYS}
-    whole = {f"{way}_whole": sum(one.share(way) == 1 for one in asked) / count for way in WAYS}
+    means = {way: sum(question.share(way) for question in asked) / count for way in WAYS}
+    whole = {
+        f"{way}_whole": sum(question.share(way) == 1 for question in asked) / count for way in WAYS
+    }
     return {name: round(value, 4) for name, value in (means | whole).items()} | {
         "questions": len(asked)
     }
 
 
 def _mean_tokens(talks: Sequence[Talk]) -> int:
-    """How long the conversations are."""
-    sums = [sum(tokens.count(one.content) for one in talk.messages) for talk in talks]
+    """Return the mean length of the conversations in tokens."""
+    sums = [sum(tokens.count(message.content) for message in talk.messages) for talk in talks]
     return round(sum(sums) / max(1, len(sums)))
 
 

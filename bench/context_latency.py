@@ -1,10 +1,10 @@
-"""How long does `POST /memory/context` take, as a multiple of the least it could?
+"""How long does `POST /memory/context` take, as a multiple of a lower bound?
 
     .venv/bin/python bench/context_latency.py [--memories 1000] [--calls 300]
 
-The floor, measured in the same run on the same machine: embed the query and read the nearest
-memories by one raw SQL statement, in this process. The user has `--memories` memories of
-invented sentences. Calls and floor alternate in blocks, so that both see the same machine.
+The lower bound (`floor`) is measured in the same run: this process embeds the query and reads the
+nearest memories with one raw SQL statement. The user has `--memories` memories of generated
+sentences. Calls and floor alternate, so that both meet the same load.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def sentence(rng: random.Random, number: int) -> str:
 
 
 def fill(product: Product, count: int) -> None:
-    """Straight through the service, as the import does: HTTP would only add waiting."""
+    """Write the memories through the service, which is faster than HTTP."""
     code = f"""
 import random
 from bench.context_latency import USER, sentence

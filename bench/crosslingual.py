@@ -1,10 +1,10 @@
-"""Is a memory in one language the first that a question in the other finds?
+"""Does a question in one language find the right memory in the other language first?
 
     .venv/bin/python bench/crosslingual.py
 
-100 pairs of our own (`bench/data/retrieval/pairs.tsv`): a memory and a question in Chinese and in
-English. One person has the 100 Chinese memories, another the 100 English ones; each question of
-both languages is asked of both through `GET /search?types=memory`.
+The set has 100 rows (`bench/data/retrieval/pairs.tsv`), each with a memory and a question in
+Chinese and in English. One user has the 100 Chinese memories, another the 100 English ones. All
+questions are asked for both users through `GET /search?types=memory`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The dialogues of our own with marked questions, in `bench/data/retrieval` (see its README)."""
+"""Our dialogues with labelled questions, in `bench/data/retrieval` (see `bench/data/README.md`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TURN = re.compile(r"(\d+) (\S+?): (.+)")
 
 @dataclass(frozen=True)
 class Said:
-    """One turn; `id` is `session.turn` behind the dialogue's name."""
+    """One turn. `id` is `<dialogue>:<session>.<turn>`."""
 
     id: str
     session: str
@@ -49,12 +49,12 @@ def load(folder: Path = FOLDER) -> list[Dialogue]:
 
 
 def read(path: Path) -> Dialogue:
-    """Raises `ValueError` where a turn is misnumbered or a mark points nowhere."""
+    """Read a dialogue. Raise `ValueError` for a misnumbered turn or an unknown evidence id."""
     head, *rest = path.read_text(encoding="utf-8").splitlines()
     speakers = tuple(name.strip() for name in head.split(","))
     said, _, asked = "\n".join(rest).partition("\n?\n")
     turns = tuple(_turns(said, name=path.stem, speakers=speakers))
-    known = {one.id for one in turns}
+    known = {turn.id for turn in turns}
     questions = tuple(_question(line, name=path.stem) for line in asked.splitlines() if line)
     for question in questions:
         if not question.wanted or question.wanted - known:
@@ -63,15 +63,15 @@ def read(path: Path) -> Dialogue:
 
 
 def among_strangers(dialogue: Dialogue, others: Sequence[Dialogue]) -> Dialogue:
-    """With all turns of the `others` too, as if the same two people had said them.
+    """Return the dialogue with the turns of `others` added as distractors.
 
-    One dialogue alone is too small to get lost in. The others' names become this one's, so that
-    names don't give away which turns belong to it.
+    A single dialogue is too small to test retrieval. The speakers of `others` are renamed to those
+    of `dialogue`, so that names don't reveal which turns belong to it.
     """
     turns = list(dialogue.turns)
     for other in others:
         names = dict(zip(other.speakers, dialogue.speakers, strict=True))
-        turns += [_renamed(one, names) for one in other.turns]
+        turns += [_renamed(turn, names) for turn in other.turns]
     return replace(dialogue, turns=tuple(turns))
 
 

@@ -1,12 +1,12 @@
-"""How long it takes until the files of the data folder hold nothing of what was forgotten.
+"""How long does it take to erase forgotten texts from the files of the data folder?
 
     .venv/bin/python bench/disk_erasure.py [--memories 10000 100000]
 
-For each size, on an instance of its own: so many memories of 20 people are written, each with its
-version, source, words and vector; one of the people is forgotten, and twenty memories of another;
-`erase_disk` runs. A plain search through the bytes of every file counts how many forgotten texts
-stand there before and after. While it runs, a thread reads one person's memories all the time: the
-longest reading is how long anybody waits.
+For each size, a new instance gets that many memories of 20 people, each with its version, source,
+words and vector. One person is forgotten, and twenty memories of another. Then `erase_disk` runs. A
+search through the bytes of every file counts the forgotten texts that are still there before and
+after. While `erase_disk` runs, a thread keeps reading one person's memories; its slowest read is
+the longest time that a user waits.
 """
 
 from __future__ import annotations

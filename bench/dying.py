@@ -1,18 +1,19 @@
-"""A worker (or web process) that dies at chosen moments; `bench/forgetting.py` runs it beside.
+"""A worker (or web process) that dies at chosen moments, started by `bench/forgetting.py`.
 
-It reads one JSON order a line from stdin, has children obey it, and answers one JSON line: at
-which moments they died (`died`) and which they lived through for the first time (`passed`).
+It reads one JSON order per line from stdin, forks children that carry it out, and answers with one
+JSON line: the moments at which children died (`died`) and those that a child survived for the first
+time (`passed`).
 
-| order | what its children do and meet |
+| order | what the children do |
 |---|---|
-| `step` | drain; kill -9 in a step of the kind `aim` (of any) in which none died yet; where there \
-is none left, at the first moment at which none died |
-| `full` | drain; no file may grow beyond a few hundred bytes, as on a full disk |
-| `clock` | drain by a clock that is `hours` ahead (or behind) |
+| `step` | drain; kill -9 in a step of kind `aim` (empty: any kind) in which no child has died \
+yet; if none is left, at the first moment at which no child has died |
+| `full` | drain; no file can grow beyond a few hundred bytes, as on a full disk |
+| `clock` | drain with a clock that is `hours` ahead (negative: behind) |
 | `plain` | drain |
-| `request` | answer one request; kill -9 at the first moment of it at which none died yet |
-| `work` | ask for the work (of the kind `aim`) that else comes with the hours or from a page |
-| `kinds` | say which kinds of operations there are |
+| `request` | answer one request; kill -9 at its first moment at which no child has died yet |
+| `work` | request the operations (of kind `aim`) that normally a timer or a page requests |
+| `kinds` | list the kinds of operations |
 """
 
 from __future__ import annotations
@@ -33,24 +34,27 @@ from typing import Any
 
 from bench import moments, work
 
-_PATIENCE = 30.0  # seconds for one child; one that takes longer is killed and reported as stuck
+_PATIENCE = 30.0  # seconds; a child that takes longer is killed and reported as stuck
 _DRAINING = 6.0
 _FULL = 600  # bytes
-_AGAIN = 0.02  # how often a child dies where another one already did
-_IN_STEP, _PASSING = 0.5, 0.2  # in a step in which none died; on the way there
-_LEADING = {"summarize": ("index_episode", "extract_turn")}  # what asks for an operation
+_AGAIN = 0.02  # probability of dying at a moment at which another child died
+_IN_STEP, _PASSING = 0.5, 0.2  # probabilities: in a step without a death; before such a step
+_LEADING = {"summarize": ("index_episode", "extract_turn")}  # kinds that enqueue the key
 Say = Callable[[str, Any], None]
 
 
 @dataclass
 class Known:
-    """What the children so far told; a child inherits it."""
+    """The moments reported by earlier children. A forked child inherits them."""
 
     died: set[str] = field(default_factory=set)
     passed: set[str] = field(default_factory=set)
 
     def chance(self, moment: str) -> float:
-        """How often to die there: every step comes before every moment of a step."""
+        """Return the probability of dying at a moment.
+
+        Every step is hit once before the other moments within a step.
+        """
         if moment in self.died:
             return _AGAIN
         hit = set(map(moments.step_of, self.died))
@@ -73,12 +77,12 @@ def main() -> None:
 
 
 def _warm_up() -> None:
-    """What every child would otherwise load for itself."""
+    """Load what every child would otherwise load itself."""
     from django.db import connection
     from django.urls import get_resolver
 
     from memories import language_steps
-    from memories.extraction.types import TurnText  # noqa: F401 # with the rules
+    from memories.extraction.types import TurnText  # noqa: F401 # imports the rules
     from memories.indexing import search_index
 
     search_index.embed(["A first text."])
@@ -91,11 +95,11 @@ def _obey(order: Mapping[str, Any], known: Known) -> Mapping[str, Any]:
     answer: dict[str, Any] = {"died": [], "passed": []}
     until = time.monotonic() + order.get("seconds", 60)
     for _ in range(order.get("deaths", 1)):
-        told = _child(order, known)
-        known.died.update(told["died"])
-        known.passed.update(told["passed"])
-        answer = {**told, **{name: answer[name] + told[name] for name in ("died", "passed")}}
-        if not told["died"] or time.monotonic() > until:
+        outcome = _child(order, known)
+        known.died.update(outcome["died"])
+        known.passed.update(outcome["passed"])
+        answer = {**outcome, **{name: answer[name] + outcome[name] for name in ("died", "passed")}}
+        if not outcome["died"] or time.monotonic() > until:
             break
     return answer
 
@@ -105,50 +109,50 @@ def _child(order: Mapping[str, Any], known: Known) -> dict[str, Any]:
     pid = os.fork()
     if pid == 0:
         os.close(read)
-        with suppress(BaseException), os.fdopen(write, "w") as told:
-            _do(order, known, told)
+        with suppress(BaseException), os.fdopen(write, "w") as pipe:
+            _do(order, known, pipe)
         os._exit(0)
     os.close(write)
-    with os.fdopen(read, "rb") as said:
-        content, stuck = _listen(said)
+    with os.fdopen(read, "rb") as pipe:
+        content, stuck = _listen(pipe)
     if stuck:
         os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    return _told(content, stuck=stuck)
+    return _parse(content, stuck=stuck)
 
 
-def _listen(said: Any) -> tuple[bytes, bool]:
-    """All that a child says until it ends, and whether it takes too long."""
+def _listen(pipe: Any) -> tuple[bytes, bool]:
+    """Return the output of a child, and whether it took too long."""
     content, until = b"", time.monotonic() + _PATIENCE
     while time.monotonic() < until:
-        if not select.select([said], [], [], 0.5)[0]:
+        if not select.select([pipe], [], [], 0.5)[0]:
             continue
-        more = os.read(said.fileno(), 65_536)
+        more = os.read(pipe.fileno(), 65_536)
         if not more:
             return content, False
         content += more
     return content, True
 
 
-def _told(content: bytes, *, stuck: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {"died": ["stuck"] if stuck else [], "passed": []}
+def _parse(content: bytes, *, stuck: bool) -> dict[str, Any]:
+    outcome: dict[str, Any] = {"died": ["stuck"] if stuck else [], "passed": []}
     for line in content.splitlines():
         name, value = json.loads(line)
-        if isinstance(told.get(name), list):
-            told[name].append(value)
+        if isinstance(outcome.get(name), list):
+            outcome[name].append(value)
         else:
-            told[name] = value
-    return told
+            outcome[name] = value
+    return outcome
 
 
-def _do(order: Mapping[str, Any], known: Known, told: Any) -> None:
+def _do(order: Mapping[str, Any], known: Known, pipe: Any) -> None:
     from ops import registry
 
     random.seed(os.urandom(8))
 
     def say(name: str, value: Any) -> None:
-        told.write(json.dumps([name, value]) + "\n")
-        told.flush()
+        pipe.write(json.dumps([name, value]) + "\n")
+        pipe.flush()
 
     def passing(moment: str) -> None:
         aimed = order["how"] == "step" and order["aim"] in ("", moments.kind_of(moment))
@@ -182,11 +186,11 @@ def _drain(order: Mapping[str, Any], passing: Callable[[str], None]) -> None:
     if order["how"] == "clock":
         _shift(timedelta(hours=order["hours"]))
     aim = order.get("aim", "")
-    if aim:  # all else is left to others
+    if aim:  # other kinds are left to other workers
         registry.handled_kinds = lambda: {aim, *_LEADING.get(aim, ())}
-    if aim == "build_index":  # so that there is something to build, or to drop
+    if aim == "build_index":  # there must be an index to build or to drop
         settings.OWN_INDEX_FROM = random.choice([2, 1_000_000])
-    with as_system():  # of children before, and of a worker that is stopped
+    with as_system():  # the leases of dead children and of a stopped worker
         outbox.expire(now=timezone.now() + timedelta(hours=1))
     moments.watch_worker(passing)
     worker.drain(seconds=_DRAINING)

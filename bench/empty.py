@@ -1,4 +1,4 @@
-"""The product's settings with one more endpoint, which does nothing: for comparison."""
+"""The product's settings with an endpoint that does nothing, as a baseline."""
 
 from memcenter.settings import *  # noqa: F403 - settings are read by name
 

@@ -1,4 +1,4 @@
-"""The product's addresses and `POST /api/v1/bench/empty`."""
+"""The product's URLs and `POST /api/v1/bench/empty`."""
 
 from django.urls import path
 from rest_framework.response import Response

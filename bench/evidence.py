@@ -1,4 +1,4 @@
-"""What is known about a word that was found where it must not be, or is missing."""
+"""Collects details about words that were left over or lost, for the report of a failed run."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ _OPERATIONS = (
 
 
 def of(store: Store, wrong: dict[str, list[str]]) -> Iterator[str]:
-    """Lines: the rows that hold each word, and what was done for the people they belong to."""
-    words = sorted({one for told in wrong.values() for text in told for one in _WORD.findall(text)})
+    """Yield report lines: the rows that hold each word, then the operations of their users."""
+    words = sorted(
+        {word for texts in wrong.values() for text in texts for word in _WORD.findall(text)}
+    )
     people: set[int] = set()
     for word in words[:5]:
         for table in store.tables():

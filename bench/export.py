@@ -1,10 +1,10 @@
-"""How much memory does an export of very many messages take, and how long?
+"""How much memory and time does an export of very many messages take?
 
     .venv/bin/python bench/export.py [--messages 1000000] [--format json]
 
-The rows are copied straight into the tables. The memory of the worker is sampled while it waits
-and while it writes; what counts is the highest sample over the idle one. The comparison beside
-it, in the same run: PostgreSQL's own COPY of the same rows to JSON.
+The rows are copied directly into the tables. The memory of the worker is sampled while it is idle
+and while it writes; the result is the highest sample minus the idle one. For comparison the same
+run exports the same rows to JSON with PostgreSQL's COPY.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _fill_one(
 
 
 def copy_raw(product: Product) -> float:
-    """Seconds that the database alone needs to give the same rows as JSON."""
+    """Return the seconds that the database alone needs to export the rows as JSON."""
     began = time.monotonic()
     with connection(product) as database, database.cursor() as cursor:
         query = "COPY (SELECT to_json(m) FROM conversations_message m) TO STDOUT"
@@ -89,7 +89,7 @@ def copy_raw(product: Product) -> float:
 
 
 def export(product: Product, format: str) -> dict[str, float]:
-    # The connection was idle while the rows were copied, and may be closed.
+    # The server may have closed the connection while it was idle.
     product = Product(product.port, product.api_key, product.environment)
     worker = _worker_of(product)
     time.sleep(2)
@@ -103,7 +103,7 @@ def export(product: Product, format: str) -> dict[str, float]:
         raise SystemExit(f"The export {state['status']}: {state['last_error']}")
     seconds = time.monotonic() - began
     folder = Path(product.environment["MEMCENTER_DATA_DIR"]) / "exports"
-    size = sum(one.stat().st_size for one in folder.iterdir())
+    size = sum(file.stat().st_size for file in folder.iterdir())
     return {"idle": idle, "peak": peak, "seconds": seconds, "bytes": size}
 
 
@@ -115,11 +115,11 @@ def _worker_of(product: Product) -> int:
 
 
 def _memory_of(pid: int) -> int:
-    """Bytes of the process and its children that are in memory."""
+    """Return the resident memory of the process and its children, in bytes."""
     total = 0
-    for one in (pid, *_children_of(pid)):
+    for process in (pid, *_children_of(pid)):
         try:
-            lines = Path(f"/proc/{one}/status").read_text().splitlines()
+            lines = Path(f"/proc/{process}/status").read_text().splitlines()
         except OSError:
             continue
         total += sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) * 1_024

@@ -1,13 +1,14 @@
-"""Extraction: does a turn yield the memories that a thoughtful person would want, and no others?
+"""Extraction: does a turn yield the memories that a thoughtful person would keep, and no others?
 
     .venv/bin/python bench/extraction.py [--method bundled|configured] [--show dev]
                                          [--extra]
 
-Each turn of `bench/data/extraction` is extracted alone. A found memory fits a label when it says
-what it must and nothing that it must not; each label is taken by one memory at most, and what fits
-no free label counts against precision. Optional labels count neither way. The part `report` is for
-reporting only: its texts are never printed. `--extra` measures the turns of `extra-*.jsonl`, which
-are all for developing: sarcasm, jokes, roleplay, hearsay and the plain facts that look like them.
+Each turn of `bench/data/extraction` is extracted separately. A memory fits a label if it contains
+all `must` keywords and no `must_not` keyword. Each label is matched with at most one memory; a
+memory that fits no free label lowers the precision. Optional labels count neither way. The part
+`report` is for reporting only; its texts are never printed. `--extra` measures the turns of
+`extra-*.jsonl`, which are all for development: sarcasm, jokes, roleplay, hearsay, and plain facts
+that look like them.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from bench.labelled import (
 from bench.product import print_result
 from memories.extraction.types import Candidate, Extraction, Extractor, Said, TurnText
 
-# MEMCENTER_IMPORTANCE_FLOOR: under it nothing is remembered unless it was asked for.
+# MEMCENTER_IMPORTANCE_FLOOR: less important candidates are kept only on an explicit request.
 FLOOR = 0.3
 METHODS = ("bundled", "configured")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -60,7 +61,7 @@ class LabelledTurn:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one turn. `fitting` pairs memories with the labels that they took."""
+    """The result of one turn. `fitting` pairs memories with their matched labels."""
 
     of: LabelledTurn
     extraction: Extraction
@@ -84,16 +85,16 @@ class Outcome:
     @property
     def wrong(self) -> list[Candidate]:
         taken = [memory for memory, _ in self.fitting]
-        return [memory for memory in self.found if not any(memory is one for one in taken)]
+        return [memory for memory in self.found if not any(memory is fitted for fitted in taken)]
 
     @property
     def missed(self) -> list[Label]:
         taken = [label for _, label in self.fitting] + list(self.also_said)
-        return [label for label in self.wanted if not any(label is one for one in taken)]
+        return [label for label in self.wanted if not any(label is found for found in taken)]
 
     @property
     def misfiled(self) -> list[Candidate]:
-        """Right, but of a kind that none of the labels it fits would have."""
+        """Right memories whose kind none of their fitting labels allows."""
         return [memory for memory, _ in self.right if memory.kind not in self.kinds_of(memory)]
 
     def kinds_of(self, memory: Candidate) -> set[str]:
@@ -112,7 +113,7 @@ class Outcome:
 
     @property
     def forgets_met(self) -> int:
-        texts = [f"{one.about} {one.quote}" for one in self.extraction.forget]
+        texts = [f"{request.about} {request.quote}" for request in self.extraction.forget]
         return sum(any(says_all(text, wanted) for text in texts) for wanted in self.of.forget)
 
 
@@ -148,7 +149,11 @@ def _turn(row: dict[str, Any]) -> TurnText:
 
 def outcome(labelled: LabelledTurn, *, extractor: Extractor, language: str) -> Outcome:
     extraction = extractor.extract(labelled.turn)
-    found = tuple(one for one in extraction.candidates if one.explicit or one.importance >= FLOOR)
+    found = tuple(
+        candidate
+        for candidate in extraction.candidates
+        if candidate.explicit or candidate.importance >= FLOOR
+    )
     fitting = tuple(fit(found, labelled.labels))
     taken = [label for _, label in fitting]
     return Outcome(
@@ -159,16 +164,16 @@ def outcome(labelled: LabelledTurn, *, extractor: Extractor, language: str) -> O
         also_said=tuple(
             label
             for label in labelled.labels
-            if not any(label is one for one in taken) and _also_said(label, fitting)
+            if not any(label is other for other in taken) and _also_said(label, fitting)
         ),
         foreign=sum(not _in(language, memory, labelled.turn) for memory in found),
     )
 
 
 def fit(found: Sequence[Candidate], labels: Sequence[Label]) -> Iterator[tuple[Candidate, Label]]:
-    """The most labels that can each have a memory of its own, required ones first.
+    """Yield a maximum matching of memories and labels; required labels are matched first.
 
-    Augmenting paths (Kuhn): a label may push a memory on to another label that it fits as well.
+    Augmenting paths (Kuhn): a label may take a memory whose label can use another memory.
     """
     holder: dict[int, int] = {}  # memory -> label
 
@@ -188,44 +193,46 @@ def fit(found: Sequence[Candidate], labels: Sequence[Label]) -> Iterator[tuple[C
 
 
 def _also_said(label: Label, fitting: Sequence[tuple[Candidate, Label]]) -> bool:
-    """One memory may say in one sentence what two labels want."""
+    """Return whether a memory that is matched with another label also fits this one."""
     return any(label.fits(memory.content) for memory, _ in fitting)
 
 
 def _in(language: str, memory: Candidate, turn: TurnText) -> bool:
-    """Words of the other language are kept only where the turn itself has them."""
-    before = [one.text for one in turn.before]
-    said = folded(" ".join([turn.user.text, turn.before_assistant, *before]))
+    """Return whether a memory is in this language, apart from words that the turn contains."""
+    before = [message.text for message in turn.before]
+    text = folded(" ".join([turn.user.text, turn.before_assistant, *before]))
     if language == "zh":
         return bool(_HAN.search(memory.content)) or all(
-            word in said for word in folded(memory.content).split()
+            word in text for word in folded(memory.content).split()
         )
-    return all(sign in said for sign in _HAN.findall(memory.content))
+    return all(sign in text for sign in _HAN.findall(memory.content))
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float | int | None]:
-    right = [pair for one in outcomes for pair in one.right]
-    wrong = sum(len(one.wrong) for one in outcomes)
-    wanted = sum(len(one.wanted) for one in outcomes)
-    missed = sum(len(one.missed) for one in outcomes)
-    found = sum(len(one.found) for one in outcomes)
-    secret = [one for one in outcomes if one.of.secrets]
-    asked = sum(len(one.of.forget) for one in outcomes)
+    right = [pair for result in outcomes for pair in result.right]
+    wrong = sum(len(result.wrong) for result in outcomes)
+    wanted = sum(len(result.wanted) for result in outcomes)
+    missed = sum(len(result.missed) for result in outcomes)
+    found = sum(len(result.found) for result in outcomes)
+    secret = [result for result in outcomes if result.of.secrets]
+    asked = sum(len(result.of.forget) for result in outcomes)
     return {
         "turns": len(outcomes),
         "labels": wanted,
         "found": found,
         "precision": share(len(right), len(right) + wrong),
         "recall": share(wanted - missed, wanted),
-        "kind": share(len(right) - sum(len(one.misfiled) for one in outcomes), len(right)),
-        "secrets_refused": share(sum(one.secrets_refused for one in secret), len(secret)),
-        "leaked": sum(one.leaked for one in outcomes),
-        "language_kept": share(found - sum(one.foreign for one in outcomes), found),
-        "forget": share(sum(one.forgets_met for one in outcomes), asked),
+        "kind": share(len(right) - sum(len(result.misfiled) for result in outcomes), len(right)),
+        "secrets_refused": share(sum(result.secrets_refused for result in secret), len(secret)),
+        "leaked": sum(result.leaked for result in outcomes),
+        "language_kept": share(found - sum(result.foreign for result in outcomes), found),
+        "forget": share(sum(result.forgets_met for result in outcomes), asked),
         "false_refusals": sum(
-            bool(one.extraction.refused) and not one.of.refused for one in outcomes
+            bool(result.extraction.refused) and not result.of.refused for result in outcomes
         ),
-        "false_forgets": sum(bool(one.extraction.forget) and not one.of.forget for one in outcomes),
+        "false_forgets": sum(
+            bool(result.extraction.forget) and not result.of.forget for result in outcomes
+        ),
     }
 
 
@@ -244,31 +251,33 @@ def print_outcomes(outcomes: Sequence[Outcome], *, title: str) -> dict[str, floa
 
 
 def print_failures(outcomes: Sequence[Outcome]) -> None:
-    for one in outcomes:
-        odd = odd_things(one)
+    for result in outcomes:
+        odd = odd_things(result)
         if odd:
-            print(f"\n{one.of.id} [{one.category}] {one.of.turn.user.text!r}")
-            if one.of.turn.before_assistant:
-                print(f"    after the assistant's {one.of.turn.before_assistant!r}")
+            print(f"\n{result.of.id} [{result.category}] {result.of.turn.user.text!r}")
+            if result.of.turn.before_assistant:
+                print(f"    after the assistant's {result.of.turn.before_assistant!r}")
             print("\n".join(f"    {line}" for line in odd))
 
 
-def odd_things(one: Outcome) -> list[str]:
-    wrong = [f"wrong   {m.kind}: {m.content}  ({', '.join(m.reasons)})" for m in one.wrong]
+def odd_things(result: Outcome) -> list[str]:
+    wrong = [f"wrong   {m.kind}: {m.content}  ({', '.join(m.reasons)})" for m in result.wrong]
     missed = [
         f"missed  {'/'.join(sorted(label.kinds))}: {' & '.join('|'.join(g) for g in label.must)}"
-        for label in one.missed
+        for label in result.missed
     ]
     kinds = [
-        f"kind    {memory.kind}, not {'/'.join(sorted(one.kinds_of(memory)))}: {memory.content}"
-        for memory in one.misfiled
+        f"kind    {memory.kind}, not {'/'.join(sorted(result.kinds_of(memory)))}: {memory.content}"
+        for memory in result.misfiled
     ]
     other = {
-        "secret  kept or not reported": bool(one.of.secrets) and not one.secrets_refused,
-        "secret  refused where there is none": bool(one.extraction.refused) and not one.of.refused,
-        "forget  not understood": one.forgets_met < len(one.of.forget),
-        "forget  understood where not asked": bool(one.extraction.forget) and not one.of.forget,
-        "language of the memory isn't the turn's": one.foreign > 0,
+        "secret  kept or not reported": bool(result.of.secrets) and not result.secrets_refused,
+        "secret  refused where there is none": bool(result.extraction.refused)
+        and not result.of.refused,
+        "forget  not understood": result.forgets_met < len(result.of.forget),
+        "forget  understood where not asked": bool(result.extraction.forget)
+        and not result.of.forget,
+        "language of the memory isn't the turn's": result.foreign > 0,
     }
     return [*wrong, *missed, *kinds, *(name for name, holds in other.items() if holds)]
 

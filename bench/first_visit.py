@@ -1,11 +1,10 @@
-"""How much does a first visit of each page transfer, and how long does it take on a slow line?
+"""How much does the first visit of each page transfer, and how long does it take on a slow line?
 
     .venv/bin/python bench/first_visit.py [--page NAME …]
 
-Every page that a person sees, of somebody who has something on each, opened in Chromium with an
-empty cache over a line of 1.6 Mbit/s with 150 ms of latency, as its developer tools slow it down.
-The time runs from the click to the end of the page's `load` event. The figure for the slow line
-is the median of three visits.
+Every page is opened in Chromium with an empty cache, for a user who has data on each page. The
+developer tools limit the connection to 1.6 Mbit/s with 150 ms latency. The time runs from the click
+to the end of the page's `load` event; it is the median of three visits.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 
 @dataclass(frozen=True)
 class Visit:
-    """One opening of a page: bytes over the line, files, and seconds until it was loaded."""
+    """One visit of a page: bytes transferred, number of files, and seconds until it was loaded."""
 
     bytes: int
     files: int
@@ -57,14 +56,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--page", action="append", default=[])
     wanted: list[str] = parser.parse_args().page
-    with server() as one, sync_playwright() as playwright:
-        product = one.start()
+    with server() as live, sync_playwright() as playwright:
+        product = live.start()
         browser = playwright.chromium.launch(
             executable_path=chromium(), args=["--no-sandbox", "--disable-background-networking"]
         )
         person = product.person("visitor")
         pages = list(pages_of(product, person, wanted))
-        visit(browser, product, pages[0][1], pages[0][2])  # a fresh process loads its models
+        visit(browser, product, pages[0][1], pages[0][2])  # the first request loads the models
         found = {name: typical(browser, product, path, who) for name, path, who in pages}
         browser.close()
     print_table(found)
@@ -82,13 +81,13 @@ def pages_of(
 
 
 def typical(browser: Browser, product: Product, path: str, who: Person | None) -> Visit:
-    seen = [visit(browser, product, path, who) for _ in range(_VISITS)]
-    seconds = statistics.median(one.seconds for one in seen)
-    return Visit(max(one.bytes for one in seen), seen[0].files, seconds)
+    visits = [visit(browser, product, path, who) for _ in range(_VISITS)]
+    seconds = statistics.median(each.seconds for each in visits)
+    return Visit(max(each.bytes for each in visits), visits[0].files, seconds)
 
 
 def visit(browser: Browser, product: Product, path: str, who: Person | None) -> Visit:
-    """Open the page with nothing in the cache."""
+    """Open the page with an empty cache."""
     context = browser.new_context(base_url=product.address, locale="en-GB")
     if who is not None:
         cookie = {"name": "sessionid", "value": who.session, "url": product.address}
@@ -114,7 +113,7 @@ def print_table(found: Mapping[str, Visit]) -> None:
 
 
 def figures(found: Mapping[str, Visit]) -> dict[str, Any]:
-    """The heaviest and the slowest page, and those over a target."""
+    """Return the heaviest and the slowest page, and the pages that miss a target."""
     heaviest = max(found, key=lambda name: found[name].bytes)
     slowest = max(found, key=lambda name: found[name].seconds)
     return {

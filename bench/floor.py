@@ -1,11 +1,11 @@
-"""Which memories pass the relevance floor: those that bear on what is asked, and no others?
+"""Do the memories that are relevant to a question pass the relevance floor, and no others?
 
     .venv/bin/python bench/floor.py
 
-Questions and chatter of our own (`bench/data/retrieval/floor-*.txt`; the list of concepts and the
-evidence weights were made with `learn` in view, `held-out` was written afterwards). Each is asked
-of a person with 20 to 30 memories through `GET /search?types=memory`; what scores under 0.5 counts
-as left out, as it is left out of a prompt.
+Our questions and chatter (`bench/data/retrieval/floor-*.txt`) are sent to
+`GET /search?types=memory` for a user with 20 to 30 memories. A memory that scores under 0.5 counts
+as rejected, because a prompt leaves it out too. The list of concepts and the evidence weights were
+tuned on the part `learn`; the part `held-out` was written afterwards.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ FOLDER = Path(__file__).parent / "data" / "retrieval"
 
 @dataclass(frozen=True)
 class Line:
-    """`part` is learn or held-out; `wanted` are the memories that bear on it.
+    """A query with its part (`learn` or `held-out`) and the relevant memories (`wanted`).
 
-    Where there are none it is chatter, or `unknown`: asked of oneself, but nobody ever told.
+    A line without relevant memories is chatter, or (`unknown`) a question about the user that no
+    memory answers.
     """
 
     part: str
@@ -45,7 +46,7 @@ class Passed:
 
     @property
     def right(self) -> bool:
-        """Something that bears on it passes; where nothing does, nothing passes."""
+        """Whether a relevant memory passes; without relevant memories, whether none passes."""
         return bool(self.wanted & self.passed) if self.wanted else not self.passed
 
 
@@ -86,18 +87,21 @@ def read(path: Path) -> tuple[dict[int, str], list[Line]]:
 
 
 def figures(group: Sequence[Passed]) -> dict[str, float | int]:
-    """Recall over what is wanted; how many others a question, one without an answer and chatter
-    bring on average; the share of questions, answered or not, that were judged rightly."""
-    asked = [one for one in group if one.wanted]
-    unknown = [one for one in group if one.unknown]
-    chatter = [one for one in group if not one.wanted and not one.unknown]
-    wanted = sum(len(one.wanted) for one in asked)
+    """Return recall of the wanted memories, accuracy over all lines, and false positives.
+
+    `others`, `unknown` and `chatter` are the mean numbers of irrelevant memories that pass for a
+    question, an unanswerable question and chatter.
+    """
+    asked = [line for line in group if line.wanted]
+    unknown = [line for line in group if line.unknown]
+    chatter = [line for line in group if not line.wanted and not line.unknown]
+    wanted = sum(len(line.wanted) for line in asked)
     return {
-        "recall": round(sum(len(one.wanted & one.passed) for one in asked) / max(1, wanted), 3),
+        "recall": round(sum(len(line.wanted & line.passed) for line in asked) / max(1, wanted), 3),
         "others": _others(asked),
         "unknown": _others(unknown),
         "chatter": _others(chatter),
-        "accuracy": round(sum(one.right for one in group) / max(1, len(group)), 3),
+        "accuracy": round(sum(line.right for line in group) / max(1, len(group)), 3),
         "questions": len(asked),
         "unknown_lines": len(unknown),
         "chatter_lines": len(chatter),
@@ -105,7 +109,7 @@ def figures(group: Sequence[Passed]) -> dict[str, float | int]:
 
 
 def _others(group: Sequence[Passed]) -> float:
-    return round(sum(len(one.passed - one.wanted) for one in group) / max(1, len(group)), 2)
+    return round(sum(len(line.passed - line.wanted) for line in group) / max(1, len(group)), 2)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Requests to forget: does "forget X" take X and nothing else, and is everything else asked?
+"""Does "forget X" erase X and nothing else, and does an unclear request lead to a question?
 
     .venv/bin/python bench/forget_requests.py [FILE...] [--show]
 
 Each row is one person with ten memories and one request, sent as `about` to `POST /memory/forget`.
-`wanted` are the memories that should go, `plain` says that a person would need no question. The
-rows lie in `bench/data/forget_requests`, one file a language; their writers had not seen the code.
-`--show` prints the rows that went wrong, without which no text is printed.
+`wanted` lists the memories that should be erased; `plain` says that a human would not need to ask.
+The rows are in `bench/data/forget_requests`, one file per language. Their writers had not seen the
+code. `--show` prints the failed rows; otherwise no text is printed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ print("\\n" + json.dumps(made))
 
 @dataclass(frozen=True)
 class Row:
-    """One person's request; `wanted` are places among `memories`."""
+    """One person's request. `wanted` are indexes into `memories`."""
 
     name: str
     language: str
@@ -63,7 +63,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Answered:
-    """`erased` and `listed` are places among the row's memories."""
+    """The answer to a row. `erased` and `listed` are indexes into the row's memories."""
 
     row: Row
     status: str
@@ -72,7 +72,7 @@ class Answered:
 
     @property
     def kinds(self) -> Iterator[str]:
-        """Every line of the table that this row counts in."""
+        """Yield the columns of the table in which this row counts."""
         row = self.row
         yield "requests"
         if self.erased - row.wanted:
@@ -94,12 +94,12 @@ def read(path: Path) -> list[Row]:
         Row(
             name=f"{language}-{place}",
             language=language,
-            memories=one["memories"],
-            request=one["request"],
-            wanted=frozenset(one["wanted"]),
-            plain=bool(one["plain"]),
+            memories=row["memories"],
+            request=row["request"],
+            wanted=frozenset(row["wanted"]),
+            plain=bool(row["plain"]),
         )
-        for place, one in enumerate(rows)
+        for place, row in enumerate(rows)
     ]
 
 
@@ -121,27 +121,29 @@ def main() -> None:
 
 
 def _filled(product: Product, rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Straight through the service: what `POST /memory/long_term` would merge stays apart."""
+    """Write the memories through the service, because `POST /memory/long_term` merges some."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         json.dump({row.name: list(row.memories) for row in rows}, file)
         file.flush()
         code = _FILL.format(path=file.name)
-        told = product.manage("shell", "--no-imports", "--command", code)
-    made: dict[str, list[str]] = json.loads(told.strip().splitlines()[-1])
+        output = product.manage("shell", "--no-imports", "--command", code)
+    made: dict[str, list[str]] = json.loads(output.strip().splitlines()[-1])
     return made
 
 
 def _asked(product: Product, row: Row, ids: Sequence[str]) -> Answered:
     body = {"scope": "memory", "user_id": row.name, "about": row.request}
-    told = product.post("/memory/forget", body)
-    named = frozenset(ids.index(one) for one in told["memory_ids"])
-    gone = told["status"] == "accepted"
+    answer = product.post("/memory/forget", body)
+    named = frozenset(ids.index(memory_id) for memory_id in answer["memory_ids"])
+    gone = answer["status"] == "accepted"
     nothing: frozenset[int] = frozenset()
-    return Answered(row, told["status"], named if gone else nothing, nothing if gone else named)
+    return Answered(row, answer["status"], named if gone else nothing, nothing if gone else named)
 
 
 def _figures(answered: Sequence[Answered], *, language: str) -> dict[str, Any]:
-    counts = Counter(kind for one in answered if one.row.language == language for kind in one.kinds)
+    counts = Counter(
+        kind for answer in answered if answer.row.language == language for kind in answer.kinds
+    )
     requests, plain = counts["requests"], counts["plain"]
     return {
         "requests": requests,
@@ -155,20 +157,20 @@ def _figures(answered: Sequence[Answered], *, language: str) -> dict[str, Any]:
 def _print_table(figures: dict[str, dict[str, Any]]) -> None:
     names = ("requests", "wrong", "plain_done", "asked", "missed")
     print(f"{'language':10}" + "".join(f"{name:>12}" for name in names))
-    for language, one in figures.items():
-        print(f"{language:10}" + "".join(f"{one[name]!s:>12}" for name in names))
+    for language, row in figures.items():
+        print(f"{language:10}" + "".join(f"{row[name]!s:>12}" for name in names))
 
 
 def _print_wrong(answered: Sequence[Answered]) -> None:
-    for one in answered:
-        kinds = set(one.kinds)
+    for answer in answered:
+        kinds = set(answer.kinds)
         if "wrong" in kinds or "missed" in kinds:
-            print(", ".join(sorted(kinds)), "|", one.row.request, "|", one.status)
-            for place, text in enumerate(one.row.memories):
+            print(", ".join(sorted(kinds)), "|", answer.row.request, "|", answer.status)
+            for place, text in enumerate(answer.row.memories):
                 marks = "".join(
                     mark
                     for mark, places in (
-                        ("w", one.row.wanted), ("e", one.erased), ("l", one.listed),
+                        ("w", answer.row.wanted), ("e", answer.erased), ("l", answer.listed),
                     )
                     if place in places
                 )  # fmt: skip

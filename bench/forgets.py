@@ -1,13 +1,12 @@
-"""Ten thousand random forgets of all scopes by many people who go on writing; what is left of it.
+"""Run ten thousand random forgets by many people who keep writing, and look for residue.
 
     .venv/bin/python bench/forgets.py [--forgets 10000] [--processes 2] [--seconds 3000]
 
-Everything that anybody says holds a word of its own. Each forget is the product's own operation
-with its own residue scan; processes with people of their own ask for 25 at a time and drain
-whatever waits, so that forgets lie on top of one another. In the end every row, key and file of
-the instance is searched for every word: of what was forgotten none may be found (`residue`), of
-all else each must be (`lost`); and the rows of people who did nothing are the same byte by byte
-(`disturbed`).
+Every text contains a unique word. Each forget is an ordinary operation of the product with its own
+residue scan. Several processes, each with its own people, request 25 forgets at a time and then
+drain the queue, so that forgets overlap. At the end every row, key and file of the instance is
+searched for every word. No forgotten word may be found (`residue`) and every other word must be
+found (`lost`). The rows of people who did nothing must not have changed (`disturbed`).
 """
 
 from __future__ import annotations
@@ -36,16 +35,16 @@ def main() -> None:
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="memcenter-bench-"))
     try:
-        told = _all(folder, given)
+        figures = _all(folder, given)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    for name, value in told.items():
+    for name, value in figures.items():
         print(f"{name:<26}{value}")
-    print(json.dumps(told))
+    print(json.dumps(figures))
 
 
 def _all(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
-    """The first process lends the others its databases until everything was asked."""
+    """Run the benchmark. The first process keeps the databases running for the others."""
     keeper = _start(folder, "import sys; print('{}', flush=True); sys.stdin.read()")
     assert keeper.stdout is not None
     assert keeper.stdin is not None
@@ -57,9 +56,9 @@ def _all(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
             _start(folder, _call(f"forgets_world.run({_share(given, number)})"))
             for number in range(given.processes)
         ]
-        parts = [_answer(one) for one in crowds]
+        parts = [_answer(process) for process in crowds]
         seconds = time.monotonic() - began
-        words = {name: [word for one in parts for word in one[name]] for name in ("gone", "stay")}
+        words = {name: [word for part in parts for word in part[name]] for name in ("gone", "stay")}
         asked = folder / "asked.json"
         asked.write_text(json.dumps({**words, "standing": standing}))
         code = f"import json; forgets_told.end(**json.load(open({str(asked)!r})))"
@@ -67,11 +66,11 @@ def _all(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     finally:
         keeper.stdin.close()
         keeper.wait()
-    scopes: Counter[str] = sum((Counter(one["scopes"]) for one in parts), Counter())
+    scopes: Counter[str] = sum((Counter(part["scopes"]) for part in parts), Counter())
     return {
         "forgets": scopes.total(),
         "scopes": dict(scopes),
-        "people": sum(one["people"] for one in parts),
+        "people": sum(part["people"] for part in parts),
         **left,
         "words_gone": len(words["gone"]),
         "words_staying": len(words["stay"]),
@@ -89,7 +88,7 @@ def _call(code: str) -> str:
 
 
 def _start(folder: Path, code: str) -> subprocess.Popen[str]:
-    """On an instance of its own, without a web server."""
+    """Run code in a Django shell on the benchmark's instance, without a web server."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
     return subprocess.Popen(
         [sys.executable, "manage.py", "shell", "--no-imports", "--command", code],
@@ -102,10 +101,10 @@ def _start(folder: Path, code: str) -> subprocess.Popen[str]:
 
 
 def _answer(process: subprocess.Popen[str]) -> Any:
-    said, _ = process.communicate()
+    output, _ = process.communicate()
     if process.returncode != 0:
         raise SystemExit(f"A process ended with {process.returncode}.")
-    return json.loads(said.strip().splitlines()[-1])
+    return json.loads(output.strip().splitlines()[-1])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""What ten thousand forgets left of anything, and of people who did nothing.
+"""Checks what ten thousand forgets left over, and that other people's rows did not change.
 
-Started by `forgets.py`, with Django set up.
+Started by `forgets.py` with Django set up.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STANDING, _FIRST = 5, 4_000
 
 
 def begin() -> None:
-    """People who do nothing any more; prints the hashes of their rows."""
+    """Create people who do nothing afterwards, and print the hashes of their rows."""
     for number in range(_STANDING):
         forgets_world.make_person(_FIRST + number)
     worker.drain()
@@ -30,14 +30,14 @@ def begin() -> None:
 
 
 def end(*, gone: Collection[str], stay: Collection[str], standing: dict[str, str]) -> None:
-    """Exactly: every word of everybody, looked for in every row, key and file."""
+    """Look for every word in every row, key and file, and print the figures."""
     worker.drain()
     found = Store(DataFolder(settings.DATA_DIR)).places()
-    left = {one: sorted(found[one])[:3] for one in sorted(set(gone) & found.keys())}
+    left = {word: sorted(found[word])[:3] for word in sorted(set(gone) & found.keys())}
     now = _fingerprint()
     with as_system():
         rows = Operation.objects.filter(kind__in=erasure.FORGET_KINDS)
-        told = {
+        figures = {
             "residue": len(left),
             "lost": len(set(stay) - found.keys()),
             "unfinished": rows.exclude(status=Status.SUCCEEDED).count(),
@@ -46,7 +46,7 @@ def end(*, gone: Collection[str], stay: Collection[str], standing: dict[str, str
             "disturbed": [name for name, was in standing.items() if was != now[name]],
             "examples": dict(list(left.items())[:5]),
         }
-    print(json.dumps(told))
+    print(json.dumps(figures))
 
 
 def _fingerprint() -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""Inside the product: people who write and forget at random, in all scopes.
+"""People who write and forget at random, in all scopes, inside the product's process.
 
-Started by `forgets.py`, with Django set up; what is left in the end is asked by `forgets_told.py`.
+Started by `forgets.py` with Django set up. `forgets_told.py` checks the result.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from ops.queue import worker
 SCOPES = {"message": 40, "memory": 36, "conversation": 14, "clear": 4, "project": 5, "user": 1}
 TURNS, PROJECTS, PLANS = 2, 1, 3
 AT_ONCE = 25
-_FEWEST, _PEOPLE = 12, 12  # things of one person that are left, before more is written; at a time
+_FEWEST = 12  # a person with fewer objects left writes more
+_PEOPLE = 12  # people who are active at the same time
 
 
 @dataclass
 class Person:
-    """Somebody with what they said: the words of each thing that can be forgotten."""
+    """A person and the words of each object that can be forgotten, by (kind, primary key)."""
 
     number: int
     user: User
@@ -48,33 +49,33 @@ class Person:
         return set().union(*self.words.values()) if self.words else set()
 
     def left(self) -> int:
-        """How many things of theirs are there to be forgotten."""
+        """Return the number of objects that are not forgotten yet."""
         return sum(not words & self.gone for words in self.words.values())
 
 
 def make_person(number: int) -> Person:
     with as_system():
-        one = Person(number, users.find_or_create(f"forgets-{number}"))
-    write(one)
-    return one
+        person = Person(number, users.find_or_create(f"forgets-{number}"))
+    write(person)
+    return person
 
 
-def write(one: Person) -> None:
-    """A few conversations, what was learned from them, and a project."""
-    with as_user(one.user):
+def write(person: Person) -> None:
+    """Write three conversations with their learned memories, and a project."""
+    with as_user(person.user):
         for _ in range(3):
-            _make_conversation(one, one.numbers)
+            _make_conversation(person, person.numbers)
         for _ in range(PROJECTS):
-            _make_project(one, one.numbers)
+            _make_project(person, person.numbers)
 
 
-def _make_conversation(one: Person, numbers: Iterator[int]) -> None:
-    now, own = timezone.now(), {"user": one.user}
+def _make_conversation(person: Person, numbers: Iterator[int]) -> None:
+    now, own = timezone.now(), {"user": person.user}
     count = 2 * TURNS
     conversation = Conversation.objects.create(
         **own, created_at=now, last_number=count, message_count=count, last_message_at=now
     )
-    words = [word(one.number, next(numbers)) for _ in range(count)]
+    words = [word(person.number, next(numbers)) for _ in range(count)]
     messages = Message.objects.bulk_create(
         Message(
             **own,
@@ -97,31 +98,33 @@ def _make_conversation(one: Person, numbers: Iterator[int]) -> None:
         )
         for n in range(0, count, 2)
     )
-    _store(one.user, TargetKind.MESSAGE, [(row.pk, row.content) for row in messages], conversation)
+    _store(
+        person.user, TargetKind.MESSAGE, [(row.pk, row.content) for row in messages], conversation
+    )
     everything = set(words)
     for n, turn in enumerate(turns):
-        learned = word(one.number, next(numbers))
-        memory = _make_memory(one, f"Knows much about the {learned} of that day", turn)
-        one.words["memory", memory.pk] = {learned}
+        learned = word(person.number, next(numbers))
+        memory = _make_memory(person, f"Knows much about the {learned} of that day", turn)
+        person.words["memory", memory.pk] = {learned}
         both = {words[2 * n], words[2 * n + 1]}
-        one.words["message", turn.assistant_message_id] = {*both, learned}
+        person.words["message", turn.assistant_message_id] = {*both, learned}
         everything |= {learned}
-    one.words["conversation", conversation.pk] = everything
+    person.words["conversation", conversation.pk] = everything
 
 
-def _make_project(one: Person, numbers: Iterator[int]) -> None:
-    project = Project.objects.create(user=one.user, key=f"p{next(numbers)}")
-    planned = [word(one.number, next(numbers)) for _ in range(PLANS)]
+def _make_project(person: Person, numbers: Iterator[int]) -> None:
+    project = Project.objects.create(user=person.user, key=f"p{next(numbers)}")
+    planned = [word(person.number, next(numbers)) for _ in range(PLANS)]
     for plan in planned:
-        _make_memory(one, f"Builds the {plan} before summer comes", None, project)
-    one.words["project", project.pk] = set(planned)
+        _make_memory(person, f"Builds the {plan} before summer comes", None, project)
+    person.words["project", project.pk] = set(planned)
 
 
 def _make_memory(
-    one: Person, content: str, turn: Turn | None, project: Project | None = None
+    person: Person, content: str, turn: Turn | None, project: Project | None = None
 ) -> Memory:
     now, origin = timezone.now(), "extracted" if turn else "api"
-    own = {"user": one.user, "created_at": now}
+    own = {"user": person.user, "created_at": now}
     memory = Memory.objects.create(
         **own, content=content, kind="fact", origin=origin, project=project
     )
@@ -143,7 +146,7 @@ def _make_memory(
         message=turn.user_message if turn else None,
         quote=turn.user_message.content if turn else "",
     )
-    _store(one.user, TargetKind.MEMORY, [(memory.pk, content)], None)
+    _store(person.user, TargetKind.MEMORY, [(memory.pk, content)], None)
     return memory
 
 
@@ -153,7 +156,7 @@ _chance = np.random.default_rng(1)
 def _store(
     user: User, kind: TargetKind, texts: list[tuple[int, str]], conversation: Conversation | None
 ) -> None:
-    """With vectors by chance: what they say isn't asked about here."""
+    """Index texts with random vectors, since no search is made."""
     where = conversation.pk if conversation else None
     entries = [Entry(kind, pk, text, where) for pk, text in texts]
     size = (len(texts), search_index.embedder().dimensions)
@@ -162,8 +165,8 @@ def _store(
     )
 
 
-def request(one: Person, scope: str, pk: int) -> Operation:
-    user = one.user
+def request(person: Person, scope: str, pk: int) -> Operation:
+    user = person.user
     with as_user(user):
         if scope == "message":
             message = Message.objects.get(pk=pk)
@@ -179,18 +182,20 @@ def request(one: Person, scope: str, pk: int) -> Operation:
         return act(user=user, conversation=conversation)
 
 
-def choose(one: Person, chance: random.Random) -> tuple[str, int] | None:
-    """A scope and a thing of it whose words are still there."""
+def choose(person: Person, chance: random.Random) -> tuple[str, int] | None:
+    """Choose a scope and the primary key of an object that is not forgotten yet."""
     scope = chance.choices(list(SCOPES), weights=list(SCOPES.values()))[0]
     if scope == "user":
-        return scope, one.user.pk
+        return scope, person.user.pk
     kind = "conversation" if scope == "clear" else scope
-    there = [key for key, words in one.words.items() if key[0] == kind and not words & one.gone]
+    there = [
+        key for key, words in person.words.items() if key[0] == kind and not words & person.gone
+    ]
     return (scope, chance.choice(there)[1]) if there else None
 
 
 class Crowd:
-    """People who write and forget; `first` and up are their numbers."""
+    """People who write and forget, numbered from `first`."""
 
     def __init__(self, *, first: int, chance: random.Random) -> None:
         self.chance = chance
@@ -200,29 +205,29 @@ class Crowd:
         self._next = first
 
     def forget_one(self) -> bool:
-        """One random forget of somebody's; False where the choice fell on nothing."""
+        """Request one random forget. Return False if the chosen person has no such object."""
         if len(self.alive) < _PEOPLE:
             self.alive.append(make_person(self._next))
             self.everybody.append(self.alive[-1])
             self._next += 1
-        one = self.chance.choice(self.alive)
-        if one.left() < _FEWEST:
-            write(one)
-        if (chosen := choose(one, self.chance)) is None:
+        person = self.chance.choice(self.alive)
+        if person.left() < _FEWEST:
+            write(person)
+        if (chosen := choose(person, self.chance)) is None:
             return False
         scope, pk = chosen
-        request(one, scope, pk)
+        request(person, scope, pk)
         self.asked[scope] += 1
         if scope == "user":
-            one.gone |= one.all_words()
-            self.alive.remove(one)
+            person.gone |= person.all_words()
+            self.alive.remove(person)
         else:
-            one.gone |= one.words["conversation" if scope == "clear" else scope, pk]
+            person.gone |= person.words["conversation" if scope == "clear" else scope, pk]
         return True
 
 
 def run(*, first: int, forgets: int, seconds: float, seed: int) -> None:
-    """Forget at random until enough is forgotten or the time is over; print the words."""
+    """Forget at random until `forgets` or `seconds` is reached, then print the words."""
     crowd, began = Crowd(first=first, chance=random.Random(seed)), time.monotonic()
     count = 0
     while count < forgets and time.monotonic() - began < seconds:
@@ -231,12 +236,12 @@ def run(*, first: int, forgets: int, seconds: float, seed: int) -> None:
             if count % AT_ONCE == 0:
                 worker.drain()
     worker.drain()
-    gone = set().union(*(one.gone for one in crowd.everybody))
-    stay = set().union(*(one.all_words() for one in crowd.everybody)) - gone
-    told = {
+    gone = set().union(*(person.gone for person in crowd.everybody))
+    stay = set().union(*(person.all_words() for person in crowd.everybody)) - gone
+    figures = {
         "scopes": dict(crowd.asked),
         "people": len(crowd.everybody),
         "gone": sorted(gone),
         "stay": sorted(stay),
     }
-    print(json.dumps(told))
+    print(json.dumps(figures))

@@ -1,18 +1,21 @@
-"""Forgetting amid chaos: random acts of several people while processes die, and what is left.
+"""Does forgetting stay complete while processes die? Random acts of several people with faults.
 
     .venv/bin/python bench/forgetting.py --runs 100
 
 Each run is a burst of random writes, recalls, exports, imports and forgets with one fault in the
-middle of it. Then everything may come to its end, and the databases, Redis and every file are
-asked: is anything left of what was forgotten (`residue`), is anything missing of what was
-recorded and not forgotten (`lost`) or there twice (`twice`), are the rows of people who did
-nothing the same byte by byte (`disturbed`), does a file lie about that no row knows (`files`),
-and has every operation ended, saying why where it failed (`unfinished`)?
+middle. Then all operations finish, and the databases, Redis and every file are checked:
 
-Processes die first in every step of every kind of operation, then at every moment of each
-(`bench/moments.py`); in those runs people do what leads to operations of the kind in turn
-(`bench/wishing.py`). Such runs go on after the last one until each step that any worker lived
-through was once the last of one.
+- `residue`: forgotten words that are still there
+- `lost`: recorded and not forgotten, but missing
+- `twice`: recorded once, but stored twice
+- `disturbed`: tables in which rows of people who did nothing have changed
+- `files`: files that no row refers to
+- `unfinished`: operations that did not end, or failed without a reason
+
+Processes are killed first in every step of every kind of operation, then at every moment of each
+step (`bench/moments.py`). In those runs people do what triggers operations of the chosen kind
+(`bench/wishing.py`). After `--runs`, up to `--more` such runs follow until a worker has been killed
+in every step that any worker survived.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ from bench.hurting import FAULTS, LEASE, STEPS, Chaos
 from bench.questions import Bystanders, Result
 
 _ENDING = 180.0  # seconds that the operations of a run may take to end
-_RETRIES = 5  # by hand
+_RETRIES = 5  # manual retries of a failed operation
 
 
 def main() -> None:
@@ -49,13 +52,13 @@ def main() -> None:
         "MEMCENTER_LEASE_SECONDS": str(LEASE),
         "MEMCENTER_RATE_LIMIT_HEAVY": "100000000",
         "MEMCENTER_LOG_LEVEL": "WARNING",
-        "MEMCENTER_SESSION_IDLE_MINUTES": "100000",  # nobody's past is looked at meanwhile
+        "MEMCENTER_SESSION_IDLE_MINUTES": "100000",  # no conversation becomes idle during a run
         "MEMCENTER_WINDOW_MESSAGES": "4",  # so that short conversations are summarized
         "MEMCENTER_SUMMARY_EVERY": "2",
         "MEMCENTER_FILES_SYNC_SECONDS": "10",
         "MEMCENTER_WEBHOOKS_MAY_BE_PRIVATE": "true",
     }
-    # A stop from outside leaves no servers behind either.
+    # SIGTERM stops the servers too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with product.running(**settings) as running:
         chaos = Chaos(running)
@@ -77,8 +80,8 @@ def _arguments() -> argparse.Namespace:
 
 
 def _all(chaos: Chaos, asked: argparse.Namespace) -> list[Result]:
-    for one in people(chaos.client, run=0, count=2):
-        one.live(seconds=4, leave=False)
+    for person in people(chaos.client, run=0, count=2):
+        person.live(seconds=4, leave=False)
     if left := _end(chaos):
         raise SystemExit(f"Even without any fault these don't end: {left}")
     standing = questions.bystanders(chaos.store)
@@ -117,9 +120,9 @@ def _one(
     with _timed(result, "burst"):
         threads = [
             threading.Thread(
-                target=_live, args=(one, asked.seconds, not aimed and random.random() < 0.4)
+                target=_live, args=(person, asked.seconds, not aimed and random.random() < 0.4)
             )
-            for one in crowd
+            for person in crowd
         ]
         for thread in threads:
             thread.start()
@@ -133,7 +136,7 @@ def _one(
         questions.ask(chaos, number, crowd, result, standing)
     died = chaos.mortal.died[before:]
     result.deaths = len(died) + (fault in ("worker killed", "web killed"))
-    result.odd += [one for one in died if one == "stuck"]
+    result.odd += [moment for moment in died if moment == "stuck"]
     return result
 
 
@@ -148,19 +151,19 @@ class _timed:
         self._result.took[self._name] = time.monotonic() - self._began
 
 
-def _live(one: Person, seconds: float, leave: bool) -> None:
+def _live(person: Person, seconds: float, leave: bool) -> None:
     try:
-        one.live(seconds=seconds, leave=leave)
+        person.live(seconds=seconds, leave=leave)
     except Exception as error:
-        one.odd.append(f"{type(error).__name__}: {error}")
+        person.odd.append(f"{type(error).__name__}: {error}")
     finally:
-        one.acting = False
+        person.acting = False
 
 
 def _end(chaos: Chaos) -> list[str]:
-    """Wait until every operation has ended; time that must pass is simulated.
+    """Wait until every operation has ended, and return those that did not.
 
-    What failed is tried again by hand, as its owner would. Gives what did not end.
+    Delays are skipped. Failed operations are retried through the API, as their owner would do.
     """
     until = time.monotonic() + _ENDING
     retried: Counter[str] = Counter()
@@ -203,11 +206,11 @@ def _left(chaos: Chaos, retried: Counter[str]) -> list[tuple[object, ...]]:
 
 
 def _tell(number: int, result: Result) -> None:
-    told = json.dumps(result.wrong, ensure_ascii=False) if result.wrong else "clean"
+    verdict = json.dumps(result.wrong, ensure_ascii=False) if result.wrong else "clean"
     took = " ".join(f"{name} {seconds:.0f}" for name, seconds in result.took.items())
     print(
         f"{number:4} {result.fault:32}{result.written:5} written{result.forgets:5} forgets"
-        f"{result.deaths:4} deaths  {took} s  {told}",
+        f"{result.deaths:4} deaths  {took} s  {verdict}",
         flush=True,
     )
 
@@ -227,8 +230,8 @@ def _print_table(results: list[Result]) -> None:
     names = ("runs", "written", "forgets", "deaths", "residue", "lost", "twice")
     print(f"\n{'fault':34}" + "".join(f"{name:>9}" for name in names))
     by_fault: dict[str, list[Result]] = defaultdict(list)
-    for one in results:
-        by_fault[one.fault].append(one)
+    for result in results:
+        by_fault[result.fault].append(result)
     for fault, some in [*by_fault.items(), ("all", results)]:
         counts = [len(some), *(_sum(some, name) for name in names[1:])]
         print(f"{fault:34}" + "".join(f"{count:>9}" for count in counts))
@@ -256,9 +259,9 @@ def _print_moments(chaos: Chaos) -> None:
 
 
 def _steps(chaos: Chaos) -> tuple[set[str], set[str]]:
-    """Those in which a process died, and all that any process lived through or wrote down."""
+    """Return the steps in which a process died, and all steps known from any process."""
     mortal = chaos.mortal
-    hit = {moments.step_of(one) for one in filter(moments.of_worker, mortal.died)}
+    hit = {moments.step_of(moment) for moment in filter(moments.of_worker, mortal.died)}
     written = questions.step_names(chaos.store)
     return hit, hit | set(mortal.steps_left()) | written
 
@@ -279,7 +282,7 @@ def _figures(chaos: Chaos, results: list[Result]) -> dict[str, Any]:
         "moments_not_hit": len(chaos.mortal.moments_left()),
         "steps_hit": len(hit),
         "steps": len(possible),
-        "minutes": round(sum(sum(one.took.values()) for one in results) / 60, 1),
+        "minutes": round(sum(sum(result.took.values()) for result in results) / 60, 1),
     }
 
 

@@ -1,11 +1,12 @@
-"""How long forgetting a user with many memories takes, against the raw DELETEs of the same rows.
+"""How long does forgetting a user with many memories take, compared with raw DELETE statements?
 
     .venv/bin/python bench/forgetting_speed.py [--memories 10000] [--others 20000]
 
-Two users with the same rows: one is forgotten by the product's own steps (each is timed), the other
-by plain DELETE statements, one a table, in the same database. The scan, what it keeps beforehand
-and the vacuum are reported beside. With `--others` the scan of forgetting one memory of a person
-with 200 is measured without and with so many memories (five rows each) of 20 other people.
+Two users have the same rows. One is forgotten by the product, whose steps are timed; the other is
+deleted with one DELETE statement per table in the same database. The residue scan, its preparation
+and the vacuum are reported separately. With `--others`, the scan for one forgotten memory of a user
+with 200 memories is timed before and after that many memories (five rows each) of 20 other users
+are added.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 _OURS = ("DATABASE_URL", "MEMCENTER_", "REDIS_URL", "PORT", "DJANGO_")
-_BESIDE = ("remember", "scan", "vacuum", "receipt")
+_NOT_ERASING = ("remember", "scan", "vacuum", "receipt")
 _CODE = """
 import json, time
 from collections import defaultdict
@@ -131,7 +132,7 @@ print(json.dumps(told))
 
 
 def run_apart(code: str) -> str:
-    """On an instance of its own without a worker: the operation is timed where it runs."""
+    """Run code in a Django shell on a new instance without a worker, and return its output."""
     folder = Path(tempfile.mkdtemp(prefix="memcenter-bench-"))
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
     try:
@@ -155,10 +156,12 @@ def main() -> None:
     parser.add_argument("--others", type=int, default=0, help="memories of other people")
     given = parser.parse_args()
     count = given.memories
-    told = run_apart(_CODE.replace("{count}", str(count)).replace("{others}", str(given.others)))
-    report = json.loads(told.strip().splitlines()[-1])
+    output = run_apart(_CODE.replace("{count}", str(count)).replace("{others}", str(given.others)))
+    report = json.loads(output.strip().splitlines()[-1])
     took, raw = report["took"], report["raw"]
-    erasing = sum(seconds for name, seconds in took.items() if name not in (*_BESIDE, "request"))
+    erasing = sum(
+        seconds for name, seconds in took.items() if name not in (*_NOT_ERASING, "request")
+    )
     print(f"{'step':<28}{'ms':>10}")
     for name, seconds in took.items():
         print(f"{name:<28}{seconds * 1000:>10.1f}")
@@ -169,7 +172,7 @@ def main() -> None:
         "erase_ms": round(erasing * 1000, 1),
         "raw_ms": round(raw * 1000, 1),
         "ratio": round(erasing / raw, 2),
-        **{f"{name}_ms": round(took.get(name, 0.0) * 1000, 1) for name in _BESIDE[:3]},
+        **{f"{name}_ms": round(took.get(name, 0.0) * 1000, 1) for name in _NOT_ERASING[:3]},
         "status": report["status"],
     }
     if given.others:

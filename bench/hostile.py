@@ -1,21 +1,20 @@
-"""Hostile messages: how much processor time does the slowest of them take?
+"""How much processor time does the slowest of many hostile messages take?
 
     .venv/bin/python bench/hostile.py [--messages 5000] [--longest 32000] [--seed 1]
 
-Generated messages of both languages go through what a message meets, in this process: screening,
-extraction, arbitration, summaries, search, files, import (`bench/language_steps.py`). They are
-made to take long: one word or sign of up to 32,000 characters, trigger words again and
-again, nested and unclosed quotes and brackets, digits, look-alike letters, and the texts that
-the product's own patterns are worst at (`bench/patterns.py`). Processor time, not the clock's.
+Generated messages of both languages go through the steps that process a message: screening,
+extraction, arbitration, summaries, search, files, import (`bench/language_steps.py`). The messages
+are made to be slow: one word or character repeated up to 32,000 characters, repeated trigger words,
+nested and unclosed quotes and brackets, digits, look-alike letters, and the worst inputs for the
+product's own patterns (`bench/patterns.py`).
 
-`slowest` is the most that one message takes in all the steps that it meets on its way: it is
-recorded, screened, learned from, arbitrated, read with others, summarised, segmented, recalled by
-(`language_steps.WAY`). `slowest_of_all` adds what pages, files, imports and residue scans do with
-such a text on other occasions; `by_step` is the most of each step. What the
-encoder takes, which reads at most 2,048 tokens, is left out. `over_a_second` counts messages;
-`broken` counts steps that raised.
+All times are processor seconds in this process. `slowest` is the largest sum for one message over
+the steps of its normal path (`language_steps.WAY`). `slowest_of_all` also includes pages, files,
+imports and residue scans. `by_step` is the maximum of each step. The encoder is left out, because
+it reads at most 2,048 tokens. `over_a_second` counts messages; `broken` counts steps that raised an
+exception.
 
-Whoever has several cores runs several seeds at once. Neighbours on a core add to processor time.
+With several cores, run several seeds at once. Other processes on the same core add to the time.
 """
 
 from __future__ import annotations
@@ -104,10 +103,10 @@ def main(arguments: Sequence[str]) -> None:
     _leave_out_the_encoder()
     broken: Counter[str] = Counter()
     for text in islice(Sentences(seed=0, rules=False), 20):
-        _spend(steps, text, broken)  # dictionaries and weights are loaded once
+        _spend(steps, text, broken)  # load dictionaries and weights before timing
     texts = list(islice(messages(seed=options.seed, longest=options.longest), options.messages))
     taken = [(_spend(steps, text, broken), text) for text in texts]
-    slowest = sorted(taken, key=lambda one: -_on_way(one[0]))
+    slowest = sorted(taken, key=lambda row: -_on_way(row[0]))
     for by_step, text in slowest[:10]:
         step = max(by_step, key=lambda name: by_step[name])
         print(f"{_on_way(by_step):8.3f} s {len(text):6} {step:22} {text[:60]!r}")
@@ -127,7 +126,7 @@ def main(arguments: Sequence[str]) -> None:
     )
 
 
-_ENCODED: list[float] = []  # processor seconds of each call of the encoder
+_ENCODED: list[float] = []  # processor seconds of each encoder call
 
 
 def _leave_out_the_encoder() -> None:
@@ -153,13 +152,13 @@ def _on_way(by_step: Mapping[str, float]) -> float:
 
 
 def _spend(steps: LanguageSteps, text: str, broken: Counter[str]) -> dict[str, float]:
-    """The processor seconds of each step."""
+    """Run all steps on a text and return the processor seconds of each."""
     taken = {}
     for name, step in steps.steps.items():
         began, read = time.process_time(), sum(_ENCODED)
         try:
             step(text)
-        except Exception as error:  # every one counts, whatever it is
+        except Exception as error:  # any exception counts
             broken[name] += 1
             print(f"{name}: {type(error).__name__} {text[:60]!r}")
         taken[name] = time.process_time() - began - (sum(_ENCODED) - read)
@@ -171,10 +170,10 @@ def messages(*, seed: int, longest: int = LONGEST) -> Iterator[str]:
     rng = random.Random(seed)
     sentences = Sentences(seed=seed, rules=False)
     made = [
-        one
+        text
         for known in patterns.of_project()[0]
         if known.module.startswith("memories.")
-        for one in patterns.hostile(known.pattern, most=4)
+        for text in patterns.hostile(known.pattern, most=4)
     ]
     while True:
         length = min(longest, rng.choice(_LENGTHS))
@@ -193,7 +192,7 @@ def _again(text: str, length: int) -> str:
 
 
 def _mixed(rng: random.Random, length: int) -> str:
-    """Trigger words, signs and letters in any order."""
+    """Return trigger words, punctuation and letters in random order."""
     few = rng.choices((*_TRIGGERS, *_SIGNS, *_LETTERS), k=rng.randint(2, 40))
     return "".join(rng.choices(few, k=length))[:length]
 

@@ -1,11 +1,10 @@
-"""What could a cache of a person's most used memories save?
+"""How much time could a cache of a user's most used memories save?
 
     .venv/bin/python bench/hot_reads.py [--people 60] [--memories 100]
 
-Each person asks for the block and searches, several times. The first call of a person is cold:
-PostgreSQL has not read their rows since it wrote them. The calls after it are warm. Beside that,
-the 20 most used memories of each person are read as document 002 reads them: from Redis as JSON,
-and by one statement from PostgreSQL.
+Each user requests the memory block and searches several times. The first call of a user is cold:
+PostgreSQL has not read the rows since it wrote them. Later calls are warm. For comparison the 20
+most used memories of each user are read from Redis as JSON, and from PostgreSQL with one statement.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from memcenter.embedded.databases import EmbeddedRedis
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.postgres import EmbeddedPostgres
 
-WARM = 6  # calls of each sort after the first
+WARM = 6  # calls of each kind after the first
 _MOST_USED = """
 SELECT m.id, m.content FROM memories_memory m JOIN ops_user u ON u.id = m.user_id
  WHERE u.external_id = %s AND m.status = 'active' AND m.hidden_at IS NULL AND m.deleted_at IS NULL
@@ -54,7 +53,7 @@ def main() -> None:
 
 
 def fill(product: Product, people: int, memories: int) -> None:
-    """Straight through the service, as the import does: HTTP would only add waiting."""
+    """Write the memories through the service, which is faster than HTTP."""
     code = f"""
 import random
 from bench.context_latency import sentence
@@ -77,7 +76,7 @@ for person in range({people}):
 
 
 def calls(product: Product, people: int) -> Times:
-    """Seconds by what was asked, and whether that was the first call of the person."""
+    """Return the seconds of each call by kind; the first context call of a user is cold."""
     rng = random.Random(11)
     found: Times = defaultdict(list)
     for person in range(people):

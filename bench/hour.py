@@ -1,12 +1,12 @@
-"""Does memory stay flat over an hour's worth of operations?
+"""Does memory use stay flat over an hour's worth of operations?
 
     .venv/bin/python bench/hour.py [--turns 8000] [--users 10000] [--clients 8]
 
-Ten thousand people who say twenty things a day each are 8,300 turns an hour. They are recorded here
-as fast as they are answered, with as many questions between them, and learned by two workers:
-two operations and more a turn. The resident memory of each program is read ten times, at equal
-shares of the turns, each time when everything is learned; the first time is after the first tenth,
-when all code and models are in memory.
+Ten thousand people with twenty turns a day each make 8,300 turns an hour. The turns are recorded as
+fast as the product answers, with one question after each turn. Two workers learn from them, which
+takes at least two operations per turn. The resident memory of each program is read ten times, after
+each tenth of the turns, when everything is learned. At the first reading all code and models are
+already loaded.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def measure(
 
 
 def talk(product: Product, users: list[str], *, count: int, seed: int, errors: list[str]) -> None:
-    """One client: a turn and a question after the other, each of anybody."""
+    """Run one client: alternate turns and questions, each for a random user."""
     rng = random.Random(seed)
     for _ in range(count):
         for act in (turn, ask):

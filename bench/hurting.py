@@ -1,4 +1,4 @@
-"""What can be done to a running product: its processes killed, stopped, starved of disk or time."""
+"""Faults for a running product: killed or stopped processes, a full disk, a wrong clock."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from memcenter.embedded.process import PidFile
 LEASE = 4
 STEPS = "killed at named steps"
 _DEATHS, _DYING_SECONDS = 40, 20.0
-_QUIET = 2  # times that nothing was left
-_UNAIMED = 5  # one in so many
-_UNKNOWN = 4  # steps that a kind may have of which none was seen yet
-_SILENCE = 6.0
-_DETOURS = 0.5
-# Nothing twice within a minute: the supervisor waits ever longer for what dies young.
+_QUIET = 2  # rounds without a death after which a run ends
+_UNAIMED = 5  # every fifth order has no particular kind
+_UNKNOWN = 4  # assumed number of steps of a kind that never ran
+_SILENCE = 6.0  # seconds
+_DETOURS = 0.5  # share of the writes
+# In this order no process is killed twice within a minute. Otherwise the supervisor's restart delay
+# would grow.
 FAULTS = (
     STEPS,
     "worker killed",
@@ -50,7 +51,7 @@ FAULTS = (
 
 
 class Mortal:
-    """The process that has children die on order (`bench/dying.py`)."""
+    """The process whose children die on order (`bench/dying.py`)."""
 
     def __init__(self, folder: DataFolder, environment: dict[str, str], log: Path) -> None:
         self._lock = threading.Lock()
@@ -80,25 +81,28 @@ class Mortal:
         return answer
 
     def moments_left(self) -> list[str]:
-        """Lived through, and never the last of any process."""
+        """Return the moments that a process survived and at which none died."""
         return sorted(self.passed - set(self.died))
 
     def steps_left(self) -> list[str]:
-        """Of operations."""
+        """Return the steps of operations in which no process has died yet."""
         hit = set(map(moments.step_of, self.died))
-        return sorted({moments.step_of(one) for one in self.passed if moments.of_worker(one)} - hit)
+        return sorted(
+            {moments.step_of(moment) for moment in self.passed if moments.of_worker(moment)} - hit
+        )
 
     def next_aim(self) -> str:
-        """The kind of operation with the most left to die in, for how often it was aimed at.
+        """Choose the kind of operation with the most untested steps, relative to its earlier turns.
 
-        Every step comes before every moment of a step; now and then it is any kind.
+        If all steps are tested, moments within steps count. Return "" for any kind, which every
+        fifth call does.
         """
         self._turn += 1
         if self._turn % _UNAIMED == 0:
             return ""
-        seen = {moments.kind_of(one) for one in self.passed | set(self.died)}
+        known = {moments.kind_of(moment) for moment in self.passed | set(self.died)}
         left = Counter(map(moments.kind_of, self.steps_left()))
-        left.update(dict.fromkeys(wishing.kinds() - seen, _UNKNOWN))
+        left.update(dict.fromkeys(wishing.kinds() - known, _UNKNOWN))
         left = left or Counter(map(moments.kind_of, filter(moments.of_worker, self.moments_left())))
         if not left:
             return ""
@@ -120,7 +124,7 @@ class Chaos:
         self.client = Client(running.port, running.api_key)
         self.store = Store(self.folder)
         self._aim = ""
-        self.scanned = 0  # up to which attempt scans were looked at
+        self.scanned = 0  # id of the last attempt whose residue scan was read
         log = self.folder.path.parent / "dying.log"
         self.mortal = Mortal(self.folder, running.environment, log)
         self._listener = listening.start()
@@ -133,7 +137,7 @@ class Chaos:
         self.store.close()
 
     def client_for(self, fault: str) -> Client:
-        """Whom the people of a run talk to."""
+        """Return the client that the people of a run use."""
         if fault != "web killed at named moments":
             return self.client
         return Client(self.client.port, self.client.key, detour=self._detour)
@@ -141,36 +145,39 @@ class Chaos:
     def _detour(self, request: dict[str, Any]) -> Answer | None:
         if random.random() > _DETOURS:
             return None
-        told = self.mortal.order("request", **request)
-        if "answer" not in told:
+        outcome = self.mortal.order("request", **request)
+        if "answer" not in outcome:
             return None
-        status, content = told["answer"]
+        status, content = outcome["answer"]
         return int(status), json.loads(content or "null")
 
     def hurt(self, fault: str, crowd: list[Person]) -> None:
         getattr(self, "_" + fault.lower().replace(" ", "_"))(crowd)
 
     def take_aim(self, fault: str, crowd: list[Person]) -> bool:
-        """Let everybody's last act lead to the kind of operation to die in; False without any."""
+        """Choose a kind of operation and make everybody's last act trigger it.
+
+        Return False if no kind was chosen.
+        """
         self._aim = self.mortal.next_aim() if fault == STEPS else ""
-        for one in crowd:
-            one.last = wishing.last_act(self._aim)
+        for person in crowd:
+            person.last = wishing.last_act(self._aim)
         return bool(self._aim)
 
     def _killed_at_named_steps(self, crowd: list[Person]) -> None:
-        """Until nobody acts any more and there is nothing left to die in."""
+        """Kill children until all people are done and no new death happens."""
         until, quiet = time.monotonic() + _DYING_SECONDS, 0
-        names = [one.user_id for one in crowd]
+        names = [person.user_id for person in crowd]
         with self._stopped():
             while time.monotonic() < until and quiet < _QUIET:
-                acting = any(one.acting for one in crowd)
+                acting = any(person.acting for person in crowd)
                 self.mortal.order("work", people=names, aim=self._aim)
                 left = until - time.monotonic()
-                told = self.mortal.order("step", aim=self._aim, deaths=_DEATHS, seconds=left)
-                quiet = 0 if told["died"] or acting else quiet + 1
+                outcome = self.mortal.order("step", aim=self._aim, deaths=_DEATHS, seconds=left)
+                quiet = 0 if outcome["died"] or acting else quiet + 1
 
     def _worker_killed(self, crowd: list[Person]) -> None:
-        """Another one works on while it starts again."""
+        """Kill the worker; another one works while it restarts."""
         self._signal("worker", signal.SIGKILL)
         self.mortal.order("plain")
 
@@ -178,7 +185,7 @@ class Chaos:
         self._signal("web", signal.SIGKILL)
 
     def _web_killed_at_named_moments(self, crowd: list[Person]) -> None:
-        """It happens with each request."""
+        """Do nothing: `_detour` kills a process at single requests."""
 
     def _redis_killed(self, crowd: list[Person]) -> None:
         self._signal("redis", signal.SIGKILL, group=False)
@@ -196,8 +203,8 @@ class Chaos:
 
     def _disk_full(self, crowd: list[Person]) -> None:
         with self._stopped():
-            for one in crowd:
-                one.export()
+            for person in crowd:
+                person.export()
             self.mortal.order("full")
 
     def _clock_ahead(self, crowd: list[Person]) -> None:
@@ -213,7 +220,7 @@ class Chaos:
 
     @contextmanager
     def _stopped(self) -> Iterator[None]:
-        """The product's own worker stands still, perhaps in the middle of something."""
+        """Suspend the product's worker, perhaps in the middle of an operation."""
         self._signal("worker", signal.SIGSTOP)
         try:
             yield

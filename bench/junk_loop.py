@@ -1,10 +1,10 @@
-"""Junk: does repeating and recalling what is known make new memories?
+"""Does repeating and recalling known facts create new memories?
 
     .venv/bin/python bench/junk_loop.py [--turns 1000]
 
-A person tells a dozen things about themselves, in Chinese and in English, and then only repeats
-and asks for them, while a careless chat product pastes our own memory block into the messages, its
-bullets into the replies, and the replies into the next question. None of that is new.
+A user states a dozen facts, in Chinese and in English, and then only repeats them or asks for them.
+Meanwhile a careless chat product pastes our memory block into the messages, its lines into the
+replies, and the replies into the next question. No turn says anything new, so no memory may appear.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class Shape:
-    """One turn to come: its texts with places for what was told, the block and its lines."""
+    """A template of one turn, with fields for a fact, the block, one of its lines and a reply."""
 
     said: str
     reply: str
     told: str
 
     def filled(self, block: str, *, before: str, turn: int) -> tuple[str, str]:
-        """`before` is the reply of the turn before; both go into the message unlooked at."""
+        """Return the message and the reply. `before` is the reply of the previous turn."""
         lines = [line.lstrip("- ").strip() for line in block.splitlines() if line[:1] == "-"]
         line = lines[turn % len(lines)] if lines else ""
         given = {"told": self.told, "block": block, "line": line, "reply": before}
@@ -97,7 +97,7 @@ class Shape:
 
 
 def shapes(language: str) -> Iterator[Shape]:
-    """Without end, so that every shape meets everything that was told."""
+    """Yield shapes without end, so that every template meets every fact."""
     told = itertools.cycle(TOLD[language])
     for said, reply in itertools.cycle(_SHAPES[language]):
         yield Shape(said, reply, next(told))
@@ -152,14 +152,14 @@ def record(product: Product, user: str, said: str, reply: str, *, reference: str
 
 
 def settle(product: Product, user: str) -> None:
-    """Until nothing of this person waits or runs."""
+    """Wait until the user has no pending or running operation."""
     for status in ("pending", "running"):
         while product.get("/memory/ops", user_id=user, status=status, limit=1)["results"]:
             time.sleep(0.2)
 
 
 def every(product: Product, user: str) -> list[dict[str, Any]]:
-    """Also what waits in the inbox and what was archived."""
+    """Return all memories, including candidates, archived and superseded ones."""
     found = list(product.all("/memory/long_term", user_id=user))
     for status in ("candidate", "archived", "superseded"):
         found += product.all("/memory/long_term", user_id=user, status=status)

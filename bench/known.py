@@ -1,4 +1,4 @@
-"""A person of a benchmark who already has these memories, word for word, none arbitrated away."""
+"""Gives a benchmark user a list of memories, unchanged and without arbitration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ with as_user(user):
 
 
 def fill(product: Product, *, user: str, memories: Sequence[str]) -> None:
-    """Straight through the service: what `POST /memory/long_term` would merge stays apart."""
+    """Write the memories through the service, because `POST /memory/long_term` merges some."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         json.dump(list(memories), file)
         file.flush()
@@ -37,7 +37,7 @@ def fill(product: Product, *, user: str, memories: Sequence[str]) -> None:
 
 
 def found(product: Product, *, user: str, query: str, limit: int = 10) -> list[dict[str, Any]]:
-    """The memories that `GET /search` gives, best first."""
+    """Return the memories that `GET /search` finds, best first."""
     answer = product.get("/search", user_id=user, query=query, types="memory", limit=limit)
     results: list[dict[str, Any]] = answer["results"]
     return results

@@ -1,4 +1,4 @@
-"""The labelled sets of `bench/data`: how they are read, and when a text fits a label."""
+"""Reads the labelled sets of `bench/data` and matches texts with labels."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LANGUAGES = ("en", "zh")
 PARTS = ("dev", "report")
 DATA = Path(__file__).resolve().parent / "data"
 
-# All groups must be met, each by any of its keywords.
+# A text must contain at least one keyword of each group.
 Groups = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class Label:
-    """One memory that should come out (or, if optional, may)."""
+    """A memory that should be found, or may be found if `optional`."""
 
     kinds: frozenset[str]
     must: Groups
@@ -51,7 +51,11 @@ def says_all(text: str, wanted: Groups) -> bool:
 
 
 def says(text: str, keyword: str) -> bool:
-    """Latin keywords stand for whole words, `*` for the rest of one; Chinese ones for any part."""
+    """Return whether a text contains a keyword.
+
+    A Latin keyword matches whole words, with `*` for the rest of a word. A Chinese keyword matches
+    any part of the text.
+    """
     return _pattern(keyword).search(folded(text)) is not None
 
 
@@ -67,8 +71,8 @@ def _pattern(keyword: str) -> re.Pattern[str]:
     return re.compile(before + re.escape(bare) + after)
 
 
-def _latin(sign: str) -> bool:
-    return sign.isascii() and sign.isalnum()
+def _latin(char: str) -> bool:
+    return char.isascii() and char.isalnum()
 
 
 def read_rows(name: str, language: str) -> list[dict[str, Any]]:
@@ -77,12 +81,12 @@ def read_rows(name: str, language: str) -> list[dict[str, Any]]:
 
 
 def share(part: int, whole: int) -> float | None:
-    """A fraction, or None where there was nothing to count."""
+    """Return a fraction, or None if `whole` is 0."""
     return round(part / whole, 4) if whole else None
 
 
 def prepare_django() -> None:
-    """What the settings choose can only be known once they are read."""
+    """Set up Django, for code that depends on the settings."""
     import os
 
     import django

@@ -1,4 +1,4 @@
-"""What one text meets in the product, step by step and in this process, without a database."""
+"""Runs the product's text processing steps on one text, in this process and without a database."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from memories.pages import word_diff
 from memories.retrieval.query import analyse
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
-_SHORT = 300  # characters of what came before, so that one message is measured and not many
-_FEW = 6  # texts that came before, and memories that are known
-# The steps of one message: it is recorded, learned from, summarised, segmented and recalled by.
+_SHORT = 300  # characters kept of earlier messages, so that only one message is measured
+_FEW = 6  # number of earlier texts and of known memories
+# The steps on the normal path of one message.
 WAY = frozenset(
     ["screen", "extract", "arbitrate", "read several together", "summarize", "consolidate"]
 ) | {"digest", "note", "skill", "words", "question"}
@@ -33,7 +33,7 @@ Step = Callable[[str], object]
 
 
 class LanguageSteps:
-    """The steps by name. What earlier texts left is what later ones meet."""
+    """The steps by name. Earlier texts serve as context and as known memories."""
 
     def __init__(self) -> None:
         self._extractor = language_steps.bundled_extractor()
@@ -63,7 +63,7 @@ class LanguageSteps:
         }
 
     def remember(self, text: str) -> None:
-        """Later texts meet it as what was said before."""
+        """Use the text as context for later texts."""
         self._said.append(text)
         self._known.append(_as_memory(text))
 
@@ -73,7 +73,7 @@ class LanguageSteps:
         return TurnText(
             Said(text, NOW),
             Said(asked, NOW),
-            before=tuple(Said(one, NOW) for one in before),
+            before=tuple(Said(earlier, NOW) for earlier in before),
             before_assistant=asked,
             known_block="\n".join(before),
         )
@@ -81,12 +81,12 @@ class LanguageSteps:
     def _extract(self, text: str) -> None:
         candidates = self._extractor.extract(self._turn(text)).candidates
         self.candidates += len(candidates)
-        for one in candidates[:_FEW]:
-            self._decide(one)
-            self._known.append(one.content)
+        for candidate in candidates[:_FEW]:
+            self._decide(candidate)
+            self._known.append(candidate.content)
 
     def _arbitrate(self, text: str) -> None:
-        """As `POST /memory/long_term` writes it: the text as it is, up to the length it takes."""
+        """Arbitrate the text as `POST /memory/long_term` does, cut to the maximum length."""
         text = _as_memory(text)
         self._decide(Candidate("fact", text, 0.5, 0.9, text))
         self._decide(Candidate("task", text, 0.5, 0.3, text, explicit=True, corrects=True))
@@ -104,7 +104,7 @@ class LanguageSteps:
         self._joint.read([Heard(at, self._turn(one)) for at, one in enumerate(texts)])
 
     def _summarize(self, text: str) -> None:
-        said = [("user", one) for one in self._said]
+        said = [("user", earlier) for earlier in self._said]
         ExtractiveSummarizer().summarize(
             text[:2_000], [*said, ("user", text), ("assistant", text)], max_tokens=300
         )
@@ -131,5 +131,5 @@ class LanguageSteps:
 
 
 def _as_memory(text: str) -> str:
-    """A memory holds less than a message."""
+    """Cut a text to the maximum length of a memory."""
     return text[: settings.MAX_MEMORY_CHARS]

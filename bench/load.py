@@ -1,18 +1,19 @@
-"""Several web and worker processes against one database, with ten thousand people in it.
+"""Load test: several web and worker processes on one database with ten thousand users.
 
     .venv/bin/python bench/load.py [--seconds 240] [--users 10000] [--memories 200000] [--clients 8]
 
-As a deployment runs them (`deploy/web.sh`, `deploy/worker.sh`, beat), the clients in this process.
-`--seconds` is how long is measured, a quarter each; filling and starting come on top.
+The processes run as in a deployment (`deploy/web.sh`, `deploy/worker.sh`, beat); the clients run in
+this process. `--seconds` is the measured time, a quarter for each part; filling and starting take
+extra time.
 
-1. one web and one worker process, mixed calls of everybody as fast as they are answered;
-2. the same with two of each: how throughput grows;
-3. twenty light users, each client two calls a second, and nobody else;
-4. the same while one heavy user's clients record turns as fast as they can: how much longer light
-   users wait for an answer, and until what they said is learned.
+1. One web and one worker process; mixed calls of all users as fast as they are answered.
+2. The same with two of each, to see how throughput grows.
+3. Twenty light users only; each client makes two calls a second.
+4. The same while the clients of one heavy user record turns as fast as they can. How much longer do
+   light users wait for an answer, and until their turns are learned?
 
-Errors are answers of 400 and above and broken connections. The resident memory of each process is
-read when 2 has warmed up and when 4 is over.
+Answers of 400 and above and broken connections count as errors. The resident memory of each process
+is read after the warm-up of part 2 and after part 4.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from memcenter.embedded.databases import Instance
 from memcenter.embedded.folder import DataFolder
 
 LIGHT, HEAVY = 20, f"{OTHER}-0"
-_WARM = 40  # calls to each web process before anything is measured
+_WARM = 40  # calls to each web process before measuring
 _KEY = """
 from ops.access import as_system
 from ops.accounts import keys
@@ -62,7 +63,7 @@ SELECT extract(epoch FROM coalesce(o.finished_at, now()) - o.created_at)::float
 
 @dataclass
 class Tally:
-    """Seconds that calls took, by what was called, and what went wrong."""
+    """The seconds of each call by name, and the errors."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
     errors: Counter[str] = field(default_factory=Counter)
@@ -73,12 +74,12 @@ class Tally:
 
     @property
     def all(self) -> list[float]:
-        return [one for times in self.times.values() for one in times]
+        return [seconds for times in self.times.values() for seconds in times]
 
 
 @dataclass
 class Fleet:
-    """Web processes, each on a port of its own, and workers."""
+    """Web processes, each on its own port, and workers."""
 
     environment: dict[str, str]
     log: Path
@@ -88,7 +89,7 @@ class Fleet:
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def grow(self) -> None:
-        """One more web process and one more worker process."""
+        """Start one more web process and one more worker process."""
         port, number = free_port(), len(self.ports) + 1
         web = self._start(f"web {number}", ["sh", "deploy/web.sh"], PORT=port, WEB_WORKERS=1)
         self._start(f"worker {number}", ["sh", "deploy/worker.sh"], WORKERS=1)
@@ -101,29 +102,29 @@ class Fleet:
         self._start("beat", [*celery, "--loglevel=WARNING", "--schedule", schedule, "--pidfile="])
 
     def product(self, number: int) -> Product:
-        """A connection of one client's own."""
+        """Return a new connection to one of the web processes."""
         return Product(self.ports[number % len(self.ports)], self.key, self.environment)
 
     def memory(self) -> dict[str, float]:
-        """Resident megabytes of each program with its children."""
+        """Return the resident megabytes of each program with its children."""
         return {
             name: round(sum(map(_resident, _family(pid))), 1) for name, pid in self.pids.items()
         }
 
     def stop(self) -> None:
-        for one in self.running:
-            one.terminate()
-        for one in self.running:
-            one.wait(timeout=60)
+        for process in self.running:
+            process.terminate()
+        for process in self.running:
+            process.wait(timeout=60)
 
     def _start(self, name: str, command: list[str], **settings: Any) -> subprocess.Popen[bytes]:
         environment = self.environment | {key: str(value) for key, value in settings.items()}
         environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
         with self.log.open("ab") as log:
-            one = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-        self.running.append(one)
-        self.pids[name] = one.pid
-        return one
+            process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        self.running.append(process)
+        self.pids[name] = process.pid
+        return process
 
 
 def _family(pid: int) -> Iterator[int]:
@@ -135,7 +136,7 @@ def _family(pid: int) -> Iterator[int]:
 
 def _resident(pid: int) -> float:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(one.split()[1]) / 1024 for one in lines if one.startswith("VmRSS"))
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
 
 @contextmanager
@@ -202,7 +203,7 @@ def drive(
     every: float = 0.0,
     seed: int = 0,
 ) -> None:
-    """One client: a call after the other, begun at most `every` so many seconds."""
+    """Run one client: sequential calls, at least `every` seconds from start to start."""
     rng = random.Random(seed)
     while (began := time.perf_counter()) < until:
         try:
@@ -217,11 +218,11 @@ def drive(
 
 
 def together(clients: Sequence[Callable[[], None]]) -> None:
-    threads = [threading.Thread(target=one) for one in clients]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    threads = [threading.Thread(target=client) for client in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def throughput(found: Fleet, wanted: argparse.Namespace, *, seconds: float) -> Tally:
@@ -240,30 +241,30 @@ def throughput(found: Fleet, wanted: argparse.Namespace, *, seconds: float) -> T
 def fairness(
     found: Fleet, wanted: argparse.Namespace, *, seconds: float, flood: bool
 ) -> tuple[Tally, Tally]:
-    """What the light users met, and the heavy one."""
+    """Return the tallies of the light users and of the heavy user."""
     users = [f"{OTHER}-{n}" for n in range(1, 1 + LIGHT)]
     until = time.perf_counter() + seconds
     calm, heavy = [Tally() for _ in range(4)], [Tally() for _ in range(wanted.clients)]
     act = partial(drive, act=mixed, users=users, until=until, every=0.5)
     rush = partial(drive, act=turn, users=[HEAVY], until=until)
-    clients = [partial(act, found.product(n), one, seed=n) for n, one in enumerate(calm)]
+    clients = [partial(act, found.product(n), tally, seed=n) for n, tally in enumerate(calm)]
     if flood:
-        clients += [partial(rush, found.product(n), one, seed=n) for n, one in enumerate(heavy)]
+        clients += [partial(rush, found.product(n), tally, seed=n) for n, tally in enumerate(heavy)]
     together(clients)
     return merged(calm), merged(heavy)
 
 
 def merged(tallies: Sequence[Tally]) -> Tally:
     made = Tally()
-    for one in tallies:
-        made.errors += one.errors
-        for name, times in one.times.items():
+    for tally in tallies:
+        made.errors += tally.errors
+        for name, times in tally.times.items():
             made.times.setdefault(name, []).extend(times)
     return made
 
 
 def waits(owner: psycopg.Connection[Any], since: object) -> list[float]:
-    """How long what the light users said took until it was learned, or has waited till now."""
+    """Return the seconds until each turn of a light user was learned, or until now."""
     users = [f"{OTHER}-{n}" for n in range(1, 1 + LIGHT)]
     return [row[0] for row in owner.execute(_WAITS, [since, users]).fetchall()]
 
@@ -273,7 +274,7 @@ def now(owner: psycopg.Connection[Any]) -> object:
 
 
 def learned(owner: psycopg.Connection[Any], *, patience: float) -> None:
-    """Wait until no turn waits, so that the next part begins with nothing left over."""
+    """Wait until no operation is left, so that the next part starts with an empty queue."""
     until = time.monotonic() + patience
     query = "SELECT count(*) FROM ops_operation WHERE status IN ('pending', 'running')"
     while time.monotonic() < until and owner.execute(query).fetchall()[0][0]:
@@ -352,9 +353,11 @@ def measure(
 
 
 def show(tallies: dict[str, Tally]) -> None:
-    print_times({f"{part}: {k}": v for part, one in tallies.items() for k, v in one.times.items()})
-    for part, one in tallies.items():
-        for error, count in one.errors.items():
+    print_times(
+        {f"{part}: {k}": v for part, tally in tallies.items() for k, v in tally.times.items()}
+    )
+    for part, tally in tallies.items():
+        for error, count in tally.errors.items():
             print(f"{part}: {count} x {error}")
 
 

@@ -1,10 +1,10 @@
-"""LoCoMo: are the turns that answer a question among the first that the search gives?
+"""LoCoMo: are the turns that answer a question among the first search results?
 
     .venv/bin/python bench/locomo.py FILE…
 
-Each dialogue becomes one user through `manage.py demo`; each question with evidence is asked
-through `GET /search?types=message`. Recall is the share of a question's evidence turns among the
-first k, averaged over the questions of categories 1-4 (5 has no answer in the dialogue).
+`manage.py demo` imports each dialogue as one user. Each question with evidence is sent to
+`GET /search?types=message`. Recall is the share of a question's evidence turns among the first k
+results, averaged over the questions of categories 1-4 (category 5 has no answer in the dialogue).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _TURN = re.compile(r"D(\d+):0*(\d+)")
 def main(paths: list[str]) -> None:
     with running() as product:
         product.manage("demo", *[Path(path).resolve() for path in paths])
-        asked = [one for path in paths for one in ask_all(product, Path(path))]
-    answerable = [one for one in asked if one.group != CATEGORIES[5]]
+        asked = [question for path in paths for question in ask_all(product, Path(path))]
+    answerable = [question for question in asked if question.group != CATEGORIES[5]]
     total = figures(answerable, at=AT)
     groups = {name: figures(rows, at=AT) for name, rows in by_group(asked).items()}
     print_table(groups | {"categories 1-4": total})
@@ -51,12 +51,12 @@ def ask_all(product: Product, path: Path) -> Iterator[Asked]:
         yield Asked(
             group=CATEGORIES[question["category"]],
             wanted=frozenset(wanted),
-            found=[names[one["id"]] for one in found["results"]],
+            found=[names[hit["id"]] for hit in found["results"]],
         )
 
 
 def turn_names(product: Product, user: str) -> dict[str, str]:
-    """Our message ids -> the file's turn ids."""
+    """Return the turn id of the file for each message id."""
     return {
         message["id"]: message["external_id"].removeprefix("locomo:")
         for conversation in product.all("/conversations", user_id=user)
@@ -65,7 +65,7 @@ def turn_names(product: Product, user: str) -> dict[str, str]:
 
 
 def evidence(question: dict[str, Any]) -> set[str]:
-    """The ids of the evidence, also where the file writes "D8:6; D9:17" or "D30:05"."""
+    """Return the turn ids of the evidence. Accept forms such as "D8:6; D9:17" and "D30:05"."""
     return {
         f"D{session}:{turn}"
         for entry in question.get("evidence", [])

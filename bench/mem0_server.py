@@ -1,8 +1,8 @@
-"""mem0's library behind the smallest server: run by bench/against_mem0.py in mem0's environment.
+"""A minimal server around mem0's library, run by bench/against_mem0.py in mem0's environment.
 
-Like the server that mem0 ships (FastAPI, one process, a thread for each call), without its checks
-of keys. The embedder is the same package as ours and lives in its process, so that no second
-HTTP call counts against it. Imports nothing of this project.
+It works like the server that mem0 ships (FastAPI, one process, one thread per call), but checks no
+keys. The embedder is the same package as ours and runs in this process, so that no second HTTP call
+slows mem0 down. This module imports nothing from the project.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ app = FastAPI()
 
 
 class Bundled:
-    """What mem0 asks of an embedder."""
+    """The bundled embedder with mem0's embedder interface."""
 
     def __init__(self) -> None:
         self._embedder = USE(threads=1)

@@ -1,10 +1,10 @@
-"""MemoryBank: is the turn that answers a question among the first that the search gives?
+"""MemoryBank: is the turn that answers a question among the first search results?
 
     .venv/bin/python bench/memorybank.py FILE…
 
-Each person becomes one user through `manage.py demo`; each question that has an answer (marked by
-hand in `bench/data/memorybank_marks.json`) is asked through `GET /search?types=episode`. Recall
-is the share of a question's marked turns among the first k.
+`manage.py demo` imports each person as one user. Each question that has an answer (marked by hand
+in `bench/data/memorybank_marks.json`) is sent to `GET /search?types=episode`. Recall is the share
+of a question's marked turns among the first k results.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main(paths: list[str]) -> None:
     marks = json.loads(MARKS.read_text(encoding="utf-8"))["files"]
     with running() as product:
         product.manage("demo", *[Path(path).resolve() for path in paths])
-        asked = [one for path in paths for one in ask_all(product, Path(path), marks)]
+        asked = [question for path in paths for question in ask_all(product, Path(path), marks)]
     groups = {name: figures(rows, at=AT) for name, rows in by_group(asked).items()}
     total = figures(asked, at=AT)
     print_table(groups | {"all": total})
@@ -55,12 +55,12 @@ def ask_all(product: Product, path: Path, marks: dict[str, dict[str, object]]) -
             yield Asked(
                 group=_LANGUAGES.get(path.stem, path.stem),
                 wanted=frozenset(f"{day}:{index}:query" for day, index in turns),
-                found=[names[one["turn"]["user_message_id"]] for one in found["results"]],
+                found=[names[hit["turn"]["user_message_id"]] for hit in found["results"]],
             )
 
 
 def message_names(product: Product, user: str) -> dict[str, str]:
-    """Our message ids -> `2023-04-27:3:query`."""
+    """Return the name of each message id, such as `2023-04-27:3:query`."""
     return {
         message["id"]: message["external_id"]
         for conversation in product.all("/conversations", user_id=user)

@@ -1,21 +1,22 @@
-"""A chat model beside the bundled reader, on the same labelled rows.
+"""Compare a chat model with the bundled reader on the same labelled rows.
 
     MEMCENTER_BENCH_GGUF=FILE .venv/bin/python bench/model.py [--rows 20] [--threads 4]
     .venv/bin/python bench/model.py --server http://127.0.0.1:8091/v1 --name NAME
 
-The weights are served by llama.cpp (`xllamacpp`, in the environment that CONTRIBUTING.md names). A
-model of less than 1.5B parameters says little about the model path. Without weights and without a
+llama.cpp serves the weights (`xllamacpp`, in the environment that CONTRIBUTING.md describes). A
+model with less than 1.5B parameters says little about the model path. Without weights and without a
 server nothing is measured, and the figures stay open.
 
-Rows are the first ones of the part `report` in each language. Four ways of work are compared:
+The rows are the first `--rows` of the part `report` in each language. Four methods of extraction
+are compared:
 
     reader      the bundled reader alone
-    model       the chat model alone: no hints
-    hints       the chat model, shown what the reader would keep (what the product does)
-    either      what the reader keeps, and what the model finds beside it
+    model       the chat model alone, without hints
+    hints       the chat model with the reader's candidates as hints (as in the product)
+    either      the reader's candidates, plus those of the model that don't overlap with them
 
-Then arbitration, a summary, and how many tokens the memory block would hold. The model's tokens and
-milliseconds are those of a turn; a failure is an answer that couldn't be used, by its kind.
+Arbitration, a summary and the size of the memory block in tokens follow. The model's tokens and
+milliseconds are given per turn. Unusable answers are counted by kind.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _START_SECONDS = 600
 
 @dataclass
 class Account:
-    """What the model was asked, and which questions failed."""
+    """The calls of the model, and the number of failed ones by step."""
 
     uses: list[ModelUse] = field(default_factory=list)
     failures: Counter[str] = field(default_factory=Counter)
@@ -73,29 +74,32 @@ class Account:
         }
 
     def _failed(self, step: str) -> Counter[str]:
-        told = Counter(use.outcome for use in self.uses if use.step == step)
+        outcomes = Counter(use.outcome for use in self.uses if use.step == step)
         dropped = sum(use.dropped for use in self.uses if use.step == step)
         return Counter(
-            {name: told[name] for name in ("failed", "unreadable", "truncated")}
+            {name: outcomes[name] for name in ("failed", "unreadable", "truncated")}
             | {"dropped": dropped, "given_up": self.failures[step]}
         )
 
 
 @dataclass(frozen=True)
 class Unhinted:
-    """The reader without what it would keep, so that the model is given no hints."""
+    """The reader with explicit candidates only, so that the model gets no hints."""
 
     reader: Extractor
     name = "unhinted"
 
     def extract(self, turn: TurnText) -> Extraction:
         found = self.reader.extract(turn)
-        return replace(found, candidates=tuple(one for one in found.candidates if one.explicit))
+        return replace(
+            found,
+            candidates=tuple(candidate for candidate in found.candidates if candidate.explicit),
+        )
 
 
 @dataclass(frozen=True)
 class Surviving:
-    """The model's extraction; a question that fails for good counts, and finds nothing."""
+    """The model's extraction. A call that fails finally is counted and yields no candidates."""
 
     model: Extractor
     reader: Extractor
@@ -112,7 +116,7 @@ class Surviving:
 
 @dataclass(frozen=True)
 class Either:
-    """What the reader keeps, and what the model finds where the reader keeps nothing."""
+    """The reader's candidates, plus those of the model that don't overlap with them."""
 
     reader: Extractor
     model: Extractor
@@ -120,19 +124,21 @@ class Either:
 
     def extract(self, turn: TurnText) -> Extraction:
         kept, more = self.reader.extract(turn), self.model.extract(turn)
-        beside = [
-            one for one in more.candidates if not any(_touch(one, own) for own in kept.candidates)
+        extra = [
+            candidate
+            for candidate in more.candidates
+            if not any(_touch(candidate, own) for own in kept.candidates)
         ]
-        return replace(kept, candidates=(*kept.candidates, *beside))
+        return replace(kept, candidates=(*kept.candidates, *extra))
 
 
-def _touch(one: Candidate, other: Candidate) -> bool:
-    ends = one.quote_start + len(one.quote), other.quote_start + len(other.quote)
-    return one.quote_start < ends[1] and other.quote_start < ends[0]
+def _touch(first: Candidate, second: Candidate) -> bool:
+    ends = first.quote_start + len(first.quote), second.quote_start + len(second.quote)
+    return first.quote_start < ends[1] and second.quote_start < ends[0]
 
 
 def measure(chat: OpenAICompatibleModel, *, rows: int) -> dict[str, Any]:
-    """The figures of each step by language, reader and model beside each other."""
+    """Return the figures of each step by language, for the reader and the model."""
     return {language: _of_language(chat, language, rows=rows) for language in LANGUAGES}
 
 
@@ -151,7 +157,7 @@ def _extraction(
     from memories import language_steps
 
     reader = language_steps.bundled_extractor()
-    told = {}
+    table = {}
     for way in ("reader", "model", "hints", "either"):
         account = Account()
         asker = Asker(chat, account=account.uses.append)
@@ -162,14 +168,14 @@ def _extraction(
         outcomes = [extraction.outcome(one, extractor=used, language=language) for one in turns]
         figures = extraction.figures(outcomes)
         block = "\n".join(memory.content for one in outcomes for memory in one.found)
-        told[way] = {
+        table[way] = {
             **{name: figures[name] for name in ("labels", "precision", "recall", "kind")},
             "block_tokens": tokens.count(block),
             **account.figures("extract", turns=len(turns)),
         }
     print(f"\nextraction and memory block, {language}")
-    print_table(told)
-    return told
+    print_table(table)
+    return table
 
 
 def _arbitration(chat: OpenAICompatibleModel, language: str, *, rows: int) -> dict[str, Any]:
@@ -179,7 +185,7 @@ def _arbitration(chat: OpenAICompatibleModel, language: str, *, rows: int) -> di
     pairs = [one for one in arbitration.read_pairs(language) if one.part == "report"][:rows]
     bundled, account = language_steps.bundled_arbiter(), Account()
     model = ModelArbiter(Asker(chat, account=account.uses.append), bundled=bundled)
-    told = {}
+    table = {}
     for name, arbiter in (("reader", bundled), ("model", model)):
         judged = []
         for pair in pairs:
@@ -188,24 +194,24 @@ def _arbitration(chat: OpenAICompatibleModel, language: str, *, rows: int) -> di
             except ProviderError:
                 account.failures["arbitrate"] += 1
         right = sum(one.right for one in judged)
-        told[name] = {
+        table[name] = {
             "pairs": len(pairs),
             "accuracy": share(right, len(pairs)),
             **(account if name == "model" else Account()).figures("arbitrate", turns=len(pairs)),
         }
     print(f"\narbitration, {language}")
-    print_table(told)
-    return told
+    print_table(table)
+    return table
 
 
 def _summary(
     chat: OpenAICompatibleModel, turns: Sequence[extraction.LabelledTurn]
 ) -> dict[str, Any]:
-    """How much of what the labels want a summary of all turns says."""
+    """Measure the share of labels that a summary of all turns covers."""
     from memories import language_steps
 
     account = Account()
-    said = [
+    lines = [
         line
         for one in turns
         for line in (("user", one.turn.user.text), ("assistant", one.turn.assistant.text))
@@ -215,28 +221,28 @@ def _summary(
         "reader": language_steps.bundled_summarizer(),
         "model": ModelSummarizer(Asker(chat, account=account.uses.append)),
     }
-    told = {}
+    table = {}
     for name, one in summarizers.items():
         text = ""
         try:
-            text = one.summarize("", said, max_tokens=SUMMARY_TOKENS)
+            text = one.summarize("", lines, max_tokens=SUMMARY_TOKENS)
         except ProviderError:
             account.failures["summarize"] += 1
         kept = sum(label.fits(text) for label in labels)
-        told[name] = {
+        table[name] = {
             "labels": len(labels),
             "kept": share(kept, len(labels)),
             "tokens": tokens.count(text),
             **(account if name == "model" else Account()).figures("summarize", turns=len(turns)),
         }
     print("\nsummary")
-    print_table(told)
-    return told
+    print_table(table)
+    return table
 
 
 @contextmanager
 def served(weights: str, *, threads: int) -> Iterator[str]:
-    """The weights behind llama.cpp's server, in the peer's own environment."""
+    """Serve the weights with llama.cpp, in its own Python environment."""
     port = free_port()
     named = os.environ.get("MEMCENTER_PEER_PYTHON") or str(ROOT / ".venv-peer/bin/python")
     python = named if Path(named).exists() else sys.executable

@@ -1,8 +1,8 @@
-"""The moments at which a process may die: taken from the code that runs, not from a list.
+"""The moments at which a process may be killed, found by watching the running code.
 
-A moment is the beginning of a step that a handler names (`Run.step`), or the point before or
-after the commit of a transaction that wrote something, named by the kind of operation (or the
-request) and the step in which it happens. So a new kind, step or transaction is there by itself.
+A moment is the beginning of a step that a handler names (`Run.step`), or the point before or after
+the commit of a transaction that wrote something. Its name contains the kind of operation (or the
+request) and the step. New kinds, steps and transactions therefore need no registration.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-_NUMBERED = 3  # transactions of one step that are told apart
+_NUMBERED = 3  # transactions of one step with names of their own
 Pass = Callable[[str], None]
 
 
 def step_of(moment: str) -> str:
-    """The named step (or what comes before the first) to which a moment belongs."""
+    """Return the step of a moment, or its operation before the first named step."""
     return moment.rpartition(": ")[0]
 
 
@@ -25,12 +25,12 @@ def kind_of(moment: str) -> str:
 
 
 def of_worker(moment: str) -> bool:
-    """Requests are named by their method and path."""
+    """Return whether a moment belongs to an operation; names of requests contain a space."""
     return " " not in kind_of(moment) and ": " in moment
 
 
 class Place:
-    """Where the process is: an operation or a request, its step, and the transactions of that."""
+    """The current operation or request, its step, and the number of commits in that step."""
 
     def __init__(self, passing: Pass) -> None:
         self._passing = passing
@@ -44,7 +44,7 @@ class Place:
         self._what = ""
 
     def commit(self) -> str:
-        """The name of the transaction that is about to be committed."""
+        """Return the name of the transaction that is about to be committed."""
         self._commits = min(self._commits + 1, _NUMBERED)
         return f"commit {self._commits}"
 
@@ -54,7 +54,7 @@ class Place:
 
 
 def watch_worker(passing: Pass) -> None:
-    """Tell every moment that this process passes while it runs operations."""
+    """Call `passing` at every moment while this process runs operations."""
     from ops.queue import outbox, worker
     from ops.queue.run import Run
 
@@ -67,7 +67,7 @@ def watch_worker(passing: Pass) -> None:
         return real(claimed)
 
     def step(real: Any, run: Any, name: str, **given: Any) -> None:
-        place.end()  # nothing depends on the transaction that says how far it is
+        place.end()  # the commit that stores the progress is not a moment
         real(run, name, **given)
         place.begin(run.operation.kind, step=name)
         place.passing("begins")
@@ -76,30 +76,30 @@ def watch_worker(passing: Pass) -> None:
         place.begin(operation.kind, step="end")
         return real(operation, **given)
 
-    _around(worker, "_attempt", attempt)
-    _around(Run, "step", step)
-    _around(outbox, "succeed", succeed)
+    _wrap(worker, "_attempt", attempt)
+    _wrap(Run, "step", step)
+    _wrap(outbox, "succeed", succeed)
 
 
 def watch_requests(passing: Pass) -> Place:
-    """The same for requests; `begin` says which."""
+    """Call `passing` at every moment of a request, which is named with `begin`."""
     from ops.forgetting import ledger
     from ops.queue import broker
 
     place = Place(passing)
     _watch_commits(place)
 
-    def told(name: str) -> Callable[..., Any]:
-        def tell(real: Any, *args: Any, **given: Any) -> Any:
+    def around(name: str) -> Callable[..., Any]:
+        def call(real: Any, *args: Any, **given: Any) -> Any:
             place.passing(f"{name}, before")
             result = real(*args, **given)
             place.passing(f"{name}, after")
             return result
 
-        return tell
+        return call
 
-    _around(ledger, "write", told("ledger"))
-    _around(broker, "wake", told("wake"))
+    _wrap(ledger, "write", around("ledger"))
+    _wrap(broker, "wake", around("wake"))
     return place
 
 
@@ -122,10 +122,10 @@ def _watch_commits(place: Place) -> None:
             cursor.execute("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
             return bool(cursor.fetchone()[0])
 
-    _around(Atomic, "__exit__", leave)
+    _wrap(Atomic, "__exit__", leave)
 
 
-def _around(owner: Any, name: str, instead: Callable[..., Any]) -> None:
+def _wrap(owner: Any, name: str, instead: Callable[..., Any]) -> None:
     real = getattr(owner, name)
 
     @functools.wraps(real)

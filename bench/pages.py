@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/pages.py [--big 100000] [--calls 50]
 
-One signed-in person's page `/memory/long-term/`, first with 100 memories and then with `--big`;
-both are copied into the tables as bench/scale.py does it. The time of an answer over HTTP.
+The page `/memory/long-term/` of one signed-in user is requested over HTTP, first with 100 memories
+and then with `--big`. The rows are copied into the tables as in bench/scale.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 
 
 class Visitor:
-    """A person with a browser's cookies, signed in with what the first start printed."""
+    """An HTTP client with cookies, signed in with the credentials of the first start."""
 
     def __init__(self, product: Product) -> None:
         self._address = f"http://127.0.0.1:{product.port}"
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def measure(product: Product, *, big: int, count: int) -> tuple[list[float], list[float]]:
-    # The first login is the owner, whom a backend key doesn't reach.
+    # The first account is the owner, and a backend key has no access to the owner's data.
     reached = "update(is_staff=False, is_superuser=False, external_id='demo')"
     product.manage("shell", "--command", f"User.objects.filter(username='demo').{reached}")
     product.post("/memory/long_term", {"user_id": "demo", "content": "Likes maps in Leeds"})

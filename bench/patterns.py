@@ -1,8 +1,9 @@
-"""Every regular expression of ours, and the texts that bring out the worst in one.
+"""Finds all regular expressions of the project, and builds worst-case inputs for them.
 
-Patterns are found by importing every module and looking into its values (and what those hold), and
-by reading the source for calls such as `re.sub(r"…", …)`. Texts are built from a pattern's own
-syntax tree: what leads up to a repetition, many times what it repeats, and an end that fails.
+Patterns are found by importing every module and searching its values recursively, and by parsing
+the source for calls such as `re.sub(r"…", …)`. Inputs are built from the syntax tree of a pattern:
+a prefix that leads to a repetition, many copies of the repeated part, and an end that prevents a
+match.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _CALLS = frozenset(
 )
 _POOL = "a1 A-._,的我，。\n@:'\"/[(“「=#x0zé一\ue000\ue001~9"
 _REPEATS = frozenset(["MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"])
-_FEW = 8  # a repetition of at most so many can't take long by itself
+_FEW = 8  # a repetition of at most this many times can't be slow by itself
 _ENDS = ("", "\x00", "!", "\n")
-# What people paste and what simple repetitions stumble over, whatever the pattern.
+# Units that are slow for many patterns, and units that users often paste.
 GENERIC = (
     *("a", "A", "1", " ", "\n", ".", "-", ",", "的", "我", '"', "(", "<", "[", "*", "`", ":"),
     *("\ue000", "\ue001", "a ", "A ", "1 ", "a.", "a-", "a,", "a, ", "a@", "a'", "1-", "1."),
@@ -39,7 +40,7 @@ GENERIC = (
 
 @dataclass(frozen=True)
 class Named:
-    """A pattern and the place where it was found, as "module:NAME[3].pattern"."""
+    """A pattern and the place where it was found, such as "module:NAME[3].pattern"."""
 
     name: str
     pattern: re.Pattern[str]
@@ -50,14 +51,14 @@ class Named:
 
 
 def of_project() -> tuple[list[Named], list[str]]:
-    """Every pattern once, and the places whose pattern only shows when they run."""
+    """Return each pattern once, and the places whose pattern is known only at run time."""
     found: dict[tuple[str, int], Named] = {}
     unseen: list[str] = []
     for module in modules():
         inline, hidden = _inline(module)
         unseen += hidden
-        for one in (*_held(module), *inline):
-            found.setdefault((one.pattern.pattern, one.pattern.flags), one)
+        for named in (*_held(module), *inline):
+            found.setdefault((named.pattern.pattern, named.pattern.flags), named)
     return list(found.values()), unseen
 
 
@@ -65,28 +66,28 @@ def modules() -> Iterator[ModuleType]:
     for package in PACKAGES:
         root = importlib.import_module(package)
         yield root
-        for one in pkgutil.walk_packages(root.__path__, f"{package}."):
-            if ".migrations" not in one.name and one.name not in _PROGRAMS:
-                yield importlib.import_module(one.name)
+        for info in pkgutil.walk_packages(root.__path__, f"{package}."):
+            if ".migrations" not in info.name and info.name not in _PROGRAMS:
+                yield importlib.import_module(info.name)
 
 
 def _held(module: ModuleType) -> Iterator[Named]:
-    seen: set[int] = set()
+    visited: set[int] = set()
     for name, value in vars(module).items():
         if not name.startswith("__"):
-            yield from _within(value, f"{module.__name__}:{name}", seen)
+            yield from _within(value, f"{module.__name__}:{name}", visited)
 
 
-def _within(value: Any, name: str, seen: set[int]) -> Iterator[Named]:
+def _within(value: Any, name: str, visited: set[int]) -> Iterator[Named]:
     if isinstance(value, re.Pattern):
         if isinstance(value.pattern, str):
             yield Named(name, value)
         return
-    if id(value) in seen:
+    if id(value) in visited:
         return
-    seen.add(id(value))
+    visited.add(id(value))
     for key, part in _parts(value):
-        yield from _within(part, f"{name}{key}", seen)
+        yield from _within(part, f"{name}{key}", visited)
 
 
 def _parts(value: Any) -> Iterable[tuple[str, Any]]:
@@ -103,13 +104,13 @@ def _parts(value: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _inline(module: ModuleType) -> tuple[list[Named], list[str]]:
-    """The patterns given to `re.…` where they are used."""
+    """Return the patterns in calls of `re`, and the places whose pattern can't be evaluated."""
     found, hidden = [], []
     for function, call in _calls(ast.parse(_source(module))):
         place = f"{module.__name__}:{function}"
         try:
             given = eval(compile(ast.Expression(call.args[0]), place, "eval"), vars(module))
-        except Exception:  # it is made of what the function was given
+        except Exception:  # the pattern depends on local variables
             hidden.append(place)
             continue
         pattern = re.compile(given, _flags(call, module)) if isinstance(given, str) else given
@@ -119,12 +120,12 @@ def _inline(module: ModuleType) -> tuple[list[Named], list[str]]:
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
-    """The calls of `re` within functions, each with the name of the function."""
+    """Yield the calls of `re` within functions, each with the name of the function."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
-            for one in ast.walk(function):
-                if isinstance(one, ast.Call) and _is_re(one.func) and one.args:
-                    yield function.name, one
+            for node in ast.walk(function):
+                if isinstance(node, ast.Call) and _is_re(node.func) and node.args:
+                    yield function.name, node
 
 
 def _source(module: ModuleType) -> str:
@@ -141,7 +142,7 @@ def _is_re(called: ast.expr) -> bool:
 
 
 def _flags(call: ast.Call, module: ModuleType) -> int:
-    given = [one.value for one in call.keywords if one.arg == "flags"]
+    given = [keyword.value for keyword in call.keywords if keyword.arg == "flags"]
     if isinstance(call.func, ast.Attribute) and call.func.attr == "compile":
         given += call.args[1:2]
     return (
@@ -154,7 +155,7 @@ def _flags(call: ast.Call, module: ModuleType) -> int:
 
 @dataclass(frozen=True)
 class Hostile:
-    """`lead`, then `unit` again and again, then `end`."""
+    """A text of the form `lead`, repeated `unit`, `end`."""
 
     lead: str
     unit: str
@@ -166,18 +167,18 @@ class Hostile:
 
 
 def hostile(pattern: re.Pattern[str], *, most: int) -> list[Hostile]:
-    """At most `most` texts made from the tree of `pattern`, the same ones every time."""
+    """Return at most `most` inputs for `pattern`. The result is deterministic."""
     rng = random.Random(pattern.pattern)
     tree = _parsed(pattern)
     repeated = dict.fromkeys(_repeated(tree, "", rng))
     whole = {("", written(tree, rng)) for _ in range(3)}
-    units = sorted(one for one in {*repeated, *whole} if one[1])
+    units = sorted(pair for pair in {*repeated, *whole} if pair[1])
     rng.shuffle(units)
     return [Hostile(lead, unit, _ENDS[at % 4]) for at, (lead, unit) in enumerate(units[:most])]
 
 
 def sample(pattern: re.Pattern[str], rng: random.Random) -> str:
-    """A text that the pattern likely takes."""
+    """Return a text that the pattern probably matches."""
     return written(_parsed(pattern), rng)
 
 
@@ -186,7 +187,7 @@ def _parsed(pattern: re.Pattern[str]) -> Any:
 
 
 def _repeated(tree: Any, lead: str, rng: random.Random) -> Iterator[tuple[str, str]]:
-    """What leads up to each repetition, and what it repeats."""
+    """Yield the prefix of each repetition and its repeated part."""
     for op, value in tree:
         name = str(op)
         if name in _REPEATS:
@@ -263,5 +264,5 @@ def _has(name: str, value: Any, sign: str) -> bool:
     if name != "CATEGORY":
         return False
     kind = str(value).removeprefix("CATEGORY_")
-    is_kind = _CATEGORIES.get(kind.removeprefix("NOT_"), lambda one: one.isalnum() or one == "_")
+    is_kind = _CATEGORIES.get(kind.removeprefix("NOT_"), lambda char: char.isalnum() or char == "_")
     return bool(is_kind(sign)) != kind.startswith("NOT_")

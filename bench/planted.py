@@ -1,4 +1,4 @@
-"""Words that are found again wherever they are: in every table, key and file of a product."""
+"""Unique words, and the search for them in every table, Redis key and file of an instance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LETTERS = "bcdfghjklmnprstv"
 
 
 def word(run: int, number: int) -> str:
-    """Unlike any other, and one word to every segmenter."""
+    """Return a unique word that every segmenter treats as one word."""
     return f"qx{_spelled(run, 3)}w{_spelled(number, 3)}"
 
 
@@ -29,7 +29,7 @@ def _spelled(number: int, length: int) -> str:
 
 
 class Store:
-    """The insides of a running product, read beside it. It outlives restarts of the databases."""
+    """Direct access to the data of a running product. It survives restarts of the databases."""
 
     def __init__(self, folder: DataFolder) -> None:
         self._folder = folder
@@ -55,7 +55,7 @@ class Store:
         return self._connection
 
     def places(self, run: int | None = None) -> dict[str, set[str]]:
-        """Where each planted word is (of one run, or of all), by word."""
+        """Return the places of each planted word, of one run or of all runs."""
         pattern = f"qx{'[b-v]{3}' if run is None else _spelled(run, 3)}w[b-v]{{3}}"
         found: dict[str, set[str]] = defaultdict(set)
         for place, word_ in (*self._tables(pattern), *self._keys(pattern), *self._files(pattern)):
@@ -67,7 +67,7 @@ class Store:
         return [str(name) for (name,) in names]
 
     def fingerprint(self, users: list[int]) -> dict[str, str]:
-        """A hash of all rows of these people, by table."""
+        """Return a hash of all rows of these users, by table."""
         owned = self.rows(
             "SELECT c.table_name FROM information_schema.columns c JOIN pg_tables t"
             " ON t.tablename = c.table_name AND t.schemaname = 'public'"
@@ -96,11 +96,11 @@ class Store:
                 sql.SQL(", ").join(map(sql.Identifier, columns)),
                 sql.Literal(f"({pattern})"),
             )
-            for (one,) in self.rows(query.as_string(None)):
-                yield name, str(one)
+            for (word_,) in self.rows(query.as_string(None)):
+                yield name, str(word_)
 
     def _wordy(self) -> list[tuple[str, list[str]]]:
-        """All columns of all tables but those that can only hold numbers."""
+        """Return all columns by table, except those whose type can't hold words."""
         rows = self.rows(
             "SELECT table_name, array_agg(column_name::text) FROM information_schema.columns"
             " JOIN pg_tables ON tablename = table_name AND schemaname = table_schema"
@@ -113,8 +113,8 @@ class Store:
         with redis.Redis.from_url(EmbeddedRedis(self._folder).url()) as client:
             for key in client.scan_iter(count=1_000):
                 held = repr(key) + _value(client, key)
-                for one in re.findall(pattern, held):
-                    yield f"redis {key.decode(errors='replace')[:40]}", one
+                for word_ in re.findall(pattern, held):
+                    yield f"redis {key.decode(errors='replace')[:40]}", word_
 
     def _files(self, pattern: str) -> Iterator[tuple[str, str]]:
         outside = (self._folder.postgres, self._folder.static)
@@ -135,5 +135,5 @@ def _value(client: redis.Redis, key: bytes) -> str:
         b"zset": lambda: client.zrange(key, 0, -1),
         b"stream": lambda: client.xrange(key),
     }
-    reader = readers.get(client.type(key))  # a key may expire meanwhile
+    reader = readers.get(client.type(key))  # None if the key has expired
     return repr(reader()) if reader else ""

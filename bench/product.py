@@ -1,4 +1,4 @@
-"""A product of its own for one benchmark: a temporary folder, a free port, gone afterwards."""
+"""Runs an instance of the product for one benchmark, in a temporary folder and on a free port."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _START_SECONDS = 400
 
 @dataclass
 class Product:
-    """A running Memory Center and one connection to it that stays open."""
+    """A running Memory Center and one persistent connection to it."""
 
     port: int
     api_key: str
@@ -36,7 +36,7 @@ class Product:
         self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
 
     def reconnect(self) -> None:
-        """After a long silence, in which the server gave the connection up."""
+        """Close the connection, so that the next call opens a new one."""
         self._connection.close()
 
     def get(self, path: str, **query: object) -> Any:
@@ -46,7 +46,7 @@ class Product:
         return self._ask("POST", path, json.dumps(body).encode())
 
     def all(self, path: str, **query: object) -> Iterator[Any]:
-        """Every row of a list, page by page."""
+        """Yield every row of a paginated list."""
         page = self.get(path, **query, limit=100)
         yield from page["results"]
         while page["next"]:
@@ -54,7 +54,7 @@ class Product:
             yield from page["results"]
 
     def manage(self, *arguments: object) -> str:
-        """Run a management command beside it; gives what it prints."""
+        """Run a management command on the instance and return its output."""
         done = subprocess.run(
             [sys.executable, "manage.py", *map(str, arguments)],
             cwd=ROOT,
@@ -67,9 +67,9 @@ class Product:
         return done.stdout
 
     def call_mcp(self, method: str, params: Mapping[str, Any]) -> Any:
-        """The result of one call over MCP."""
-        asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        return self._ask("POST", "/mcp", json.dumps(asked).encode())["result"]
+        """Make one MCP call and return its result."""
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self._ask("POST", "/mcp", json.dumps(request).encode())["result"]
 
     def _ask(self, method: str, path: str, body: bytes | None = None) -> Any:
         path = path if path.startswith(("/api/", "/mcp")) else f"/api/v1{path}"
@@ -85,14 +85,14 @@ class Product:
 
 @contextmanager
 def running(*, root: Path = ROOT, **settings: str) -> Iterator[Product]:
-    """Start it with these settings, wait until it answers, stop it and leave nothing behind.
+    """Start an instance with these settings; stop it and delete its files at the end.
 
     `root` may be another checkout.
     """
     folder = Path(tempfile.mkdtemp(prefix="memcenter-bench-"))
     port = free_port()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
-    # Every request of a benchmark comes through one key.
+    # All requests of a benchmark use the same key.
     limits = {"MEMCENTER_RATE_LIMIT": "100000000", "MEMCENTER_RATE_LIMIT_KEY": "100000000"}
     environment = (
         kept | {"MEMCENTER_DATA_DIR": str(folder / "data"), "PORT": str(port)} | limits | settings
@@ -138,13 +138,13 @@ def _wait(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` of the sorted values lie."""
+    """Return the value below which `share` of the values lie."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 def print_times(table: Mapping[str, Sequence[float]]) -> None:
-    """Seconds, as a table of milliseconds."""
+    """Print a table of milliseconds; the values are seconds."""
     print(f"{'milliseconds':32}{'p50':>10}{'p99':>10}")
     for name, values in table.items():
         p50, p99 = percentile(values, 0.5) * 1000, percentile(values, 0.99) * 1000
@@ -152,5 +152,5 @@ def print_times(table: Mapping[str, Sequence[float]]) -> None:
 
 
 def print_result(figures: dict[str, Any]) -> None:
-    """The last line: one JSON object."""
+    """Print the figures as one JSON object, as the last line."""
     print(json.dumps(figures, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""What is asked after each run of `bench/forgetting.py`, of the databases and files themselves."""
+"""The checks after each run of `bench/forgetting.py`, on the databases and files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Places = dict[str, set[str]]
 
 @dataclass
 class Result:
-    """How one run went; each list names what is wrong, and is empty."""
+    """The result of one run. Each list names failures and should be empty."""
 
     fault: str
     written: int = 0
@@ -40,14 +40,14 @@ class Result:
 
 @dataclass(frozen=True)
 class Bystanders:
-    """People with a bit of everything who do nothing any more, and the hash of their rows."""
+    """Users with all kinds of data who do nothing any more, and the hashes of their rows."""
 
     users: list[int]
     hashes: dict[str, str]
 
 
 _SWEPT_SECONDS = 90
-# Until then the next sweep renders somebody's memory files once more.
+# Counts users whose memory files the next sweep will still render.
 _TO_BE_RENDERED = """
 SELECT count(*) FROM ops_user u
  WHERE u.id = ANY(%s)
@@ -64,7 +64,7 @@ _RENDERED_WITHIN = 600
 
 
 def bystanders(store: Store) -> Bystanders:
-    """Waits until the product itself has nothing to do for them any more."""
+    """Return the bystanders, once the product has no more work for them."""
     rows = store.rows("SELECT id FROM ops_user WHERE external_id LIKE 'person-0-%%'")
     users = [int(str(pk)) for (pk,) in rows]
     ends = time.monotonic() + _RENDERED_WITHIN
@@ -80,30 +80,30 @@ def ask(
 ) -> None:
     store = chaos.store
     places = store.places(number)
-    for one in crowd:
-        result.written += one.book.written
-        result.forgets += one.book.forgets
-        result.odd += one.odd
-        result.residue += _residue(one, places)
-        result.lost += _lost(store, one, places)
-        result.twice += _twice(store, one)
+    for person in crowd:
+        result.written += person.book.written
+        result.forgets += person.book.forgets
+        result.odd += person.odd
+        result.residue += _residue(person, places)
+        result.lost += _lost(store, person, places)
+        result.twice += _twice(store, person)
     result.residue += _found_by_a_scan(chaos)
     after = store.fingerprint(standing.users)
     result.disturbed += [name for name, was in standing.hashes.items() if was != after.get(name)]
     result.lost += _not_findable(store)
     result.files += _left_files(chaos)
     result.unfinished += _unexplained(store)
-    accepted = [op_id for one in crowd for op_id in one.accepted]
+    accepted = [op_id for person in crowd for op_id in person.accepted]
     asked = store.rows("SELECT count(*) FROM ops_operation WHERE public_id = ANY(%s)", accepted)
     result.operations = int(str(asked[0][0]))
 
 
-def _residue(one: Person, places: Places) -> list[str]:
-    found = [f"{word}: {sorted(places[word])}" for word in one.book.gone if places.get(word)]
-    for word in one.book.unlearned - one.book.gone:
+def _residue(person: Person, places: Places) -> list[str]:
+    found = [f"{word}: {sorted(places[word])}" for word in person.book.gone if places.get(word)]
+    for word in person.book.unlearned - person.book.gone:
         known = [place for place in places.get(word, ()) if place.startswith("memories_memory")]
         found += [f"{word} (unlearned): {known}"] if known else []
-    for word in one.book.binned:
+    for word in person.book.binned:
         if not any(place.startswith("memories_memory") for place in places.get(word, ())):
             left = sorted(places.get(word, ()))
             found += [f"{word} (from the bin): {left}"] if left else []
@@ -111,7 +111,10 @@ def _residue(one: Person, places: Places) -> list[str]:
 
 
 def _found_by_a_scan(chaos: Chaos) -> list[str]:
-    """What a forget's own scan found since the last run, though a second try was clean."""
+    """Return the residue that scans of forgets reported since the last run.
+
+    It counts as a failure even if a second attempt of the forget succeeded.
+    """
     rows = chaos.store.rows(
         "SELECT a.id, o.kind || ': ' || a.error FROM ops_attempt a JOIN ops_operation o"
         " ON o.id = a.operation_id WHERE a.error LIKE '%%traces are left%%' AND a.id > %s"
@@ -122,8 +125,8 @@ def _found_by_a_scan(chaos: Chaos) -> list[str]:
     return [str(error) for _, error in rows]
 
 
-def _lost(store: Store, one: Person, places: Places) -> list[str]:
-    book = one.book
+def _lost(store: Store, person: Person, places: Places) -> list[str]:
+    book = person.book
     lost = [word for word in book.turns if "conversations_message" not in places.get(word, ())]
     for word in book.memories:
         if not any(place.startswith("memories_memory") for place in places.get(word, ())):
@@ -133,7 +136,7 @@ def _lost(store: Store, one: Person, places: Places) -> list[str]:
 
 
 def _lost_imports(store: Store, imports: dict[str, str], places: Places) -> list[str]:
-    """An import is there as a whole, or not at all and says why."""
+    """Return imported words that are missing, or present although the import failed."""
     lost = []
     by_operation: dict[str, list[str]] = defaultdict(list)
     for word, op_id in imports.items():
@@ -147,26 +150,31 @@ def _lost_imports(store: Store, imports: dict[str, str], places: Places) -> list
     return lost
 
 
-def _twice(store: Store, one: Person) -> list[str]:
-    """A turn is two messages, a statement one memory, however often a call was repeated."""
-    said = store.rows(
+def _twice(store: Store, person: Person) -> list[str]:
+    """Return words and memories that are stored more often than once.
+
+    A turn has two messages, so its word must occur twice.
+    """
+    spoken = store.rows(
         "SELECT substring(content from 'qx[b-v]{3}w[b-v]{3}') FROM conversations_message m"
         " JOIN ops_user u ON u.id = m.user_id WHERE u.external_id = %s",
-        one.user_id,
+        person.user_id,
     )
-    counts = Counter(word for (word,) in said)
+    counts = Counter(word for (word,) in spoken)
     known = store.rows(
         "SELECT content, count(*) FROM memories_memory m JOIN ops_user u ON u.id = m.user_id"
         " WHERE u.external_id = %s AND m.status = 'active' AND m.hidden_at IS NULL"
         " GROUP BY content, project_id HAVING count(*) > 1",
-        one.user_id,
+        person.user_id,
     )
-    doubled = [f"{word} said {counts[word]} times" for word in one.book.turns if counts[word] != 2]
+    doubled = [
+        f"{word} said {counts[word]} times" for word in person.book.turns if counts[word] != 2
+    ]
     return doubled + [f"{text!r} known {count} times" for text, count in known]
 
 
 def _not_findable(store: Store) -> list[str]:
-    """What came in is also learned from and found again, for everybody who is still there."""
+    """Return turns that were not learned from, and memories and messages without an index entry."""
     questions = {
         "turns not learned from": "SELECT public_id FROM conversations_turn"
         " WHERE extracted_at IS NULL AND hidden_at IS NULL",
@@ -177,11 +185,15 @@ def _not_findable(store: Store) -> list[str]:
         " WHERE e.user_id = m.user_id AND e.target_kind = 'message' AND e.target_id = m.id)",
     }
     found = {name: store.rows(query) for name, query in questions.items()}
-    return [f"{name}: {[str(one) for (one,) in rows]}" for name, rows in found.items() if rows]
+    return [
+        f"{name}: {[str(public_id) for (public_id,) in rows]}"
+        for name, rows in found.items()
+        if rows
+    ]
 
 
 def _left_files(chaos: Chaos) -> list[str]:
-    """Files that no row knows, and parts of anything, when the sweep of uploads had its turn."""
+    """Return files that no row refers to, after the upload cleanup had time to remove them."""
     until = time.monotonic() + _SWEPT_SECONDS
     while (left := _unknown_files(chaos)) and time.monotonic() < until:
         time.sleep(1)
@@ -201,11 +213,11 @@ def _files(chaos: Chaos) -> Iterator[str]:
     for name in ("exports", "imports", "parts"):
         folder = chaos.folder.path / name
         if folder.is_dir():
-            yield from (f"{name}/{one.name}" for one in folder.iterdir())
+            yield from (f"{name}/{file.name}" for file in folder.iterdir())
 
 
 def _unexplained(store: Store) -> list[str]:
-    """One that failed says why; that all have ended is seen before anything is asked."""
+    """Return failed operations without an error text. All operations have ended by now."""
     rows = store.rows(
         "SELECT public_id, kind, status FROM ops_operation"
         " WHERE status = 'failed' AND last_error = ''"
@@ -214,7 +226,7 @@ def _unexplained(store: Store) -> list[str]:
 
 
 def step_names(store: Store) -> set[str]:
-    """Every step that any worker wrote down, as `kind: step`."""
+    """Return every step that a worker recorded, as `kind: step`."""
     rows = store.rows(
         "SELECT DISTINCT kind, s.one ->> 'step' FROM ops_operation,"
         " LATERAL jsonb_array_elements(steps_done) s(one)"
@@ -224,7 +236,7 @@ def step_names(store: Store) -> set[str]:
 
 
 def errors(store: Store) -> list[tuple[str, int]]:
-    """What attempts ended with, in the product's own words."""
+    """Return the errors of failed attempts with their counts, most frequent first."""
     rows = store.rows(
         "SELECT o.kind || ': ' || coalesce(nullif(a.error, ''), a.outcome), count(*)"
         " FROM ops_attempt a JOIN ops_operation o ON o.id = a.operation_id"

@@ -1,13 +1,13 @@
-"""Do clients of the same few people get in each other's way? Mixed calls, all at once.
+"""Do concurrent clients of the same few people cause errors or deadlocks?
 
     .venv/bin/python bench/races.py [--calls 10000] [--clients 8] [--people 3]
 
-Each client makes a random call for a random person over a connection of its own: turns, recalls,
-searches, memories written, edited, recycled and forgotten, messages, conversations and projects
-forgotten, files, notes, settings, flushes, exports, now and then a whole person. The worker works
-meanwhile. A call may find that another client was faster (404, 409, 412); an answer of 500 and
-above, a broken connection, an operation that failed, and every deadlock and every planted word in
-the server's log is counted, and makes the run fail.
+Each client makes random calls for random people over its own connection: turns, recalls, searches,
+writing, editing, recycling and forgetting memories, forgetting messages, conversations and
+projects, files, notes, settings, flushes, exports, and rarely forgetting a whole person. The worker
+runs meanwhile. Answers that result from a faster client (404, 409, 412) are allowed. The run fails
+on an answer of 500 or above, a broken connection, a failed or unfinished operation, and a deadlock
+or a planted word in the logs.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.product import print_result, running
 from memcenter.embedded.folder import DataFolder
 
-WORD = "quokkafern"  # in everything that is written, and nowhere else
+WORD = "quokkafern"  # part of every written text, and of nothing else
 _PLACES = ("Porto", "Lyon", "Brno", "Turku", "Ghent", "Cork")
 _DEADLOCK = "deadlock detected"
 _SETTLE_SECONDS = 900
-_KNOWN = 200  # ids that are kept of each kind, the newest
+_KNOWN = 200  # newest ids that are kept of each kind
 
 
 @dataclass
 class Someone:
-    """What the clients know of one person; they share it."""
+    """The ids of one person's data; all clients share them."""
 
     name: str
     memories: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Someone:
 
 @dataclass
 class Outcome:
-    """How the calls were answered, by call and status; `broken` are those that must not be."""
+    """Counts of answers by call and status. `broken` lists answers that must not occur."""
 
     answers: Counter[str] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
@@ -206,14 +206,14 @@ class Racer:
 
     def _said(self) -> str:
         place, number = self.dice.choice(_PLACES), self.dice.randrange(10_000)
-        said = (
+        texts = (
             f"My colleague {WORD}{number} lives in {place}.",
             f"I moved to {place}, {WORD}.",
             f"我对{WORD}{number}过敏。",
             f"What do you think of {WORD}?",
             f"Forget that I moved to {place}.",
         )
-        return self.dice.choice(said)
+        return self.dice.choice(texts)
 
     def _known(self) -> str:
         place, number = self.dice.choice(_PLACES), self.dice.randrange(40)
@@ -229,7 +229,7 @@ class Racer:
         return f"talk-{self.dice.randrange(3)}"
 
     def _one_of(self, ids: list[str]) -> str:
-        """The list may be cut by another client meanwhile."""
+        """Choose an id from a copy, because another client may shorten the list meanwhile."""
         return self.dice.choice([*ids] or ["none"])
 
     def _post(self, called: str, who: Someone, **body: Any) -> Any:
@@ -259,26 +259,26 @@ class Racer:
 
 
 def _was_closed(connection: http.client.HTTPConnection) -> bool:
-    """Whether the server closed it since the last answer, as it may: a client connects again."""
+    """Return whether the server has closed the idle connection. A client then reconnects."""
     return connection.sock is not None and bool(select.select([connection.sock], [], [], 0)[0])
 
 
 def race(
     port: int, key: str, *, names: Sequence[str], calls: int, clients: int, seed: int = 1
 ) -> Outcome:
-    """All calls, shared out among the clients; gives how they were answered."""
+    """Make all calls, shared evenly by the clients, and return the answers."""
     outcome, people = Outcome(), [Someone(name) for name in names]
     racers = [Racer(port, key, people, outcome, random.Random(seed + n)) for n in range(clients)]
-    threads = [threading.Thread(target=one.race, args=[calls // clients]) for one in racers]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    threads = [threading.Thread(target=racer.race, args=[calls // clients]) for racer in racers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     return outcome
 
 
 def log_lines(folder: DataFolder, wanted: str) -> int:
-    """How many lines of all logs of an instance hold this."""
+    """Return the number of log lines of an instance that contain `wanted`."""
     logs = folder.log_file("postgres").parent.glob("*")
     return sum(
         wanted in line
@@ -338,11 +338,11 @@ with as_system():
 
 
 def _settled(product: Any) -> tuple[int, list[str]]:
-    """Operations that are left when the worker has had its time, and those that failed."""
+    """Wait for the worker. Return the number of unfinished operations, and the failed ones."""
     until = time.monotonic() + _SETTLE_SECONDS
     while True:
-        said = product.manage("shell", "--no-imports", "--command", _OPERATIONS)
-        left, *failed = said.strip().splitlines()
+        output = product.manage("shell", "--no-imports", "--command", _OPERATIONS)
+        left, *failed = output.strip().splitlines()
         if not int(left) or time.monotonic() > until:
             return int(left), failed
         time.sleep(5)

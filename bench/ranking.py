@@ -1,4 +1,4 @@
-"""Recall and reciprocal rank of what a search gave back."""
+"""Recall and mean reciprocal rank of search results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Asked:
-    """One question: what should be found, and what was, best first."""
+    """One question: the wanted ids, and the found ids, best first."""
 
     group: str
     wanted: frozenset[str]
@@ -25,18 +25,18 @@ class Asked:
 
 
 def figures(asked: Sequence[Asked], *, at: Iterable[int]) -> dict[str, float | int]:
-    """Mean recall at each k and mean reciprocal rank, as fractions."""
+    """Return mean recall at each k and mean reciprocal rank, as fractions."""
     count = max(1, len(asked))
-    recalls = {f"recall@{k}": sum(one.recall(k) for one in asked) / count for k in at}
-    mrr = sum(one.reciprocal_rank for one in asked) / count
+    recalls = {f"recall@{k}": sum(question.recall(k) for question in asked) / count for k in at}
+    mrr = sum(question.reciprocal_rank for question in asked) / count
     rounded = {name: round(value, 4) for name, value in {**recalls, "mrr": mrr}.items()}
     return {**rounded, "questions": len(asked)}
 
 
 def by_group(asked: Iterable[Asked]) -> Mapping[str, list[Asked]]:
     groups: dict[str, list[Asked]] = defaultdict(list)
-    for one in asked:
-        groups[one.group].append(one)
+    for question in asked:
+        groups[question.group].append(question)
     return dict(sorted(groups.items()))
 
 

@@ -1,7 +1,7 @@
-"""The questions that message ranking is learned from and judged by, with every message's features.
+"""The questions for training and evaluating message ranking, with the features of every message.
 
-Dialogues of our own (`bench/data/retrieval`, each among the turns of the others) and MemoryBank's
-marked questions. Never LoCoMo.
+They come from our dialogues (`bench/data/retrieval`, with the turns of the other dialogues as
+distractors) and from MemoryBank's marked questions. LoCoMo is never used.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ NAMES = tuple(one.name for one in fields(MessageWeights))
 
 @dataclass(frozen=True)
 class Case:
-    """One question: features of every unit (units x names), and which are marked.
+    """One question: the features of every unit (units x names), and the marked units.
 
-    `asked` is what is known of the question itself (`rerank.kind_of`).
+    `asked` holds the features of the question itself (`rerank.kind_of`).
     """
 
     group: str
@@ -55,16 +55,20 @@ class Pool:
 
 
 def load(paths: Sequence[str]) -> list[Case]:
-    """Of our own dialogues and of MemoryBank's files, each where it is given."""
+    """Return the cases of our dialogues and of the given MemoryBank files."""
     pools = [*_own(), *(pool for path in paths for pool in _memorybank(Path(path)))]
     return [case for pool in pools for case in _cases(pool)]
 
 
 def _own() -> Iterator[Pool]:
-    everyone = dialogues.load()
-    for one in everyone:
-        others = [x for x in everyone if x.language == one.language and x is not one]
-        joined = dialogues.among_strangers(one, others)
+    every_dialogue = dialogues.load()
+    for dialogue in every_dialogue:
+        others = [
+            other
+            for other in every_dialogue
+            if other.language == dialogue.language and other is not dialogue
+        ]
+        joined = dialogues.among_strangers(dialogue, others)
         yield _pool_of(joined)
 
 

@@ -1,9 +1,9 @@
-"""Is the one memory of a hundred that has a rare word the first that this word finds?
+"""Does a rare word find the only memory that contains it, out of a hundred, as the first result?
 
     .venv/bin/python bench/rareword.py
 
-Ten made-up names, ids and loan words in each language, each in one memory among 90 others (those
-of `pairs.tsv`); asked alone and inside a question through `GET /search?types=memory`.
+Each language has ten memories with a rare word (an invented name, an id, a loan word) and 90 others
+from `pairs.tsv`. Each word is sent to `GET /search?types=memory`, alone and inside questions.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The reader on labelled messages and pairs: what is kept, what does harm, which verdicts hold.
+"""Measure the reader on labelled messages and pairs: kept and harmful memories, right relations.
 
     .venv/bin/python bench/reader.py [FILE ...] [--show] [--voices]
 
-Rows have the form of `training/data/README.md`. Messages go through the bundled extractor with
-those before them in their conversation; a memory is right where its quotation shares at least half
-of its own and of a wanted statement's letters. Precision and recall count what is kept without a
-review. "matter" is the same where borders don't count: what is kept lies mostly in a wanted or
-doubtful statement, or holds most of it. "harmful" are memories of statements that must not be kept:
-somebody else's, quoted, played, joked, asked not to be kept. Pairs are right where the likeliest
+Rows have the format of `training/data/README.md`. Each message goes through the bundled extractor
+with the earlier messages of its conversation. A memory is right if its quotation overlaps a wanted
+statement by at least half the length of both. Precision and recall count memories that are kept
+without a review. "matter P" and "matter R" accept a looser overlap: half the length of either.
+"matter P" also accepts unsure statements. "harmful" counts memories of statements that must not be
+kept: about other people, quoted, role-played, joked and so on. A pair is right if its most likely
 relation is the labelled one.
 """
 
@@ -31,7 +31,7 @@ from memories.extraction.types import Candidate, Extractor, Said, TurnText
 
 _SPOKEN_AT = datetime(2026, 11, 21, 10, tzinfo=timezone(timedelta(hours=8)))
 BLIND = Path(__file__).parent / "data" / "reader"
-_KEPT_FROM = 0.5  # MEMCENTER_CONFIDENCE_FLOOR: below it a memory waits for the review
+_KEPT_FROM = 0.5  # MEMCENTER_CONFIDENCE_FLOOR: below it a memory waits for review
 _HARMFUL = {"joked", "quoted", "role", "transform", "supposed", "asked"}
 
 
@@ -43,8 +43,8 @@ class Tally:
     wanted: int = 0
     kept: int = 0
     right: int = 0
-    on_matter: int = 0  # kept, and about something wanted, whatever its borders
-    found: int = 0  # wanted, and kept in some cut
+    on_matter: int = 0  # kept memories that overlap a wanted or unsure statement
+    found: int = 0  # wanted statements that overlap a kept memory
     doubted: int = 0
     harmful: int = 0
     silent: int = 0
@@ -70,7 +70,7 @@ class Tally:
 
 
 def turns(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], TurnText]]:
-    """Each message with up to three of the person's messages before it."""
+    """Yield each message with up to three earlier messages of its conversation."""
     threads: dict[tuple[str, str], list[Said]] = defaultdict(list)
     for row in rows:
         thread = threads[row["voice"], str(row["conversation"])]
@@ -88,31 +88,31 @@ def turns(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Turn
 
 
 def judge(row: dict[str, Any], found: Sequence[Candidate], tally: Tally, *, show: bool) -> None:
-    """Add what came of one message to the tally."""
+    """Add the result of one message to the tally."""
     spans = list(_placed(row))
     wanted = [span for span in spans if span[2]["keep"] == "yes"]
     free = list(wanted)
     tally.messages += 1
     tally.wanted += len(wanted)
-    kept = [one for one in found if one.confidence >= _KEPT_FROM]
+    kept = [memory for memory in found if memory.confidence >= _KEPT_FROM]
     tally.kept += len(kept)
     tally.doubted += len(found) - len(kept)
     tolerated = [*wanted, *(span for span in spans if span[2]["keep"] == "unsure")]
-    tally.on_matter += sum(any(_is_on(one, span) for span in tolerated) for one in kept)
-    tally.found += sum(any(_is_on(one, span) for one in kept) for span in wanted)
+    tally.on_matter += sum(any(_is_on(memory, span) for span in tolerated) for memory in kept)
+    tally.found += sum(any(_is_on(memory, span) for memory in kept) for span in wanted)
     wrong = []
-    for one in kept:
-        match = next((span for span in free if _meets(one, span)), None)
+    for memory in kept:
+        match = next((span for span in free if _meets(memory, span)), None)
         if match:
             free.remove(match)
             tally.right += 1
             continue
-        wrong.append(one)
-        over = [span for span in spans if _meets(one, span)]
-        tally.harmful += any(_does_harm(span[2]) for span in over)
+        wrong.append(memory)
+        overlapped = [span for span in spans if _meets(memory, span)]
+        tally.harmful += any(_does_harm(span[2]) for span in overlapped)
     tally.silent += not wanted
     tally.noisy += not wanted and bool(kept)
-    text = "\n".join(one.content for one in found)
+    text = "\n".join(memory.content for memory in found)
     tally.secrets += len(row["secrets"])
     tally.leaked += sum(secret in text for secret in row["secrets"])
     if show and (wrong or free):
@@ -129,19 +129,19 @@ def _placed(row: dict[str, Any]) -> Iterator[tuple[int, int, dict[str, Any]]]:
         yield start, at, span
 
 
-def _is_on(one: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
-    shared = _shared(one, span)
-    return shared > 0 and (shared * 2 >= len(one.quote) or shared * 2 >= span[1] - span[0])
+def _is_on(memory: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
+    shared = _shared(memory, span)
+    return shared > 0 and (shared * 2 >= len(memory.quote) or shared * 2 >= span[1] - span[0])
 
 
-def _meets(one: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
-    shared = _shared(one, span)
-    return shared * 2 >= len(one.quote) and shared * 2 >= span[1] - span[0]
+def _meets(memory: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
+    shared = _shared(memory, span)
+    return shared * 2 >= len(memory.quote) and shared * 2 >= span[1] - span[0]
 
 
-def _shared(one: Candidate, span: tuple[int, int, dict[str, Any]]) -> int:
-    """The signs that a memory's quotation and a labelled statement have in common."""
-    return min(one.quote_start + len(one.quote), span[1]) - max(one.quote_start, span[0])
+def _shared(memory: Candidate, span: tuple[int, int, dict[str, Any]]) -> int:
+    """Return the number of characters shared by a memory's quotation and a statement."""
+    return min(memory.quote_start + len(memory.quote), span[1]) - max(memory.quote_start, span[0])
 
 
 def _does_harm(span: dict[str, Any]) -> bool:
@@ -149,7 +149,7 @@ def _does_harm(span: dict[str, Any]) -> bool:
 
 
 def read_rows(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The messages and the pairs of all files."""
+    """Return the messages and the pairs of all files."""
     rows = [
         json.loads(line)
         for path in paths
@@ -162,7 +162,7 @@ def read_rows(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[dict[st
 def messages(
     rows: Sequence[dict[str, Any]], extractor: Extractor, *, show: bool, by: str = "lang"
 ) -> dict[str, Any]:
-    """A row of figures for each language, or for each voice."""
+    """Return a row of figures for each language or, with `by="voice"`, for each voice."""
     tallies: dict[str, Tally] = defaultdict(Tally)
     for row, turn in turns(rows):
         judge(row, extractor.extract(turn).candidates, tallies[row[by]], show=show)
@@ -170,14 +170,17 @@ def messages(
 
 
 def pairs(rows: Sequence[dict[str, Any]], *, show: bool) -> dict[str, Any]:
-    """The share of right relations and of right answers to "is it about", by language."""
+    """Return the share of right relations and of right "about" answers, by language."""
     from memories.reader import reader
 
     right: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if "request" in row:
-            said, wanted = reader().about(row["request"], row["memory"]) >= 0.5, bool(row["about"])
-            right[row["lang"]]["about"].append(said == wanted)
+            answer, wanted = (
+                reader().about(row["request"], row["memory"]) >= 0.5,
+                bool(row["about"]),
+            )
+            right[row["lang"]]["about"].append(answer == wanted)
             continue
         (shares,) = reader().relations([(row["old"], row["new"])])
         best = max(shares, key=shares.__getitem__)

@@ -1,11 +1,11 @@
-"""Memory: how much does the whole product take, and what does the learned reader add to it?
+"""How much memory does the whole product use, and how much of it is the learned reader?
 
     .venv/bin/python bench/reader_memory.py [--turns 20] [--profile default]
 
-The product is started twice and given the same turns, memories and contexts: once as it is, once
-with a model in place of the reader's that loads nothing and finds nothing. Printed is the
-proportional memory (PSS) of all its processes, PostgreSQL and Redis included, in which a page that
-several processes share counts in parts that add up to one.
+The product is started twice and gets the same turns, memories and contexts: once unchanged, and
+once with a stub model for the reader that loads no weights and finds nothing. The figure is the
+proportional memory (PSS) of all its processes, including PostgreSQL and Redis. PSS divides a shared
+page among the processes that share it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bench.extraction import read_turns
 from bench.labelled import LANGUAGES
 from bench.product import Product, print_result, running
 
-# `site` imports it when a Python process starts: then the reader's session is one of no weights.
+# `site` imports this as `sitecustomize` in every Python process. It replaces the reader's model.
 _NOTHING = """
 import sys
 from importlib.abc import MetaPathFinder
@@ -89,9 +89,9 @@ def main() -> None:
 
 
 def measure(product: Product, turns: int) -> dict[str, list[int]]:
-    """MB of each process, by program, after the product has learned, written and recalled."""
-    said = [one.turn.user.text for language in LANGUAGES for one in read_turns(language)]
-    for number, text in enumerate(said[::7][:turns]):
+    """Use the product, then return the MB of each process, by program."""
+    texts = [row.turn.user.text for language in LANGUAGES for row in read_turns(language)]
+    for number, text in enumerate(texts[::7][:turns]):
         user = f"memory-{number % 4}"
         product.post(
             "/turns",
@@ -110,17 +110,17 @@ def measure(product: Product, turns: int) -> dict[str, list[int]]:
             while product.get("/memory/ops", user_id=f"memory-{number}", status=status)["results"]:
                 pass
     found: dict[str, list[int]] = defaultdict(list)
-    for one in _children(os.getpid()):
-        with suppress(OSError):  # it has ended
-            found[_program(one)].append(_megabytes(one))
+    for process in _children(os.getpid()):
+        with suppress(OSError):  # the process has ended
+            found[_program(process)].append(_megabytes(process))
     return {program: sorted(sizes) for program, sizes in found.items()}
 
 
 def _children(process: int) -> list[int]:
-    """All processes that this one started, and those that they started."""
+    """Return all descendants of a process."""
     lists = Path(f"/proc/{process}/task").glob("*/children")
-    direct = [int(one) for each in lists for one in each.read_text().split()]
-    return [*direct, *(one for child in direct for one in _children(child))]
+    direct = [int(pid) for path in lists for pid in path.read_text().split()]
+    return [*direct, *(pid for child in direct for pid in _children(child))]
 
 
 def _program(process: int) -> str:
@@ -130,7 +130,7 @@ def _program(process: int) -> str:
 
 def _megabytes(process: int) -> int:
     lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    return next(int(one.split()[1]) // 1024 for one in lines if one.startswith("Pss:"))
+    return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("Pss:"))
 
 
 if __name__ == "__main__":

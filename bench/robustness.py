@@ -1,11 +1,11 @@
-"""Robustness: does any sentence break a step of learning?
+"""Robustness: does any sentence raise an exception in a step of learning?
 
     .venv/bin/python bench/robustness.py [--sentences 20000] [--seed 1] [FILE…]
 
-Every message of the stored dialogues (LoCoMo, MemoryBank), where files are given, and generated
-sentences of both languages (`bench/sentences.py`) go through what a message meets: screening,
-extraction, arbitration, summaries, files, import (`bench/language_steps.py`). Prints each kind of
-exception with the place that raised it, never a text of a dialogue.
+Every message of the given dialogue files (LoCoMo, MemoryBank) and generated sentences of both
+languages (`bench/sentences.py`) go through the steps that process a message: screening, extraction,
+arbitration, summaries, files, import (`bench/language_steps.py`). The output lists each kind of
+exception with the place that raised it, but no text of a dialogue.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def messages(path: Path) -> Iterator[str]:
-    """Every message of a stored dialogue, by whoever it was said."""
+    """Yield every message of a dialogue file, of both speakers."""
     from bench.compaction import read
 
     for talk in read(path):
@@ -61,7 +61,10 @@ def messages(path: Path) -> Iterator[str]:
 
 
 def broken(texts: Iterable[str], *, show: bool = False) -> tuple[Counter[str], int]:
-    """Which steps raised what, and how many candidates there were. `show` an example of each."""
+    """Run all steps on all texts. Return the exceptions by place, and the number of candidates.
+
+    With `show`, print one example of each exception.
+    """
     from bench.language_steps import LanguageSteps
 
     path = LanguageSteps()
@@ -70,7 +73,7 @@ def broken(texts: Iterable[str], *, show: bool = False) -> tuple[Counter[str], i
         for name, step in path.steps.items():
             try:
                 step(text)
-            except Exception as error:  # every one counts, whatever it is
+            except Exception as error:  # any exception counts
                 place = f"{name}: {type(error).__name__} {_place(error)}"
                 if show and not found[place]:
                     print(f"{place}\n       {text[:200]!r}")
@@ -81,7 +84,9 @@ def broken(texts: Iterable[str], *, show: bool = False) -> tuple[Counter[str], i
 
 def _place(error: Exception) -> str:
     ours = [
-        one for one in traceback.extract_tb(error.__traceback__) if "site-pack" not in one.filename
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "site-pack" not in frame.filename
     ]
     return f"{Path(ours[-1].filename).relative_to(ROOT)}:{ours[-1].lineno}"
 

@@ -1,13 +1,13 @@
-"""Does a checkout give the same answers as another: the same ids in the same order, equal scores?
+"""Do two checkouts give the same answers: the same ids in the same order, with equal scores?
 
     .venv/bin/python bench/same_answers.py --write before.jsonl [--root /path/of/a/checkout]
     .venv/bin/python bench/same_answers.py --compare before.jsonl
 
-A generated store (three people, both languages, conversations with speakers, long memories, and one
-person with more memories than are compared word by word) gets 200 questions over the API: 150
-searches and 50 contexts. The ids and dates of the store are fixed, and so is the time of scoring,
-so two runs differ only if the code does. Scores are written unrounded. With `--compare` the program
-ends with 1 if an id differs, or a score by more than 1e-6.
+A generated store has three people, both languages, conversations with speakers, long memories, and
+one person with more memories than the limit for exhaustive comparison. It gets 200 questions over
+the API: 150 searches and 50 contexts. The ids, the dates and the time of scoring are fixed, so two
+runs differ only if the code differs. Scores are written unrounded. With `--compare` the exit status
+is 1 if an id differs, or a score differs by more than 1e-6.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--root", default=str(Path(__file__).resolve().parent.parent))
     parser.add_argument("--write")
     parser.add_argument("--compare")
-    parser.add_argument("--ask", help=argparse.SUPPRESS)  # in the checkout, by this program itself
+    parser.add_argument("--ask", help=argparse.SUPPRESS)  # used by the subprocess in the checkout
     wanted = parser.parse_args()
     if wanted.ask:
         _ask_everything(Path(wanted.ask))
@@ -65,8 +65,8 @@ def main() -> None:
         subprocess.run(program, cwd=wanted.root, env=environment, check=True)
         answers = _read(kept)
     wrong = differences(_read(Path(wanted.compare)), answers) if wanted.compare else []
-    for one in wrong[:20]:
-        print(one)
+    for difference in wrong[:20]:
+        print(difference)
     print(json.dumps({"answers": len(answers), "different": len(wrong)}))
     sys.exit(bool(wrong))
 
@@ -76,12 +76,12 @@ def _read(path: Path) -> list[Any]:
 
 
 def differences(before: list[Any], after: list[Any]) -> list[str]:
-    """Say for each answer that isn't the same what differs first."""
+    """Describe the first difference of each answer that differs."""
     if len(before) != len(after):
         return [f"{len(before)} answers before, {len(after)} now"]
     wrong = []
     for old, new in zip(before, after, strict=True):
-        names = [[one[0] for one in answer["found"]] for answer in (old, new)]
+        names = [[hit[0] for hit in answer["found"]] for answer in (old, new)]
         apart = [
             abs(a[1] - b[1])
             for a, b in zip(old["found"], new["found"], strict=False)
@@ -115,8 +115,8 @@ def _ask_everything(kept: Path) -> None:
         _fill()
         _print_sizes()
         with kept.open("w") as sink:
-            for one in _answers():
-                sink.write(json.dumps(one, ensure_ascii=False) + "\n")
+            for answer in _answers():
+                sink.write(json.dumps(answer, ensure_ascii=False) + "\n")
     finally:
         from django.db import connections
 
@@ -218,42 +218,42 @@ def _answers() -> Iterator[dict[str, object]]:
 
     with as_system():
         api = Api(keys.create(name="bench", scopes=["read", "write"])[1])
-    seen: list[tuple[str, float]] = []
+    scores: list[tuple[str, float]] = []
     plain_hits: Any = search._hits
     plain_build = context.build
 
     def hits(found: Any, **named: Any) -> Any:
-        seen.extend((ranked.unit.id, float(ranked.relevance)) for ranked, _ in found)
+        scores.extend((ranked.unit.id, float(ranked.relevance)) for ranked, _ in found)
         return plain_hits(found, **named)
 
     def build(*given: Any, **named: Any) -> Any:
         built = plain_build(*given, **named)
         for one in (*built.gathered.memories, *built.gathered.missed):
-            seen.append((one.memory.public_id, float(one.parts.total)))
-        seen.extend((one.episode.public_id, one.similarity) for one in built.gathered.episodes)
+            scores.append((one.memory.public_id, float(one.parts.total)))
+        scores.extend((one.episode.public_id, one.similarity) for one in built.gathered.episodes)
         return built
 
-    setattr(search, "_hits", hits)  # noqa: B010  mypy knows them as functions
+    setattr(search, "_hits", hits)  # noqa: B010  mypy rejects a plain assignment
     setattr(context, "build", build)  # noqa: B010
     setattr(recall, "timezone", SimpleNamespace(now=lambda: _NOW))  # noqa: B010
     rng = random.Random(11)
     for number in range(SEARCHES + CONTEXTS):
         name = ("ada", "lin", "many")[number % 3]
         text = (_chinese if name == "lin" else _sentence)(rng, number)
-        seen.clear()
+        scores.clear()
         if number < SEARCHES:
             asked: dict[str, Any] = {"user_id": name, "query": text, "limit": 20}
             asked |= {"types": "memory"} if number % 2 else {}
-            told = answer(api.get("/search", **asked))
-            shown = [one["id"] for one in told["results"]]
+            body = answer(api.get("/search", **asked))
+            shown = [one["id"] for one in body["results"]]
         else:
             asked = {"user_id": name, "message": text}
             asked |= {"conversation_id": "c1"} if number % 2 else {}
-            told = answer(api.post("/memory/context", asked))
-            shown = [told["block"]]
-            with as_system(), connection.cursor() as cursor:  # as if it had not been asked
+            body = answer(api.post("/memory/context", asked))
+            shown = [body["block"]]
+            with as_system(), connection.cursor() as cursor:  # undo the effect of the context
                 cursor.execute("UPDATE memories_memory SET last_accessed_at = NULL")
-        yield {"asked": asked, "found": list(seen), "block": shown}
+        yield {"asked": asked, "found": list(scores), "block": shown}
 
 
 if __name__ == "__main__":

@@ -1,16 +1,17 @@
-"""Does it stay as fast with many other people, and with very many memories of one's own?
+"""Does recall stay fast with many other users, and for a user with very many memories?
 
     .venv/bin/python bench/scale.py [--memories 1000000] [--users 10000] [--big 100000]
 
-Three questions, each a ratio within one run:
-- `POST /memory/context` of a user with 1,000 memories, among 10,000 memories and among all;
-- the same of a user with `--big` memories, against the user with 1,000, before and after the
-  operation that gives that user an index of their own;
-- of the ten nearest by exact comparison, how many does that index find?
+Three figures, each a ratio within one run:
+- the time of `POST /memory/context` for a user with 1,000 memories, in a database with `--memories`
+  memories against one with 10,000;
+- the same call for a user with `--big` memories, against the user with 1,000, before and after that
+  user gets an own vector index;
+- the share of the ten exactly nearest memories that the index finds.
 
-The 10,000 and all of them lie in two products that are asked in turn. The rows are copied straight
-into the tables: sentences of a small grammar, their vectors a few thousand real ones with noise
-added, so that they lie in clusters as real ones do.
+Two instances hold 10,000 and `--memories` memories; their calls alternate. The rows are copied
+directly into the tables. The texts come from a small grammar. The vectors are a few thousand real
+ones with added noise, so that they form clusters as real vectors do.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from memcenter.providers.embedders import BundledEmbedder
 
 USUAL, BIG, OTHER = "usual", "big", "other"
 _BASE = 4_000
-_NOISE = 0.02  # a coordinate; about .45 of a unit vector's length over 512
+_NOISE = 0.02  # per coordinate; about 0.45 in length over 512 dimensions
 Connection = psycopg.Connection[tuple[object, ...]]
 
 _MEMORIES = """
@@ -48,7 +49,7 @@ SELECT {values} FROM generate_series(1, %(count)s) AS n
   JOIN bench_base b ON b.place = (n::bigint * 7919 + %(seed)s) %% %(base)s
   CROSS JOIN (SELECT * FROM memories_memory WHERE public_id = %(template)s) t
 """
-# Without a version, a memory can't be changed.
+# A memory without a version can't be changed.
 _VERSIONS = """
 INSERT INTO memories_memoryversion
        (user_id, memory_id, number, kind, content, summary, candidate_text, change, actor, reason,
@@ -71,7 +72,7 @@ SELECT m.user_id, 'memory', m.id, b.terms || m.id::text, cardinality(b.terms) + 
 
 @dataclass(frozen=True)
 class Base:
-    """The sentences that everything is made of, with their vectors, shape (count, dimensions)."""
+    """The base sentences and their vectors, shape (count, dimensions)."""
 
     sentences: Sequence[str]
     vectors: np.ndarray[tuple[int, ...], np.dtype[np.float32]]
@@ -100,7 +101,7 @@ def main() -> None:
 
 
 def measure(few: Product, many: Product, wanted: argparse.Namespace) -> dict[str, list[float]]:
-    """In turn, so that whatever else the machine does hits all alike."""
+    """Time the calls alternately, so that other load affects all of them equally."""
     everybody = f"1,000 of {wanted.memories:,}"
     times = in_turn(
         {
@@ -141,7 +142,7 @@ while not Operation.objects.filter(pk=wanted.pk, status="succeeded").exists():
 
 
 def make_people(product: Product, count: int) -> None:
-    """Each with one memory written the usual way, for the first two: the template of the rest."""
+    """Create the users. The memories of the first two, written by the API, serve as templates."""
     for name in (USUAL, BIG):
         product.post("/memory/long_term", {"user_id": name, "content": "Likes maps in Leeds"})
     code = f"""
@@ -181,7 +182,7 @@ class Filler:
         self._copy(f"{user}", count)
 
     def fill_others(self, count: int) -> None:
-        """Spread over everybody else."""
+        """Write memories that are spread over all other users."""
         like = f"{OTHER}-%"
         query = "SELECT min(id), count(*) FROM ops_user WHERE external_id LIKE %s"
         first, people = self._owner.execute(query, [like]).fetchone() or (0, 1)
@@ -216,7 +217,7 @@ class Filler:
         )
 
     def _columns(self, user: str) -> dict[str, sql.Composable]:
-        """Every column as the template has it, but for these."""
+        """Return the columns: copied from the template, except for owner, id and text."""
         names = self._owner.execute(
             "SELECT column_name::text FROM information_schema.columns"
             " WHERE table_name = 'memories_memory' AND column_name <> 'id'"
@@ -251,7 +252,7 @@ class Filler:
             copy.write(b"\xff\xff")
 
     def _packed(self, rows: np.ndarray, rng: np.random.Generator) -> bytes:
-        """Rows of PostgreSQL's binary COPY: each field with its length before it."""
+        """Return rows in the format of PostgreSQL's binary COPY: each field follows its length."""
         size = self._base.vectors.shape[1]
         near = self._base.vectors[rows[:, 2]]
         near = near + _NOISE * rng.standard_normal(near.shape, dtype=np.float32)
@@ -287,7 +288,7 @@ class Filler:
 
 
 def in_turn(whom: Mapping[str, tuple[Product, str]], count: int) -> dict[str, list[float]]:
-    """Seconds of each call, after ten that aren't counted."""
+    """Return the seconds of each call, after ten warm-up calls."""
     rng = random.Random(11)
     times: dict[str, list[float]] = {name: [] for name in whom}
     for product, _ in whom.values():
@@ -329,7 +330,7 @@ print(json.dumps(sum(found) / len(found)))
 
 def report(times: dict[str, list[float]], recall: float, wanted: argparse.Namespace) -> None:
     print_times(times)
-    few, all_, compared, again, indexed = (percentile(one, 0.5) for one in times.values())
+    few, all_, compared, again, indexed = (percentile(seconds, 0.5) for seconds in times.values())
     print_result(
         {
             "all_over_10000": round(all_ / few, 2),

@@ -1,10 +1,10 @@
-"""How many secrets stay out of what is derived, and how many harmless statements are touched.
+"""How many secrets are kept out of derived texts, and how many harmless statements are masked?
 
     python bench/secret_screening.py [FILE ...]
 
-Each row of a set: `text`, `secrets` (what may not survive; none where it is harmless), `class`
-and `author`. A secret counts as kept out when no part of it of four signs or more is left by a
-direct write, by learning from a turn, and in the texts that are summarized and indexed.
+Each row of a set has `text`, `secrets` (empty if the text is harmless), `class` and `author`. A
+secret counts as kept out if no four consecutive characters of it remain after a direct write, after
+learning from a turn, or in the texts that are summarized and indexed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memories.reader import reader
 from memories.screening import learned_secrets
 
 SETS = Path(__file__).parent / "data" / "secrets"
-_PART = 4  # signs of a secret that may not stand anywhere
+_PART = 4  # length of the parts of a secret that must not remain
 _WHEN = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 
 
@@ -59,9 +59,9 @@ class Score:
 
 def rows(*files: Path) -> list[Row]:
     return [
-        Row(one["text"], tuple(one["secrets"]), one["class"], one["author"], file.stem[-2:])
+        Row(row["text"], tuple(row["secrets"]), row["class"], row["author"], file.stem[-2:])
         for file in files or sorted(SETS.glob("*.jsonl"))
-        for one in map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())
     ]
 
 
@@ -89,7 +89,7 @@ def score(chosen: Iterable[Row]) -> Score:
 
 
 def surviving(row: Row) -> str:
-    """A text made of this one in which a part of the secret still stands, or nothing."""
+    """Return a derived text that still contains a part of a secret, or an empty text."""
     for text in derived(row.text):
         if any(_is_left(secret, text, row.text) for secret in row.secrets):
             return text
@@ -97,7 +97,7 @@ def surviving(row: Row) -> str:
 
 
 def derived(text: str) -> Iterator[str]:
-    """All that is made of a message or of a direct write."""
+    """Yield the texts that the product derives from a message or a direct write."""
     screened = masking.screen(text)
     yield "" if screened.drop else screened.text
     masked, reply = masking.masked_together([text, "Noted."], read=True)
@@ -114,11 +114,11 @@ def derived(text: str) -> Iterator[str]:
 
 
 def _is_left(secret: str, text: str, original: str) -> bool:
-    """Whether the secret, or four signs in a row of it, stand in the text."""
+    """Return whether the text contains the secret or four consecutive characters of it."""
     if len(secret) <= _PART:
         return secret in text
     parts = {secret[n : n + _PART] for n in range(len(secret) - _PART + 1)}
-    # "pass" of "password" stands beside it, too, and what a summary calls the speakers is ours.
+    # A part doesn't count if it also occurs elsewhere, as "pass" in "password", or in labels.
     outside = original.replace(secret, "\x00") + "- User: - Assistant: Noted. - 用户：- 助手："
     return any(part in text and part not in outside for part in parts if part.strip())
 
@@ -136,7 +136,7 @@ def main() -> None:
                 f" ({found.share_kept_out:.1%}), harmless touched {found.touched} of"
                 f" {found.harmless} ({found.share_touched:.1%})"
             )
-            print(*(f"  {one}" for one in found.failures), sep="\n")
+            print(*(f"  {failure}" for failure in found.failures), sep="\n")
             shares = (round(found.share_kept_out, 4), round(found.share_touched, 4))
             figures[f"{language} {author}"] = dict(
                 zip(("kept_out", "touched"), shares, strict=True)

@@ -1,9 +1,9 @@
-"""Sentences that nobody wrote, in both languages: to see whether any of them breaks something.
+"""Generated sentences in both languages, for robustness tests.
 
-A sentence is worded by a small grammar, taken from our own labelled sets, put together from halves
-of two of those, or written from one of the product's own patterns, so that its rules are met.
-Most of them are then bent: words go missing, come twice or change places, quotes stay open,
-letters are swapped for ones that look alike, figures and dates become impossible.
+A sentence is made by a small grammar, taken from our labelled sets, joined from halves of two such
+texts, or generated from one of the product's patterns, so that its rules apply. Most sentences are
+then distorted: words are dropped, repeated or swapped, quotes stay open, letters are replaced by
+look-alikes, figures and dates become impossible.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _SIGNS = (
 
 
 class Sentences:
-    """An endless supply; the same `seed` gives the same sentences."""
+    """An endless iterator of sentences; the same `seed` gives the same sentences."""
 
     def __init__(self, *, seed: int, rules: bool = True) -> None:
         self._rng = random.Random(seed)
@@ -76,7 +76,7 @@ class Sentences:
         )
         text = make(language)
         for _ in range(self._rng.choice((0, 1, 1, 2, 3))):
-            text = self._rng.choice(_BENDINGS)(text, self._rng)
+            text = self._rng.choice(_DISTORTIONS)(text, self._rng)
         return text
 
     def worded(self, language: str) -> str:
@@ -95,8 +95,10 @@ class Sentences:
         return self._rng.choice(self._ours[language])
 
     def _crossed(self, language: str) -> str:
-        one, other = self._of_ours(language), self._of_ours(self._rng.choice(LANGUAGES))
-        return one[: self._rng.randint(0, len(one))] + other[self._rng.randint(0, len(other)) :]
+        first, second = self._of_ours(language), self._of_ours(self._rng.choice(LANGUAGES))
+        return (
+            first[: self._rng.randint(0, len(first))] + second[self._rng.randint(0, len(second)) :]
+        )
 
     def _ruled(self, language: str) -> str:
         if not self._patterns:
@@ -106,9 +108,11 @@ class Sentences:
 
 
 def _ours(language: str) -> list[str]:
-    """Every text of the labelled sets in that language."""
+    """Return every text of the labelled sets in a language, without duplicates."""
     found: dict[str, None] = {}
-    for path in sorted(one for name in _SETS for one in (DATA / name).glob(f"*{language}*.jsonl")):
+    for path in sorted(
+        file for name in _SETS for file in (DATA / name).glob(f"*{language}*.jsonl")
+    ):
         for line in path.read_text("utf-8").splitlines():
             found.update(dict.fromkeys(_texts(json.loads(line))))
     return list(found)
@@ -125,10 +129,10 @@ def _texts(row: object) -> Iterator[str]:
 
 def _rules() -> list[patterns.Named]:
     found, _ = patterns.of_project()
-    return [one for one in found if one.module.startswith("memories.extraction.")]
+    return [pattern for pattern in found if pattern.module.startswith("memories.extraction.")]
 
 
-Bending = Callable[[str, random.Random], str]
+Distortion = Callable[[str, random.Random], str]
 
 
 def _halved(text: str, rng: random.Random) -> str:
@@ -183,6 +187,6 @@ def _span(text: str, rng: random.Random) -> tuple[int, int]:
     return at, end
 
 
-_BENDINGS: Sequence[Bending] = (
+_DISTORTIONS: Sequence[Distortion] = (
     _halved, _shuffled, _repeated, _dropped, _signed, _alike, _cased, _quoted
 )  # fmt: skip

@@ -1,18 +1,17 @@
-"""Learns which memories help with a prompt: a map of the prompt's vector, and the evidence.
+"""Train the selection of memories for a prompt: a map of the prompt's vector, and weights.
 
     .venv/bin/python bench/train_prompts.py [--write] [FILE...]
 
-From the people of `training/data/block` (`bench/block.py` says what they are) and the questions and
-chatter that `train_statements.py` learns from. The prompt's vector is moved by an affine map of low
-rank; the cosine of the moved vector and what else speaks for a memory (`Signs`) are weighed by a
-logistic regression; both are learned together (Adam, Kingma and Ba 2015), each memory that is
-wanted or out of place counting once. A memory is always in where the product has it always in:
-constraints, pinned memories and what the reader takes for a wish on how to be answered.
+The training data are the people of `training/data/block` (see `bench/block.py`), and the questions
+and chatter of `train_statements.py`. An affine map of low rank is applied to the prompt's vector.
+A logistic regression weighs the cosine of the mapped vector and the other evidence (`Signs`). Both
+are trained together (Adam, Kingma and Ba 2015). Every memory labelled as wanted or out of place
+counts once. Memories that the product always includes are left out of the training: constraints,
+pinned memories, and wishes about the manner of answers as the reader detects them.
 
-Each file has one writer. The printed figures are of files that were not learned from, at a
-threshold that was chosen without them: within the other files, so that `OUT_OF_PLACE` of the
-points shown there are out of place. `--write` learns from all files and takes its bias from the
-odds of the files that were left out one by one.
+Each file has one writer. The printed figures are cross-validated by file. The threshold is chosen
+on the other files, so that a share of `OUT_OF_PLACE` of the memories shown there is out of place.
+`--write` trains on all files and takes the bias from the log-odds of the held-out files.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ Floats = NDArray[np.float64]
 Parameters = dict[str, Floats]
 DATA = train_statements.ROOT / "training" / "data" / "block"
 RANK, EPOCHS, BATCH, STEP, DECAY, DROPPED = 32, 40, 256, 3e-3, 0.3, 0.5
-PARTS = 2  # of the files that are learned from, to choose the threshold within them
+PARTS = 2  # folds of the training files, for choosing the threshold
 OUT_OF_PLACE = 0.048
-CHATTER = 0.15  # how much a memory beside chatter counts
+CHATTER = 0.15  # weight of a memory in a chatter row
 SIGNS = {
     "matched": "share",
     "concept": "concept",
@@ -56,11 +55,10 @@ SIGNS = {
 
 @dataclass(frozen=True)
 class Table:
-    """One row for each prompt and memory. `wanted` is 1, 0, or nan where it doesn't matter.
+    """One row per prompt and memory. `wanted` is 1 (wanted), 0 (out of place) or nan (unlabelled).
 
-    Rows with `always` are in every block of the product and need no learning. `ordinary` says that
-    the memory is to be found by relevance: neither a constraint, nor pinned, nor labelled as wanted
-    in every prompt.
+    Rows with `always` are in every block and need no training. `ordinary` marks memories that have
+    to be found by relevance: not a constraint, not pinned, and not wanted by every prompt.
     """
 
     file: NDArray[np.int64]
@@ -79,27 +77,29 @@ class Table:
 
 def main(paths: Sequence[Path], *, write: bool) -> None:
     files = [block.read(path) for path in paths]
-    told = _joined([row for at, file in enumerate(files) for one in file for row in _rows(one, at)])
+    labelled = _joined(
+        [row for at, file in enumerate(files) for person in file for row in _rows(person, at)]
+    )
     asked = _joined(list(_asked()))
-    passed = np.zeros(len(told.file), dtype=bool)
-    odds = np.zeros(len(told.file))
+    passed = np.zeros(len(labelled.file), dtype=bool)
+    odds = np.zeros(len(labelled.file))
     for file in range(len(files)):
-        unseen = told.file == file
-        others = told.where(~unseen)
+        unseen = labelled.file == file
+        others = labelled.where(~unseen)
         least = _threshold(others, _held_out(others, asked))
-        odds[unseen] = _odds(_learn(others, asked), told.where(unseen))
+        odds[unseen] = _odds(_learn(others, asked), labelled.where(unseen))
         passed[unseen] = odds[unseen] >= least
     figures = {
-        str(language): _figures(told, passed, told.language == language)
-        for language in np.unique(told.language)
+        str(language): _figures(labelled, passed, labelled.language == language)
+        for language in np.unique(labelled.language)
     }
     if write:
-        _write(_learn(told, asked), least=_threshold(told, odds))
+        _write(_learn(labelled, asked), least=_threshold(labelled, odds))
     print_result({"files": len(files), "people": sum(map(len, files)), **figures})
 
 
 def _held_out(rows: Table, asked: Table) -> Floats:
-    """Return the odds of each row by a model that has not seen the row's file."""
+    """Return the log-odds of each row, by a model that was not trained on the row's file."""
     odds = np.zeros(len(rows.file))
     for part in range(PARTS):
         unseen = rows.file % PARTS == part
@@ -108,20 +108,20 @@ def _held_out(rows: Table, asked: Table) -> Floats:
 
 
 def _rows(person: block.Person, file: int) -> Iterator[Table]:
-    texts = [one["content"] for one in person.memories]
+    texts = [row["content"] for row in person.memories]
     wishes = BundledExtractor(reader())
     always = np.array(
         [
-            one["kind"] == "constraint"
-            or bool(one.get("pinned"))
-            or wishes.says_how_to_answer(one["content"])
-            for one in person.memories
+            row["kind"] == "constraint"
+            or bool(row.get("pinned"))
+            or wishes.says_how_to_answer(row["content"])
+            for row in person.memories
         ]
     )
     ordinary = np.array([person.group_of(place) == "ordinary" for place in range(len(texts))])
     lines = [
-        Line("learn", one["prompt"], frozenset(texts[place] for place in one["must"]))
-        for one in person.prompts
+        Line("learn", row["prompt"], frozenset(texts[place] for place in row["must"]))
+        for row in person.prompts
     ]
     cases = train_statements.cases(("", dict(enumerate(texts)), lines))
     for prompt, case in zip(person.prompts, cases, strict=True):
@@ -132,7 +132,11 @@ def _rows(person: block.Person, file: int) -> Iterator[Table]:
 
 
 def _asked() -> Iterator[Table]:
-    """What answers a question helps with it, and chatter needs nothing; the rest is not known."""
+    """Yield tables of questions and chatter.
+
+    Answers to a question are wanted; its other memories are unlabelled. All memories are out of
+    place for chatter.
+    """
     for path in sorted(floor.FOLDER.glob("floor-*.txt")):
         memories, lines = floor.read(path)
         learn = [line for line in lines if line.part == "learn"]
@@ -164,11 +168,13 @@ def _signs(signs: Signs) -> Floats:
 
 def _joined(tables: Sequence[Table]) -> Table:
     names = vars(tables[0])
-    return Table(**{name: np.concatenate([vars(one)[name] for one in tables]) for name in names})
+    return Table(
+        **{name: np.concatenate([vars(table)[name] for table in tables]) for name in names}
+    )
 
 
 def _learn(*tables: Table) -> Parameters:
-    rows = _joined([one.where(~one.always & ~np.isnan(one.wanted)) for one in tables])
+    rows = _joined([table.where(~table.always & ~np.isnan(table.wanted)) for table in tables])
     random = np.random.default_rng(0)
     size = rows.prompts.shape[1]
     now: Parameters = {
@@ -200,7 +206,7 @@ def _learn(*tables: Table) -> Parameters:
 def _slopes(
     now: Parameters, rows: Table, batch: NDArray[np.int64], kept: NDArray[np.bool_]
 ) -> Parameters:
-    """Of the mean log loss, by each parameter."""
+    """Return the gradient of the mean log loss by each parameter."""
     asked = rows.prompts[batch] * kept / (1 - DROPPED)
     memories, signs = rows.memories[batch], rows.signs[batch]
     moved = _moved(now, asked)
@@ -233,7 +239,7 @@ def _odds(now: Parameters, rows: Table) -> Floats:
 
 
 def _threshold(rows: Table, odds: Floats) -> float:
-    """The lowest at which no more than `OUT_OF_PLACE` of what is shown is out of place."""
+    """Return the lowest threshold that shows at most a share of `OUT_OF_PLACE` out of place."""
     fitting = [
         least
         for least in np.quantile(odds, np.linspace(0.2, 1, 400)).tolist()

@@ -1,13 +1,14 @@
-"""Learns how messages are ranked: `message_weights.json` and `message_trees.npz` with its card.
+"""Train the ranking of messages: `message_weights.json`, `message_trees.npz` and its card.
 
     .venv/bin/python bench/train_ranking.py [--write] [MEMORYBANK_FILE…]
 
-Learned on the dialogues of our own (`bench/data/retrieval`, each among the turns of the others)
-and, where its files are given, on MemoryBank's marked questions. Never on LoCoMo. The features are
-the product's own (`messages.features_of`). First the weights: the loss is listwise, minus the log
-of the softmax share of the marked messages (Cao et al. 2007), with a penalty for leaving the
-recipe. Then trees over the best by that sum (`bench/boosting.py`). Figures are cross-validated:
-a dialogue is ranked by weights and trees that didn't see it. The same input gives the same numbers.
+The training data are our dialogues (`bench/data/retrieval`, each with the turns of the others as
+distractors) and MemoryBank's marked questions, if its files are given. LoCoMo is never used. The
+features are those of the product (`messages.features_of`). First the weights are trained with a
+listwise loss, the negative log of the softmax share of the marked messages (Cao et al. 2007), plus
+a penalty for deviating from the recipe. Then trees are trained on the messages with the best sums
+(`bench/boosting.py`). The figures are cross-validated: a dialogue is ranked by weights and trees
+that were not trained on it. The same input gives the same numbers.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ from memories.retrieval.weights import RECIPE
 Floats = NDArray[np.float64]
 FOLDER = Path(__file__).resolve().parent.parent / "memories/retrieval/data"
 AT = (1, 5, 10, 25, 50)
-SHARPNESS = 8.0  # of the softmax over the recipe's scores
-PENALTY = 100.0  # for a feature one standard deviation wide that leaves the recipe by 1
-HARDEST = 120  # of the unmarked, by the recipe
+SHARPNESS = 8.0  # factor of the recipe's scores in the softmax
+PENALTY = 100.0  # of the squared deviation from the recipe, for standardised features
+HARDEST = 120  # messages per question that the recipe ranks best
 STEPS, RATE, FOLDS = 120, 0.05, 3
 TREES = Options()
 
@@ -63,13 +64,13 @@ def main(paths: Sequence[str], *, write: bool) -> None:
 
 
 def _figures(cases: Sequence[Case]) -> Iterator[tuple[str, dict[str, float | int]]]:
-    """Of each group, by the recipe, by weights and by trees that didn't see the dialogue's fold."""
+    """Yield the figures of each group, by the recipe and by cross-validated weights and trees."""
     sources = sorted({case.source for case in cases})
-    ranked: dict[str, list[Asked]] = {"recipe": [_ranked(one, _weighed(one)) for one in cases]}
+    ranked: dict[str, list[Asked]] = {"recipe": [_ranked(case, _weighed(case)) for case in cases]}
     for fold in range(FOLDS):
         left_out = set(sources[fold::FOLDS])
         learned = _learn([case for case in cases if case.source not in left_out])
-        for case in (one for one in cases if one.source in left_out):
+        for case in (case for case in cases if case.source in left_out):
             sums = _weighed(case, learned.weights)
             ranked.setdefault("weights", []).append(_ranked(case, sums))
             scores = _looked_at_again(case, sums, learned.forest)
@@ -80,7 +81,9 @@ def _figures(cases: Sequence[Case]) -> Iterator[tuple[str, dict[str, float | int
 
 
 def _ranked(case: Case, scores: Floats) -> Asked:
-    wanted = frozenset(one for one, mark in zip(case.ids, case.marked, strict=True) if mark)
+    wanted = frozenset(
+        message_id for message_id, mark in zip(case.ids, case.marked, strict=True) if mark
+    )
     best = np.argsort(-scores, kind="stable")[:50]
     return Asked(case.group, wanted, [case.ids[row] for row in best])
 
@@ -93,7 +96,7 @@ def _learn(cases: Sequence[Case]) -> Learned:
 
 
 def _ranking(case: Case, sums: Floats) -> Ranking:
-    """What the trees learn from: the best by the sum, and whatever else is marked."""
+    """Return the training rows of the trees: the best messages by sum, and all marked ones."""
     best = np.argsort(-sums, kind="stable")[: rerank.LOOKED_AT]
     rows = np.union1d(best, np.flatnonzero(case.marked))
     start = rerank.SHARPNESS * scaled(sums)[rows]
@@ -120,7 +123,7 @@ def _weighed(case: Case, weights: dict[str, float] | None = None) -> Floats:
 
 
 def _learned_weights(cases: Sequence[Case]) -> dict[str, float]:
-    """Adam (Kingma and Ba 2015) on the whole set, from the recipe on."""
+    """Optimise the weights with Adam (Kingma and Ba 2015), full batch, starting at the recipe."""
     hard = [_hardest(case) for case in cases]
     spread = np.vstack([features for features, _ in hard]).std(axis=0) + 1e-9
     change = np.zeros(len(NAMES))
@@ -133,7 +136,7 @@ def _learned_weights(cases: Sequence[Case]) -> dict[str, float]:
         square = 0.99 * square + 0.01 * slope**2
         change -= RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
     weights = _recipe() + change / spread / SHARPNESS
-    return {name: round(float(one), 3) for name, one in zip(NAMES, weights, strict=True)}
+    return {name: round(float(weight), 3) for name, weight in zip(NAMES, weights, strict=True)}
 
 
 def _slope(

@@ -1,12 +1,13 @@
-"""Learns how questions find short statements: a map of the question's vector, and the evidence.
+"""Train how questions find short statements: a map of the question's vector, and weights.
 
     .venv/bin/python bench/train_statements.py [--write]
 
-From `learn` of `bench/data/retrieval/floor-*.txt`, the samples of the tests and the 60 bilingual
-pairs of `pairs-learn.tsv`. The map is a ridge regression from a question's vector to what is
-missing to the vector of its memory, cut to `RANK` dimensions. The evidence is a logistic
-regression over vectors whose map didn't see the person, so that it isn't trusted too much.
-`held-out` and `pairs.tsv` are never learned from. The same input gives the same numbers.
+The training data are the part `learn` of `bench/data/retrieval/floor-*.txt`, the samples of the
+tests and the 60 bilingual pairs of `pairs-learn.tsv`; never `held-out` or `pairs.tsv`. The map is a
+ridge regression from a question's vector to the difference between its memory's vector and its own,
+reduced to `RANK` dimensions. The weights of the evidence come from a logistic regression. Its
+vectors are mapped by maps that were not trained on the same person, to avoid overfitting. The same
+input gives the same numbers.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ TARGET = ROOT / "memories/retrieval/data"
 SAMPLES = ROOT / "tests/memories/retrieval/data"
 RIDGE, RANK = 8.0, 64
 LEARNED = ("bias", "cosine", "share", "concept", "personal", "beside", "length")
-RARE = 10.0  # chosen: such a word is enough alone, also where a vector is missing
-# How often a related memory, one beside chatter, and one beside an unanswerable question count.
-BORE_ON, CHATTER, UNKNOWN = 30.0, 10.0, 5.0
-# Each pair of files is the same situation in both languages, so they are left out together.
+RARE = 10.0  # set by hand: a rare word is sufficient evidence, even without a vector
+# Weights of a wanted memory, a memory in a chatter row, and one for an unanswerable question.
+WANTED, CHATTER, UNKNOWN = 30.0, 10.0, 5.0
+# Both files of a pair describe the same situation in two languages and are held out together.
 TWINS = {
     "xuesheng": "student",
     "tuixiu": "retired",
@@ -54,13 +55,13 @@ TWINS = {
     "chushi": "chef",
 }
 
-# A person: the memories by number, and the lines that are asked.
+# A person: the situation, the memories by number, and the questions.
 Person = tuple[str, dict[int, str], list[Line]]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One question to one person: its vector, those of the memories, and which bear on it."""
+    """One question to one person: its vector, the memories' vectors, and the relevant memories."""
 
     situation: str
     question: Floats
@@ -117,7 +118,7 @@ def cases(person: Person) -> Iterator[Case]:
 
 
 def _pairs() -> Iterator[tuple[Floats, Floats]]:
-    """Each question with its memory, within a language and across."""
+    """Yield the vectors of each question and its memory, within and across languages."""
     rows = (floor.FOLDER / "pairs-learn.tsv").read_text(encoding="utf-8").splitlines()
     columns = list(zip(*(row.split("\t") for row in rows), strict=True))
     for questions in columns[2:]:
@@ -131,7 +132,7 @@ def _embed(texts: Sequence[str]) -> Floats:
 
 
 def _map(cases: Sequence[Case], extra: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Two thin matrices; a question's vector times both is what to add to it."""
+    """Return two thin matrices. A question's vector times both is the correction to add to it."""
     told = [(case.question, case.memories[row]) for case in cases for row in _rows(case)]
     asked, answers = (np.array(side) for side in zip(*told, *extra, strict=True))
     inner = asked.T @ asked + RIDGE * np.eye(asked.shape[1])
@@ -162,8 +163,8 @@ def _evidence(cases: Sequence[Case], extra: Sequence[tuple[Floats, Floats]]) -> 
 
 
 def _counting(case: Case) -> Floats:
-    beside = 1.0 if case.wanted.any() else UNKNOWN if case.unknown else CHATTER
-    return np.where(case.wanted, BORE_ON, beside)
+    unwanted = 1.0 if case.wanted.any() else UNKNOWN if case.unknown else CHATTER
+    return np.where(case.wanted, WANTED, unwanted)
 
 
 def _table(case: Case, learned: tuple[Floats, Floats]) -> Floats:
@@ -174,13 +175,16 @@ def _table(case: Case, learned: tuple[Floats, Floats]) -> Floats:
     shift = scale.chinese if case.chinese else 0.0
     relation = (cosine - shift - scale.unrelated) / (scale.related - scale.unrelated)
     found = case.signs
-    one = np.ones(cosine.size)
+    bias = np.ones(cosine.size)
     signs = (found.matched, found.concept, found.personal, found.beside, found.length)
-    return np.stack([one, relation, *signs], axis=1)
+    return np.stack([bias, relation, *signs], axis=1)
 
 
 def _logistic(table: Floats, wanted: Floats, counting: Floats, *, given: Floats) -> Floats:
-    """Newton's method, with a small penalty for all but the bias; `given` is decided already."""
+    """Fit by Newton's method with an L2 penalty on all weights but the bias.
+
+    `given` are fixed log-odds that are added to each row.
+    """
     weights = np.zeros(table.shape[1])
     penalty = np.ones(weights.size)
     penalty[0] = 1e-6

@@ -1,16 +1,16 @@
-"""How long does `POST /turns` take, as a multiple of an endpoint that does nothing?
+"""How long does `POST /turns` take, compared with an endpoint that does nothing?
 
     .venv/bin/python bench/turns.py [--calls 300] [--clients 8] [--rounds 5] [--against CHECKOUT]
 
-The empty endpoint (bench/empty.py, served by the same processes) knows the key, counts the call,
-finds the person and opens and commits their transaction, as every endpoint does, and answers {}.
-Both are called in turn over one connection. The worker learns from the turns meanwhile, on the
-same machine.
+The empty endpoint (bench/empty.py, served by the same processes) checks the key, counts the call,
+finds the user, opens and commits the user's transaction, as every endpoint does, and answers {}.
+The calls alternate over one connection. The worker learns from the turns meanwhile, on the same
+machine.
 
-Then turns a second: of one client, and of several at once, each of a person of its own, a round of
-each in turn. What a round shows of a second client is what the clients don't wait for each other.
-`--against` names another checkout of this project, in which `.venv` is a link to this one's: it
-runs beside, and its rounds alternate with ours. The database writes to the disk at each commit.
+Then the throughput is measured in alternating rounds: one client, and several clients that each
+write for a different user. The ratio shows how well the server handles concurrent clients.
+`--against` names another checkout of this project, in which `.venv` is a link to this one's. Both
+run at the same time, and their rounds alternate. The database writes to the disk at each commit.
 """
 
 from __future__ import annotations
@@ -59,18 +59,18 @@ def main() -> None:
 def throughput(
     products: Mapping[str, Product], calls: int, *, clients: int, rounds: int
 ) -> dict[str, Any]:
-    """Turns a second, the median of all rounds; of several clients as a multiple of one."""
+    """Return turns per second (the median of all rounds), and several clients against one."""
     found: dict[str, list[float]] = {}
     for number in range(rounds + 1):
         for name, product in products.items():
             for count in (1, clients):
                 rate = _rate(product, calls * count // clients, clients=count)
-                if number:  # before that everything warms up
+                if number:  # round 0 is the warm-up
                     found.setdefault(f"{name}per_second_{count}", []).append(rate)
     figures = {name: round(median(rates), 1) for name, rates in found.items()}
     for name in products:
-        several, one = figures[f"{name}per_second_{clients}"], figures[f"{name}per_second_1"]
-        figures[f"{name}clients_{clients}_over_1"] = round(several / one, 2)
+        several, single = figures[f"{name}per_second_{clients}"], figures[f"{name}per_second_1"]
+        figures[f"{name}clients_{clients}_over_1"] = round(several / single, 2)
     if len(products) > 1:
         ours, theirs = (found[f"{name}per_second_{clients}"] for name in products)
         ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
@@ -84,10 +84,10 @@ def _rate(product: Product, calls: int, *, clients: int) -> float:
         for number in range(clients)
     ]
     began = time.perf_counter()
-    for one in work:
-        one.start()
-    for one in work:
-        one.join()
+    for thread in work:
+        thread.start()
+    for thread in work:
+        thread.join()
     return calls // clients * clients / (time.perf_counter() - began)
 
 
@@ -113,10 +113,10 @@ def measure(product: Product, count: int) -> tuple[list[float], list[float]]:
             (turns, "/turns", _TURN),
         ):
             if number == 0 and path != "/turns":
-                product.post("/turns", _TURN)  # the person appears
+                product.post("/turns", _TURN)  # creates the user
             began = time.perf_counter()
             product.post(path, body)
-            if number >= 20:  # before that everything warms up
+            if number >= 20:  # the first 20 calls are the warm-up
                 times.append(time.perf_counter() - began)
     return empty, turns
 

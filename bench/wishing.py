@@ -1,4 +1,4 @@
-"""What people do so that an operation of a certain kind comes up, for processes to die in."""
+"""Acts of people that trigger an operation of a given kind, so that processes can die in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bench.chaotic import Person
 
 
 def last_act(kind: str) -> Callable[[Person], object] | None:
-    """None where operations of that kind come from elsewhere (`work` of `bench/dying.py`)."""
+    """Return an act that triggers the kind, or None if only `work` in `bench/dying.py` does."""
     return _ACTS.get(kind)
 
 
@@ -16,53 +16,53 @@ def kinds() -> set[str]:
     return set(_ACTS)
 
 
-def _clear(one: Person) -> None:
-    one.clear(one.turn())
+def _clear(person: Person) -> None:
+    person.clear(person.turn())
 
 
-def _forget_conversation(one: Person) -> None:
-    one.forget_conversation(one.turn())
+def _forget_conversation(person: Person) -> None:
+    person.forget_conversation(person.turn())
 
 
-def _forget_message(one: Person) -> None:
-    one.turn()
-    one.forget_message()
+def _forget_message(person: Person) -> None:
+    person.turn()
+    person.forget_message()
 
 
-def _forget_memory(one: Person) -> None:
-    one.memory()
-    one.forget_memory()
+def _forget_memory(person: Person) -> None:
+    person.memory()
+    person.forget_memory()
 
 
-def _forget_project(one: Person) -> None:
-    one.project_memory()
-    one.forget_project()
+def _forget_project(person: Person) -> None:
+    person.project_memory()
+    person.forget_project()
 
 
-def _forget_user(one: Person) -> None:
-    one.forget_user()
+def _forget_user(person: Person) -> None:
+    person.forget_user()
 
 
-def _talk(one: Person) -> None:
-    """More than fits into the window."""
+def _talk(person: Person) -> None:
+    """Record more turns than fit into the window."""
     for _ in range(4):
-        one.turn("talk-0")
+        person.turn("talk-0")
 
 
-def _tell_alike(one: Person) -> None:
+def _tell_alike(person: Person) -> None:
     for _ in range(4):
-        one.memory("Drinks {0} every morning")
+        person.memory("Drinks {0} every morning")
 
 
-def _bin(one: Person) -> None:
-    one.memory()
-    one.bin()
+def _bin(person: Person) -> None:
+    person.memory()
+    person.bin()
 
 
-def _write(one: Person) -> None:
-    one.note()
-    one.memory()
-    one.edit()
+def _write(person: Person) -> None:
+    person.note()
+    person.memory()
+    person.edit()
 
 
 _ACTS: Mapping[str, Callable[[Person], object]] = {

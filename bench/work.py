@@ -1,6 +1,6 @@
-"""Work that otherwise comes with the hours, from a page or from an operator.
+"""Requests operations that normally a timer, a page or an operator requests.
 
-Run by a child of `dying.py`, with Django set up.
+Run by a child of `dying.py` with Django set up.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def request(people: list[str], *, aim: str) -> None:
-    """Ask for one kind of it, or for all."""
+    """Request the operations of kind `aim`, or of all kinds if it is empty."""
     from ops.access import as_system, as_user
     from ops.models import User
 
@@ -24,12 +24,12 @@ def request(people: list[str], *, aim: str) -> None:
             act(found)
     for kind, of_one in _OF_ONE.items():
         for user in found if aim in ("", kind) else ():
-            with suppress(Exception), as_user(user):  # they may be leaving
+            with suppress(Exception), as_user(user):  # the user may be gone already
                 of_one(user)
 
 
 def _clean_up(people: list[Any]) -> None:
-    """As if what lies in the recycle bin had lain there for long."""
+    """Let the recycled memories expire, and request the cleanup."""
     from django.utils import timezone
 
     from memories.models import Memory
@@ -43,7 +43,7 @@ def _clean_up(people: list[Any]) -> None:
 
 
 def _reindex(people: list[Any]) -> None:
-    """As if these people's memories had come from another embedder."""
+    """Delete the vectors of the memories, as after a change of embedder, and request a reindex."""
     from memories.indexing import reindexing
     from memories.models import TargetKind, Vector
     from ops.access import as_system
@@ -62,7 +62,7 @@ def _build_index(people: list[Any]) -> None:
 
 
 def _consolidate(user: Any) -> None:
-    """As if what they know were of last month."""
+    """Date the memories back by a month and request a consolidation."""
     from django.utils import timezone
 
     from memories.models import Memory

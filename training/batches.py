@@ -1,4 +1,4 @@
-"""Batches of about one size: examples of like length together, at most so many tokens."""
+"""Batches of examples of similar length, with a limit on the number of tokens."""
 
 import random
 from collections.abc import Iterator
@@ -28,13 +28,13 @@ class Batch:
     flags: Tensor
     relation: Tensor
     about: Tensor
-    vectors: Tensor | None  # of all texts of the batch, or of none
+    vectors: Tensor | None  # None unless every text of the batch has a vector
 
 
 def batches(examples: list[Example], *, tokens: int, seed: int) -> Iterator[Batch]:
-    """All examples once, in an order that depends on `seed` alone.
+    """Yield all examples once, in an order that depends only on `seed`.
 
-    Texts with a vector are learned from by comparing them, so they come in batches of their own.
+    Texts with a vector are in separate batches, because their loss compares them with each other.
     """
     chance = random.Random(seed)
     labelled = [e for e in examples if e.vector is None]
@@ -49,19 +49,19 @@ def batches(examples: list[Example], *, tokens: int, seed: int) -> Iterator[Batc
 def grouped(
     examples: list[Example], tokens: int, chance: random.Random | None = None
 ) -> list[list[Example]]:
-    """Examples of like length together, at most so many tokens in a group."""
+    """Group examples of similar length, with at most `tokens` tokens (padded) in a group."""
     chance = chance or random.Random(0)
     order = sorted(examples, key=lambda e: (len(e.input.ids) // 8, chance.random()))
     groups: list[list[Example]] = []
-    for one in order:
-        if not groups or len(one.input.ids) * (len(groups[-1]) + 1) > tokens:
+    for example in order:
+        if not groups or len(example.input.ids) * (len(groups[-1]) + 1) > tokens:
             groups.append([])
-        groups[-1].append(one)
+        groups[-1].append(example)
     return groups
 
 
 def collate(group: list[Example]) -> Batch:
-    """One batch; missing labels are -100."""
+    """Return a group as one batch. Missing labels are -100."""
     length = max(len(e.input.ids) for e in group)
 
     def padded(rows: list[list[int] | None], fill: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""From labelled rows to arrays: ids, segments, and what each head should answer."""
+"""Converts labelled rows to arrays: ids, segments, and the target of each head."""
 
 from dataclasses import dataclass, field
 
@@ -14,20 +14,20 @@ from training.labels import Pair, Row
 
 @dataclass
 class Example:
-    """One sequence. `spans` are token ranges with the number of the right answer a head."""
+    """One sequence. `spans` are token ranges with the index of the right answer by head."""
 
     input: Input
-    tags: list[int] | None = None  # -100 where nothing is learned
+    tags: list[int] | None = None  # -100 where there is no label
     secret: list[int] | None = None
     spans: list[tuple[int, int, dict[str, int]]] = field(default_factory=list)
     flags: list[int] | None = None
     relation: int | None = None
     about: int | None = None
-    vector: NDArray[np.float32] | None = None  # what its likeness to other texts is learned from
+    vector: NDArray[np.float32] | None = None  # target for the similarity with other texts
 
 
 def encode_row(tokenizer: Tokenizer, row: Row) -> Example:
-    """A message with its context; a message too long for the model is cut at the end."""
+    """Encode a message with its context. A message too long for the model is cut at the end."""
     own = tokenizer.tokens(row.text)
     one = inputs.message(tokenizer, own, before=row.before, assistant=row.assistant)
     example, tokens = Example(one), one.tokens
@@ -52,7 +52,7 @@ def encode_row(tokenizer: Tokenizer, row: Row) -> Example:
 
 
 def encode_pair(tokenizer: Tokenizer, pair: Pair) -> Example:
-    """Two texts in one sequence."""
+    """Encode two texts as one sequence."""
     return Example(
         inputs.pair(tokenizer, pair.first, pair.second),
         relation=None if pair.relation is None else PAIRS.index(pair.relation),

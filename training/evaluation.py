@@ -1,4 +1,4 @@
-"""Figures on rows that the model has not seen: statements found and kept, flags, pairs."""
+"""Figures on held-out rows: statements found and kept, flags, pairs."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ from training.model import Reader
 
 
 def read(reader: Reader, example: Example) -> tuple[list[Statement], dict[str, float]]:
-    """The statements of one message in order, and the share of each flag."""
-    one = collate([example])
+    """Return the statements of one message in order, and the probability of each flag."""
+    batch = collate([example])
     with torch.no_grad():
-        tokens, texts, _ = reader(one.ids, one.segments, one.mask, one.pooled)
+        tokens, texts, _ = reader(batch.ids, batch.segments, batch.mask, batch.pooled)
     shares = texts[0, : len(FLAGS)].sigmoid().tolist()
     found = statements(tokens[0].numpy(), example.input.tokens)
     return found, dict(zip(FLAGS, shares, strict=True))
@@ -34,7 +34,7 @@ class Score:
     kept: int = 0
     right: int = 0
     silent: int = 0  # messages with nothing to keep
-    noisy: int = 0  # of those, messages that left something
+    noisy: int = 0  # silent messages from which a statement was kept
     heads: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
 
     def line(self) -> str:
@@ -48,10 +48,10 @@ class Score:
 def report_messages(
     reader: Reader, tokenizer: Tokenizer, rows: list[Row]
 ) -> dict[float, dict[str, Score]]:
-    """Precision and recall of statements kept, by threshold and language.
+    """Return precision and recall of the kept statements, by threshold and language.
 
-    A kept statement is right if it shares at least half of its own and of a wanted span's
-    letters; each wanted span counts once.
+    A kept statement is right if it overlaps a wanted span by at least half the length of both. Each
+    wanted span counts once.
     """
     scores: dict[float, dict[str, Score]] = {t: defaultdict(Score) for t in THRESHOLDS}
     reader.eval()
@@ -71,15 +71,18 @@ def _count(score: Score, row: Row, kept: list[Statement]) -> None:
     open_spans = list(wanted)
     score.wanted += len(wanted)
     score.kept += len(kept)
-    for one in kept:
-        match = next((s for s in open_spans if _overlap(one.start, one.end, s.start, s.end)), None)
+    for statement in kept:
+        match = next(
+            (s for s in open_spans if _overlap(statement.start, statement.end, s.start, s.end)),
+            None,
+        )
         if match is None:
             continue
         open_spans.remove(match)
         score.right += 1
         for head in SPAN_HEADS:
             if head in match.heads and head != "keep":
-                score.heads[head].append(one.best(head) == match.heads[head])
+                score.heads[head].append(statement.best(head) == match.heads[head])
     if not wanted:
         score.silent += 1
         score.noisy += bool(kept)
@@ -91,18 +94,18 @@ def _overlap(start: int, end: int, other_start: int, other_end: int) -> bool:
 
 
 def report_pairs(reader: Reader, tokenizer: Tokenizer, pairs: list[Pair]) -> dict[str, str]:
-    """The share of right relations by language, and of right answers to "is it about"."""
+    """Return the share of right relations and of right "about" answers, by language."""
     reader.eval()
     right: dict[str, list[bool]] = defaultdict(list)
     for pair in pairs:
-        one = collate([encode_pair(tokenizer, pair)])
+        batch = collate([encode_pair(tokenizer, pair)])
         with torch.no_grad():
-            _, texts, _ = reader(one.ids, one.segments, one.mask, one.pooled)
+            _, texts, _ = reader(batch.ids, batch.segments, batch.mask, batch.pooled)
         scores = texts[0, len(FLAGS) :]
         if pair.relation is not None:
-            said = PAIRS[int(scores[: len(PAIRS)].argmax())]
-            right[f"{pair.language} relation"].append(said == pair.relation)
-            right[f"{pair.language} {pair.relation}"].append(said == pair.relation)
+            answer = PAIRS[int(scores[: len(PAIRS)].argmax())]
+            right[f"{pair.language} relation"].append(answer == pair.relation)
+            right[f"{pair.language} {pair.relation}"].append(answer == pair.relation)
         if pair.about is not None:
             right[f"{pair.language} about"].append((scores[len(PAIRS)].item() > 0) == pair.about)
     return {name: f"{sum(v) / len(v):.3f} of {len(v)}" for name, v in sorted(right.items())}

@@ -1,12 +1,12 @@
-"""The trained reader as files: ONNX graph, weights and a vocabulary cut to what is served.
+"""Writes the trained reader: an ONNX graph, weights, and a vocabulary cut to the served scripts.
 
-The weights lie outside the graph, so that onnxruntime maps them into memory. Those of the words
-are the same after each training.
+The weights are stored outside the graph, so that onnxruntime maps them into memory. The word
+vectors don't change with the training.
 
-The graph uses onnxruntime's fused operators. The word table is exact in 4 bits, because training
-leaves it frozen and the base stores it in blocks of 32 with one scale (Q4_0). The layers' weights
-and what is multiplied with them have a scale for each block of 64: with one for all (dynamic
-quantization) a few large activations of this encoder cost two to three points.
+The graph uses onnxruntime's fused operators. The word table is exact in 4 bits: training leaves it
+frozen, and the base stores it in blocks of 32 with one scale each (Q4_0). The weights of the layers
+and the activations have one scale per block of 64. With a single scale (dynamic quantization), a
+few large activations of this encoder cost two to three points.
 """
 
 import unicodedata
@@ -35,7 +35,7 @@ LETTERS = (
 
 
 def write(reader: Reader, base: Base, folder: Path) -> None:
-    """Write graph, weights and vocabulary to `folder`, which is made where it is missing."""
+    """Write graph, weights and vocabulary to `folder`. Create the folder if necessary."""
     folder.mkdir(exist_ok=True)
     kept = [n for n, piece in enumerate(base.pieces) if n < 4 or _is_served(piece)]
     graph = _Graph()
@@ -60,7 +60,7 @@ def write(reader: Reader, base: Base, folder: Path) -> None:
 
 def _save(model: onnx.ModelProto, folder: Path) -> None:
     for name in (WORDS, LAYERS):
-        (folder / name).unlink(missing_ok=True)  # onnx appends to them
+        (folder / name).unlink(missing_ok=True)  # onnx appends to existing files
     for tensor in model.graph.initializer:
         if len(tensor.raw_data) > _SMALL:
             set_external_data(tensor, WORDS if tensor.name.startswith("word") else LAYERS)
@@ -109,7 +109,7 @@ class _Graph:
         self.nodes.append(helper.make_node("Identity", [mean], ["vector"]))
 
     def model(self) -> onnx.ModelProto:
-        """The graph as a model of opset 21."""
+        """Return the graph as a model of opset 21."""
         inputs = [
             helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
             for name in ("ids", "segments", "mask", "pooled")
@@ -128,20 +128,20 @@ class _Graph:
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
     def add(self, op: str, inputs: list[str], outputs: int = 1, **options: Any) -> Any:
-        """A node; returns the name of its output, or a list of them."""
+        """Add a node. Return the name of its output, or a list of names."""
         name = options.pop("name", None) or f"{op}_{len(self.nodes)}"
         names = [f"{name}_{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(op, inputs, names, name=name, **options))
         return names[0] if outputs == 1 else names
 
     def number(self, name: str, value: Any) -> str:
-        """A constant of float32."""
+        """Add a float32 constant and return its name."""
         array = np.ascontiguousarray(np.asarray(value, np.float32))
         self.constants.append(numpy_helper.from_array(array, name))
         return name
 
     def whole(self, name: str, value: list[int]) -> str:
-        """A constant of int64."""
+        """Add an int64 constant, unless it exists, and return its name."""
         if name not in {c.name for c in self.constants}:
             self.constants.append(numpy_helper.from_array(np.array(value, np.int64), name))
         return name

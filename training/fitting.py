@@ -1,4 +1,4 @@
-"""Fine-tuning with a checkpoint each epoch, so that a stopped run goes on where it was."""
+"""Fine-tuning with a checkpoint after each epoch, so that a stopped run can be resumed."""
 
 import math
 import time
@@ -17,7 +17,7 @@ from training.model import Reader
 
 @dataclass(frozen=True)
 class Plan:
-    """Learning rates, the number of passes over the data, and tokens in a step."""
+    """Number of epochs, tokens per step, and learning rates."""
 
     epochs: int
     tokens: int = 1024
@@ -28,12 +28,12 @@ class Plan:
     name: str = "fit"  # of its checkpoint
 
 
-# Processors without instructions for bfloat16 emulate it, which takes ten times as long.
+# Without bfloat16 instructions a processor emulates them, which takes ten times as long.
 _HALVES = torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 FIT = Plan(epochs=5)
 FINISH = Plan(epochs=6, body=5e-5, heads=1e-3, name="finish")
-REFRESH = Plan(epochs=3, body=4e-5, heads=5e-4, name="refresh")  # with rows that came later
+REFRESH = Plan(epochs=3, body=4e-5, heads=5e-4, name="refresh")  # after rows were added
 
 
 def fit(
@@ -44,7 +44,7 @@ def fit(
     folder: Path,
     after_epoch: Any = lambda epoch: None,
 ) -> None:
-    """Train in place. `folder` keeps the plan's last checkpoint, which a later run goes on with."""
+    """Train in place. A later run resumes from the plan's last checkpoint in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     steps = sum(1 for _ in batches(examples, tokens=plan.tokens, seed=0)) * plan.epochs
     rule = torch.optim.AdamW(_groups(reader, plan), betas=(0.9, 0.98), weight_decay=plan.decay)

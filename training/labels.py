@@ -20,30 +20,30 @@ class Span:
 
 @dataclass(frozen=True)
 class Row:
-    """A message with what stood before it. `flags` is None where nobody labelled them."""
+    """A message with its context. `flags` is None if they are not labelled."""
 
     voice: str
     language: str
     text: str
     assistant: str = ""
-    before: tuple[str, ...] = ()  # up to three messages of the person, the latest first
+    before: tuple[str, ...] = ()  # up to three earlier messages of the user, latest first
     spans: tuple[Span, ...] = ()
     secrets: tuple[tuple[int, int], ...] = ()
     flags: frozenset[str] | None = None
-    tagged: bool = True  # False: the spans are given and where they stand is not learned
-    screened: bool = True  # False: nobody marked its secrets
+    tagged: bool = True  # False: the borders of the spans are not trained on
+    screened: bool = True  # False: secrets are not labelled
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two texts and how the second stands to the first, or whether it is about it."""
+    """Two texts with the relation of the second to the first, or with an "about" label."""
 
     group: str  # topic and language; whole groups are held out
     language: str
     first: str
     second: str
     relation: str | None = None  # one of `memories.reader.statements.PAIRS`
-    about: bool | None = None  # `first` is a request, `second` a memory that it means
+    about: bool | None = None  # whether the request `first` refers to the memory `second`
 
 
 @dataclass
@@ -52,7 +52,7 @@ class _Thread:
 
 
 def read_messages(folder: Path) -> list[Row]:
-    """All rows of `*.jsonl` in `folder`. Raises `ValueError` for a quotation that isn't there."""
+    """Read `*.jsonl` in `folder`. Raise `ValueError` if a quotation is not in its text."""
     threads: dict[tuple[str, str, str], _Thread] = {}
     rows = []
     for name, row in _lines(sorted(folder.glob("*.jsonl"))):
@@ -65,12 +65,12 @@ def read_messages(folder: Path) -> list[Row]:
 
 def _message(name: str, row: dict[str, Any], before: tuple[str, ...]) -> Row:
     text, at, spans = row["text"], 0, []
-    for one in row["spans"]:
-        start = text.find(one["quote"], at)
+    for span in row["spans"]:
+        start = text.find(span["quote"], at)
         if start < 0:
-            raise ValueError(f"{name}: {one['quote']!r} does not stand in {text!r}")
-        at = start + len(one["quote"])
-        spans.append(Span(start, at, {head: one[head] for head in SPAN_HEADS}))
+            raise ValueError(f"{name}: {span['quote']!r} does not stand in {text!r}")
+        at = start + len(span["quote"])
+        spans.append(Span(start, at, {head: span[head] for head in SPAN_HEADS}))
     secrets = tuple((text.index(s), text.index(s) + len(s)) for s in row["secrets"])
     return Row(
         voice=f"{name}:{row['voice']}",
@@ -94,7 +94,7 @@ _WHY_SAID = {
 
 
 def read_clauses(folder: Path) -> list[Row]:
-    """Single clauses with a kind or a reason against keeping: one span each, heads in part."""
+    """Read single clauses with a kind or a reason for `none`: one span each, with some heads."""
     rows = []
     for name, row in _lines(sorted(folder.glob("*.jsonl"))):
         heads = {"keep": "no" if row["label"] == "none" else "yes"}
@@ -113,11 +113,13 @@ def read_clauses(folder: Path) -> list[Row]:
 
 
 def read_secrets(folder: Path) -> list[Row]:
-    """Texts with secrets, and harmless look-alikes: nothing else is known of them."""
+    """Read texts with secrets and harmless look-alikes. They have no other labels."""
     rows = []
     for name, row in _lines(sorted(folder.glob("*.jsonl"))):
         text = row["text"]
-        places = tuple((text.index(one), text.index(one) + len(one)) for one in row["secrets"])
+        places = tuple(
+            (text.index(secret), text.index(secret) + len(secret)) for secret in row["secrets"]
+        )
         rows.append(Row(f"secrets:{name}", name[-2:], text, secrets=places, tagged=False))
     return rows
 
@@ -134,7 +136,7 @@ _RELATIONS = {
 
 
 def read_pairs(folder: Path) -> list[Pair]:
-    """Rows of `{"old", "new", "relation"}` or `{"request", "memory", "about"}`."""
+    """Read rows of `{"old", "new", "relation"}` or `{"request", "memory", "about"}`."""
     found = []
     for name, row in _lines(sorted(folder.glob("*.jsonl"))):
         group, language = f"{name}:{row.get('topic', '')}", row.get("lang", name[:2])

@@ -1,4 +1,4 @@
-"""The loss of one batch: the sum of what every head misses, each weighted."""
+"""The loss of one batch: the weighted sum of the losses of all heads."""
 
 import torch
 from torch import Tensor
@@ -23,11 +23,11 @@ WEIGHTS = {
     "likeness": 10.0,
 }
 SMOOTHING = 0.05
-RARE = 4.0  # how much more a mark or a secret counts where it is: most messages have none
+RARE = 4.0  # weight of a positive flag or secret, since most messages have none
 
 
 def losses(batch: Batch, tokens: Tensor, texts: Tensor, means: Tensor) -> dict[str, Tensor]:
-    """Each head's mean loss over what is labelled for it; heads without a label are left out."""
+    """Return the mean loss of each head that has a label in the batch."""
     tokens, texts = tokens.float(), texts.float()
     if batch.vectors is not None:
         return {"likeness": _likeness(means.float(), batch.vectors)}
@@ -52,9 +52,9 @@ def losses(batch: Batch, tokens: Tensor, texts: Tensor, means: Tensor) -> dict[s
 
 
 def _likeness(means: Tensor, vectors: Tensor) -> Tensor:
-    """How far the cosines among the texts are from those of their teachers' vectors.
+    """Return the squared error between the texts' cosines and those of the teachers' vectors.
 
-    (Relational knowledge distillation, Park et al., 2019, with cosines for distances.)
+    Relational knowledge distillation (Park et al., 2019) with cosines as distances.
     """
     own = f.normalize(means, dim=1)
     apart = ~torch.eye(len(own), dtype=torch.bool)
@@ -62,7 +62,7 @@ def _likeness(means: Tensor, vectors: Tensor) -> Tensor:
 
 
 def total(found: dict[str, Tensor]) -> Tensor:
-    """The weighted sum."""
+    """Return the weighted sum of the losses."""
     return torch.stack([WEIGHTS[name] * value for name, value in found.items()]).sum()
 
 

@@ -1,8 +1,8 @@
-"""The encoder with its heads, in PyTorch. Word embeddings stay frozen and outside of training.
+"""The encoder with its heads, in PyTorch. The word embeddings are not trained.
 
-A message is read as `<s> query: message </s></s> assistant </s></s> earlier … </s>`; a learned
-segment vector tells the parts apart. Post-norm BERT with GELU (Devlin et al., 2019), weights of
-multilingual-e5-small (Wang et al., 2024).
+A message is encoded as `<s> query: message </s></s> assistant </s></s> earlier … </s>`; learned
+segment vectors distinguish the parts. The architecture is post-norm BERT with GELU (Devlin et al.,
+2019), initialised with the weights of multilingual-e5-small (Wang et al., 2024).
 """
 
 import torch
@@ -12,7 +12,7 @@ from torch.nn import functional as f
 from memories.reader.statements import TEXT_OUTPUTS, TOKEN_OUTPUTS
 from training.base import FEED_FORWARD, HEADS, HIDDEN, LAYERS, Base
 
-SEGMENTS = 3  # the message (or the first text of a pair), the assistant's line, earlier messages
+SEGMENTS = 3  # message (or first text of a pair), assistant's message, earlier messages
 
 
 class Layer(nn.Module):
@@ -37,10 +37,10 @@ class Layer(nn.Module):
 
 
 class Reader(nn.Module):
-    """Token outputs and text outputs of texts given as ids, segments and a mask.
+    """Computes token outputs and text outputs from ids, segments and a mask.
 
-    Returns `(batch, length, TOKEN_OUTPUTS)`, `(batch, TEXT_OUTPUTS)` and `(batch, HIDDEN)`: the
-    last is the mean of the tokens in `pooled`, which the text outputs rest on.
+    Returns `(batch, length, TOKEN_OUTPUTS)`, `(batch, TEXT_OUTPUTS)` and `(batch, HIDDEN)`. The
+    last is the mean of the tokens in `pooled`, from which the text outputs are computed.
     """
 
     def __init__(self, base: Base, *, drop: float = 0.1, layers: int = LAYERS) -> None:
@@ -61,7 +61,7 @@ class Reader(nn.Module):
         with torch.no_grad():
             self.eln.weight.copy_(t["emb.ln.w"])
             self.eln.bias.copy_(t["emb.ln.b"])
-            # A shorter encoder takes layers evenly spread over the base's twelve.
+            # A shorter encoder starts with evenly spaced layers of the base.
             chosen = [round(i * (LAYERS - 1) / max(1, layers - 1)) for i in range(layers)]
             for layer, number in zip(self.layers, chosen, strict=True):
                 for name in ("ao", "fi", "fo", "aln", "oln"):
@@ -75,7 +75,7 @@ class Reader(nn.Module):
                 head.bias.zero_()
 
     def states(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-        """The state of each token, `(batch, length, HIDDEN)`."""
+        """Return the state of each token, `(batch, length, HIDDEN)`."""
         x = self.words(ids) + self.places[: ids.shape[1]] + self.segments[segments]
         x = self.drop(self.eln(x))
         for layer in self.layers:

@@ -1,7 +1,7 @@
-"""The reader that the product ships, read back into PyTorch, so that training can go on from it.
+"""Loads the shipped reader into PyTorch, so that training can continue from it.
 
-The exported layers have 8 bits with a scale for each block of 64: what is read differs from the
-trained weights by at most half a step, which a first few training steps even out.
+The exported layers have 8 bits with one scale per block of 64. The loaded weights differ from the
+trained ones by at most half a quantization step, which the first training steps correct.
 """
 
 from pathlib import Path
@@ -19,15 +19,15 @@ _BLOCK, _ZERO = 64, 128
 
 
 def copy_shipped(reader: Reader, path: Path = PATH) -> None:
-    """Replace all trained weights by those of the exported files; word vectors stay.
+    """Replace all trained weights by those of the exported files, except the word vectors.
 
-    Raises `KeyError` where the file is of another shape.
+    Raise `KeyError` if a shape differs.
     """
     model = onnx.load(str(path))
     constants = {
-        one.name: numpy_helper.to_array(one)
-        for one in model.graph.initializer
-        if one.data_type != onnx.TensorProto.INT4
+        tensor.name: numpy_helper.to_array(tensor)
+        for tensor in model.graph.initializer
+        if tensor.data_type != onnx.TensorProto.INT4
     }
     inputs = {
         node.name.removesuffix("_Q8"): list(node.input)

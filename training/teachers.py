@@ -1,9 +1,9 @@
-"""Vectors that say how alike texts are: what the reader's own vectors are taught by.
+"""Teacher vectors, from which the reader's own vectors learn the similarity of texts.
 
-Two teachers are joined, so that the cosine of two joined vectors is the mean of both cosines: the
-untouched multilingual-e5-small, its mean over all texts taken away (its cosines all lie close
-together else), and the multilingual Universal Sentence Encoder, which knows best that a Chinese
-and an English sentence say the same.
+The vectors of two teachers are concatenated, so that the cosine of two vectors is the mean of both
+teachers' cosines. The teachers are the untrained multilingual-e5-small, centred by its mean over
+all texts (otherwise its cosines are all nearly equal), and the multilingual Universal Sentence
+Encoder, which is best at matching Chinese and English sentences.
 """
 
 import random
@@ -27,7 +27,7 @@ _LONGEST = 400  # characters: longer texts cost much and teach little
 
 
 def texts_of(rows: list[Row], pairs: list[Pair], *, most: int, seed: int = 0) -> list[str]:
-    """Messages, statements and both sides of pairs, each text once, at most so many."""
+    """Return at most `most` distinct texts of messages, statements and pairs."""
     found = [row.text for row in rows]
     found += [row.text[s.start : s.end] for row in rows for s in row.spans]
     found += [text for pair in pairs for text in (pair.first, pair.second)]
@@ -38,14 +38,14 @@ def texts_of(rows: list[Row], pairs: list[Pair], *, most: int, seed: int = 0) ->
 def examples(
     untouched: Reader, tokenizer: Tokenizer, texts: list[str], *, folder: Path
 ) -> list[Example]:
-    """One example a text. What the teachers said is kept in `folder` for the next run."""
+    """Return one example per text. The teachers' vectors are cached in `folder`."""
     kept = folder / f"teachers-{crc32(chr(10).join(texts).encode()):08x}.npy"
     found = [Example(inputs.alone(tokenizer, text)) for text in texts]
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
         np.save(kept, _joined(_means(untouched, found), USE(threads=2).encode(texts)))
-    for one, vector in zip(found, np.load(kept), strict=True):
-        one.vector = vector
+    for example, vector in zip(found, np.load(kept), strict=True):
+        example.vector = vector
     return found
 
 
@@ -60,11 +60,11 @@ def _unit(vectors: Array) -> Array:
 
 def _means(untouched: Reader, texts: list[Example]) -> Array:
     untouched.eval()
-    place = {id(one.input): n for n, one in enumerate(texts)}
+    place = {id(example.input): n for n, example in enumerate(texts)}
     found = np.zeros((len(texts), untouched.places.shape[1]), np.float32)
     for group in grouped(texts, tokens=4096):
         batch = collate(group)
         with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
             *_, means = untouched(batch.ids, batch.segments, batch.mask, batch.pooled)
-        found[[place[id(one.input)] for one in group]] = means.float().numpy()
+        found[[place[id(example.input)] for example in group]] = means.float().numpy()
     return found

@@ -1,4 +1,4 @@
-"""Memory Center as a middleware of LangChain's agents: it recalls before and records after."""
+"""Memory Center as a middleware for LangChain agents. It recalls before a run and records after."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from memory_center_history import MemoryCenterHistory
 
 
 class RecalledState(AgentState[Any]):
-    """The agent's state with the memory block that was recalled for this run."""
+    """The agent's state with the memory block of this run."""
 
     memory_block: NotRequired[str]
 
 
 class MemoryCenterMiddleware(AgentMiddleware[RecalledState, Any]):
-    """`history_of` says whose conversation a run is, mostly from `runtime.context`."""
+    """Recalls and records a conversation. `history_of` finds it, usually by `runtime.context`."""
 
     state_schema = RecalledState
 
@@ -27,12 +27,12 @@ class MemoryCenterMiddleware(AgentMiddleware[RecalledState, Any]):
         self._history_of = history_of
 
     def before_agent(self, state: RecalledState, runtime: Runtime[Any]) -> dict[str, Any]:
-        said = _last(state["messages"], "human")
-        return {"memory_block": self._history_of(runtime).recall(said.text) if said else ""}
+        message = _last(state["messages"], "human")
+        return {"memory_block": self._history_of(runtime).recall(message.text) if message else ""}
 
     def after_agent(self, state: RecalledState, runtime: Runtime[Any]) -> None:
         turn = [_last(state["messages"], kind) for kind in ("human", "ai")]
-        self._history_of(runtime).add_messages([one for one in turn if one])
+        self._history_of(runtime).add_messages([message for message in turn if message])
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -48,10 +48,17 @@ class MemoryCenterMiddleware(AgentMiddleware[RecalledState, Any]):
 
 
 def _with_block(request: ModelRequest[Any]) -> ModelRequest[Any]:
-    given = request.system_message.text if request.system_message else ""
-    parts = [part for part in (given, request.state.get("memory_block")) if part]
+    system_prompt = request.system_message.text if request.system_message else ""
+    parts = [part for part in (system_prompt, request.state.get("memory_block")) if part]
     return request.override(system_message=SystemMessage("\n\n".join(parts))) if parts else request
 
 
 def _last(messages: list[Any], kind: str) -> BaseMessage | None:
-    return next((one for one in reversed(messages) if one.type == kind and one.text.strip()), None)
+    return next(
+        (
+            message
+            for message in reversed(messages)
+            if message.type == kind and message.text.strip()
+        ),
+        None,
+    )

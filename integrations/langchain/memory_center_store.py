@@ -1,4 +1,4 @@
-"""Memory Center as a store of LangGraph, over the protocol of mem0 clients."""
+"""Memory Center as a LangGraph store, through the API for mem0 clients."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 import httpx
 from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, Result, SearchItem, SearchOp
 
-_TEXT_FIELDS = ("content", "text", "memory")  # where a value has the memory's text
+_TEXT_FIELDS = ("content", "text", "memory")  # fields that may hold the memory's text
 _PERSON = "memories"
 
 
 class MemoryCenterStore(BaseStore):
-    """Namespaces end with the person's id.
+    """A store whose namespaces end with the user's id.
 
-    `("memories", user_id)` finds everything known about the person, also what conversations told;
-    any other namespace finds only what was put into it. `center` has the address and the key.
+    `("memories", user_id)` finds all memories of the user, including those from conversations. Any
+    other namespace finds only its own items. `center` is a client with the address and the key.
     """
 
     def __init__(self, center: httpx.Client) -> None:
@@ -80,10 +80,10 @@ class MemoryCenterStore(BaseStore):
 
 
 def _split(value: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The memory's text, and what is kept beside it; a value without a text becomes JSON."""
+    """Return the memory's text and the metadata. A value without a text is stored as JSON."""
     for field in _TEXT_FIELDS:
         if isinstance(text := value.get(field), str):
-            rest = {name: one for name, one in value.items() if name != field}
+            rest = {name: part for name, part in value.items() if name != field}
             return text, {"field": field, "value": rest}
     return json.dumps(dict(value), ensure_ascii=False), {"value": {}}
 
@@ -93,7 +93,7 @@ def _fields(row: Mapping[str, Any], namespace: tuple[str, ...]) -> dict[str, Any
     if "field" in kept:
         value = {**kept["value"], kept["field"]: row["memory"]}
     elif "value" in kept:
-        with contextlib.suppress(ValueError):  # the person may have changed the text
+        with contextlib.suppress(ValueError):  # the user may have edited the text
             value = json.loads(row["memory"])
     moments = {name: datetime.fromisoformat(row[name]) for name in ("created_at", "updated_at")}
     key = kept.get("key", row["id"])

@@ -1,4 +1,4 @@
-"""LangChain and LangGraph remember with Memory Center."""
+"""Tests of the integration with LangChain and LangGraph."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_chain_recalls_in_another_conversation_what_was_said(
     )
     monday = RunnableConfig(configurable={"session_id": "monday"})
     assert chain.invoke({"input": TOLD}, monday).content == "Noted."
-    assert [one.content for one in history("monday").messages] == [TOLD, "Noted."]
+    assert [message.content for message in history("monday").messages] == [TOLD, "Noted."]
     center.wait_until_known("nuts")
 
     chain.invoke({"input": ASKED}, RunnableConfig(configurable={"session_id": "friday"}))

@@ -1,4 +1,4 @@
-"""Memory Center as a memory block of LlamaIndex, and a memory that tells it what is said."""
+"""Memory Center as a LlamaIndex memory block, and a LlamaIndex memory that records messages."""
 
 from __future__ import annotations
 
@@ -16,37 +16,43 @@ _SPOKEN = (MessageRole.USER, MessageRole.ASSISTANT)
 
 
 class MemoryCenterBlock(BaseMemoryBlock[str]):
-    """What is known about one person, chosen for their last message.
+    """The memory block of one user, chosen for the user's last message.
 
-    `center` has the address and the key: `httpx.AsyncClient(base_url=…, headers=…)`.
+    `center` is a client with the address and the key: `httpx.AsyncClient(base_url=…, headers=…)`.
     """
 
     name: str = "memory_center"
-    accept_short_term_memory: bool = False  # told each message as it is said, not when it leaves
+    accept_short_term_memory: bool = False  # RecordingMemory sends each message immediately
     center: httpx.AsyncClient = Field(exclude=True)
     user_id: str
     conversation_id: str
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        said = [one.content or "" for one in messages or [] if one.role == MessageRole.USER]
-        if not said or not said[-1].strip():
+        texts = [
+            message.content or "" for message in messages or [] if message.role == MessageRole.USER
+        ]
+        if not texts or not texts[-1].strip():
             return ""
         asked = {"conversation_id": self.conversation_id, "include_window": False}
-        body = {"user_id": self.user_id, "message": said[-1], **asked}
+        body = {"user_id": self.user_id, "message": texts[-1], **asked}
         try:
             answer = await self.center.post("/api/v1/memory/context", json=body)
             return str(answer.raise_for_status().json()["block"])
-        except httpx.HTTPError as error:  # the chat goes on without its memory
+        except httpx.HTTPError as error:  # the chat continues without memory
             logger.warning("Memory Center could not recall: %s", type(error).__name__)
             return ""
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        """Record what the person and the model said; calls of tools are not kept."""
+        """Record the messages of the user and the model. Tool calls are not recorded."""
         path = f"/api/v1/conversations/{quote(self.conversation_id, safe='')}/messages"
-        for one in messages:
-            text = one.content or ""
-            if one.role in _SPOKEN and text.strip() and not one.additional_kwargs.get("tool_calls"):
-                body = {"user_id": self.user_id, "role": one.role.value, "content": text}
+        for message in messages:
+            text = message.content or ""
+            if (
+                message.role in _SPOKEN
+                and text.strip()
+                and not message.additional_kwargs.get("tool_calls")
+            ):
+                body = {"user_id": self.user_id, "role": message.role.value, "content": text}
                 try:
                     (await self.center.post(path, json=body)).raise_for_status()
                 except httpx.HTTPError as error:
@@ -54,7 +60,7 @@ class MemoryCenterBlock(BaseMemoryBlock[str]):
 
 
 class RecordingMemory(Memory):
-    """LlamaIndex's memory; its `MemoryCenterBlock`s are told each message as it is said."""
+    """LlamaIndex's memory. It passes each message to its `MemoryCenterBlock`s immediately."""
 
     async def aput(self, message: ChatMessage) -> None:
         await super().aput(message)

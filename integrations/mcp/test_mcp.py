@@ -1,4 +1,4 @@
-"""Clients that read `mcpServers` reach Memory Center with the configurations of our page."""
+"""MCP clients connect with the `mcpServers` configurations of docs/integrations/mcp.md."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONFIGURATIONS = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
 
 
 def filled_in(configuration: str, center: Center, key: str) -> dict[str, Any]:
-    """The configuration, with the address, key and folders of the running product."""
+    """Return the configuration with the address, key and folders of the running product."""
     for shown, real in {
         "http://127.0.0.1:8000": center.url,
         "/path/to/memory-center/.venv/bin/python": os.environ["MEMORY_CENTER_PYTHON"],
@@ -34,7 +34,7 @@ def filled_in(configuration: str, center: Center, key: str) -> dict[str, Any]:
 
 
 def bound_key(center: Center) -> str:
-    """A key of this person alone, made as the page says."""
+    """Create a key that is bound to the user, as the page describes."""
     made = subprocess.run(
         [os.environ["MEMORY_CENTER_PYTHON"], "manage.py", "createapikey", "--user", center.user_id],
         cwd=ROOT,

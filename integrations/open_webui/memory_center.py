@@ -14,11 +14,11 @@ import httpx
 from pydantic import BaseModel, Field
 
 logger = logging.getLogger(__name__)
-_DETAILS = re.compile(r"<details\b.*?</details>\s*", re.DOTALL)  # reasoning and calls of tools
+_DETAILS = re.compile(r"<details\b.*?</details>\s*", re.DOTALL)  # reasoning and tool calls
 
 
 class Filter:
-    """Each person of Open WebUI is a person of Memory Center, each chat a conversation."""
+    """Maps each user of Open WebUI to a user of Memory Center, and each chat to a conversation."""
 
     class Valves(BaseModel):
         url: str = Field("http://127.0.0.1:8000", description="Address of Memory Center")
@@ -36,11 +36,11 @@ class Filter:
     async def inlet(
         self, body: dict[str, Any], __user__: dict[str, Any], __metadata__: dict[str, Any]
     ) -> dict[str, Any]:
-        """Put the memory block behind the system prompt."""
-        said = _last(body["messages"], "user")
-        if not said or not _is_enabled(__user__):
+        """Append the memory block to the system prompt."""
+        message = _last(body["messages"], "user")
+        if not message or not _is_enabled(__user__):
             return body
-        asked = {"message": said["text"], "include_window": False}
+        asked = {"message": message["text"], "include_window": False}
         found = await self._send("memory/context", __user__, _chat(__metadata__) | asked)
         if block := found.get("block"):
             [first, *rest] = body["messages"]
@@ -54,12 +54,12 @@ class Filter:
     async def outlet(
         self, body: dict[str, Any], __user__: dict[str, Any], __metadata__: dict[str, Any]
     ) -> dict[str, Any]:
-        """Record the last turn; an answer that is made again doesn't replace the first one."""
-        said, reply = (_last(body["messages"], role) for role in ("user", "assistant"))
-        if said and reply and _is_enabled(__user__):
-            turn = {"user_message": said["text"], "assistant_message": reply["text"]}
-            if said["id"]:  # a kept chat, not a call of the API
-                turn |= {"user_message_id": said["id"], "assistant_message_id": reply["id"]}
+        """Record the last turn. A regenerated answer doesn't replace the first one."""
+        message, reply = (_last(body["messages"], role) for role in ("user", "assistant"))
+        if message and reply and _is_enabled(__user__):
+            turn = {"user_message": message["text"], "assistant_message": reply["text"]}
+            if message["id"]:  # a stored chat, not an API call
+                turn |= {"user_message_id": message["id"], "assistant_message_id": reply["id"]}
             await self._send("turns", __user__, _chat(__metadata__) | turn)
         return body
 
@@ -71,7 +71,7 @@ class Filter:
                 headers={"Authorization": f"Bearer {self.valves.key}"},
             )
             return dict(answer.raise_for_status().json())
-        except httpx.HTTPError as error:  # the chat goes on without its memory
+        except httpx.HTTPError as error:  # the chat continues without memory
             logger.warning("Memory Center did not take %s: %s", path, type(error).__name__)
             return {}
 
@@ -81,7 +81,7 @@ def _is_enabled(user: dict[str, Any]) -> bool:
 
 
 def _chat(metadata: dict[str, Any]) -> dict[str, Any]:
-    """The conversation: channels are groups, temporary chats teach nothing."""
+    """Return the fields of the conversation. Nothing is learned from temporary chats."""
     chat = metadata.get("chat_id") or "api"
     kind = {"conversation_kind": "group"} if chat.startswith("channel:") else {}
     brief = {"temporary": True} if chat.startswith(("temporary:", "local:")) else {}
@@ -89,8 +89,8 @@ def _chat(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def _last(messages: list[dict[str, Any]], role: str) -> dict[str, Any] | None:
-    """The last message of this role with its text, unless it is empty."""
-    found = next((one for one in reversed(messages) if one["role"] == role), {})
+    """Return id and text of the last message of a role, or None if the text is empty."""
+    found = next((message for message in reversed(messages) if message["role"] == role), {})
     content = found.get("content") or ""
     parts = [{"text": content}] if isinstance(content, str) else content
     text = _DETAILS.sub("", "".join(part.get("text", "") for part in parts)).strip()

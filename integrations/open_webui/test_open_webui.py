@@ -23,13 +23,13 @@ from tests.chat_server import ChatServer, said, serving
 
 FILTER = (Path(__file__).parent / "memory_center.py").read_text(encoding="utf-8")
 PORT = 18_923
-DEMO = "memcenter-demo"  # our own assistant, which knows nothing but what is recalled
+DEMO = "memcenter-demo"  # our demo assistant, which knows only the recalled memories
 _PATIENCE = 400  # seconds; the first start fills a database
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who is signed in."""
+    """A signed-in user."""
 
     http: httpx.Client
     id: str
@@ -39,7 +39,7 @@ class Person:
         return self.http.post("/api/chat/completions", json=body | more).raise_for_status().json()
 
     def chat_on_the_page(self, text: str, **more: Any) -> Any:
-        """As the page asks: the chat is kept, and answered in the background."""
+        """Send a message as the web page does: the chat is stored and answered asynchronously."""
         ids = [str(uuid.uuid4()) for _ in range(3)]
         asked = {"id": ids[0], "parentId": None, "role": "user", "content": text}
         place = {"parent_id": None, "user_message": asked, "id": ids[1], "session_id": ids[2]}
@@ -53,7 +53,7 @@ class OpenWebUI:
     admin: httpx.Client
 
     def person(self) -> Person:
-        """Somebody new, whom the administrator adds."""
+        """Create a user as the administrator."""
         made = self.admin.post("/api/v1/auths/add", json={**form(), "role": "user"})
         known = made.raise_for_status().json()
         return Person(signed_in(self.url, known["token"]), known["id"])
@@ -70,7 +70,7 @@ def signed_in(url: str, token: str) -> httpx.Client:
 
 @contextmanager
 def running(place: Path) -> Iterator[str]:
-    """Without network: it would load a model to embed with."""
+    """Run Open WebUI without network; otherwise it would download an embedding model."""
     url = f"http://127.0.0.1:{PORT}"
     environment = {
         "PATH": os.environ["PATH"],
@@ -113,7 +113,7 @@ def answers(url: str) -> bool:
 
 @pytest.fixture(scope="session")
 def open_webui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenWebUI]:
-    """One with our filter, switched on for everybody by its administrator."""
+    """Open WebUI with our filter, which the administrator has enabled for all users."""
     with serving(said("Noted.")) as model, running(tmp_path_factory.mktemp("ow")) as url:
         first = httpx.post(f"{url}/api/v1/auths/signup", json=form(), timeout=120)
         admin = signed_in(url, first.raise_for_status().json()["token"])
@@ -185,7 +185,7 @@ def test_a_channel_recalls_nothing_about_the_person(center: Center) -> None:
 
 
 def test_a_changed_url_is_enough(open_webui: OpenWebUI, center: Center) -> None:
-    """Who has switched the filter off for themselves."""
+    """A user who has disabled the filter can use the demo assistant's URL."""
     ada = open_webui.person()
     path = "/api/v1/functions/id/memory_center/valves/user/update"
     ada.http.post(path, json={"enabled": False}).raise_for_status()

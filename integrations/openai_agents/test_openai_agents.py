@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK remembers with Memory Center."""
+"""Tests of the integration with the OpenAI Agents SDK."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def agent(url: str, **headers: str) -> Agent:
 
 
 class Talk:
-    """Conversations of one person with one agent."""
+    """The conversations of one user with one agent."""
 
     def __init__(self, center: Center, http: httpx.AsyncClient, model: ChatServer) -> None:
         self._center, self._http, self._agent = center, http, agent(model.url)
@@ -77,7 +77,7 @@ def test_a_session_lists_pops_and_clears(center: Center) -> None:
 
 
 def test_a_changed_url_is_enough(center: Center) -> None:
-    """The demo assistant answers, which knows nothing but what is recalled."""
+    """The demo assistant answers; it knows only the recalled memories."""
 
     async def say(text: str, conversation: str) -> str:
         who = {"X-Memcenter-User": center.user_id, "X-Memcenter-Conversation": conversation}

@@ -1,4 +1,4 @@
-"""Memory Center as a capability of Pydantic AI: it recalls before a run and records it after."""
+"""Memory Center as a Pydantic AI capability. It recalls before a run and records the run after."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class MemoryCenter(AbstractCapability[Any]):
-    """The memory of one person; give it to a run, whose `conversation_id` names the conversation.
+    """The memory of one user, as a capability of runs with a `conversation_id`.
 
-    `center` has the address and the key: `httpx.AsyncClient(base_url=…, headers=…)`.
+    `center` is a client with the address and the key: `httpx.AsyncClient(base_url=…, headers=…)`.
     """
 
     center: httpx.AsyncClient
@@ -40,7 +40,7 @@ class MemoryCenter(AbstractCapability[Any]):
     async def after_run(
         self, ctx: RunContext[Any], *, result: AgentRunResult[Any]
     ) -> AgentRunResult[Any]:
-        """Record what the person said and what came of it."""
+        """Record the user's message and the output of the run."""
         output = result.output
         turn = {
             "user_message": _text(ctx.prompt),
@@ -53,11 +53,11 @@ class MemoryCenter(AbstractCapability[Any]):
         return result
 
     async def history(self, conversation_id: str) -> list[ModelMessage]:
-        """The messages in the window; the block has a summary of those that left it."""
+        """Return the messages in the window. The memory block summarizes the earlier ones."""
         path = f"/api/v1/conversations/{quote(conversation_id, safe='')}/messages"
         messages: list[ModelMessage] = []
         answer = await self.center.get(path, params={"user_id": self.user_id, "limit": 100})
-        while answer.status_code != 404:  # a conversation appears with its first turn
+        while answer.status_code != 404:  # before its first turn a conversation doesn't exist
             page = answer.raise_for_status().json()
             messages += [_message(row) for row in page["results"] if row["in_window"]]
             if page["next"] is None:
@@ -66,7 +66,7 @@ class MemoryCenter(AbstractCapability[Any]):
         return messages
 
     async def _block(self, ctx: RunContext[Any]) -> str:
-        """The memory block for this prompt; a run asks the model several times."""
+        """Return the memory block of the run, cached because a run calls the model repeatedly."""
         run, message = ctx.run_id or "", _text(ctx.prompt)
         if run not in self._recalled and message.strip():
             asked = {"conversation_id": ctx.conversation_id, "message": message}
@@ -80,7 +80,7 @@ class MemoryCenter(AbstractCapability[Any]):
                 f"/api/v1/{path}", json={"user_id": self.user_id, **body}
             )
             return dict(answer.raise_for_status().json())
-        except httpx.HTTPError as error:  # the run goes on without its memory
+        except httpx.HTTPError as error:  # the run continues without memory
             logger.warning("Memory Center did not take %s: %s", path, type(error).__name__)
             return {}
 

@@ -1,4 +1,4 @@
-"""Pydantic AI remembers with Memory Center."""
+"""Tests of the integration with Pydantic AI."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_run_goes_on_without_its_memory(center: Center, model: ChatServer) -> 
 
 
 def test_a_changed_url_is_enough(center: Center) -> None:
-    """The demo assistant answers, which knows nothing but what is recalled."""
+    """The demo assistant answers; it knows only the recalled memories."""
 
     def say(text: str, conversation: str) -> str:
         who = {"X-Memcenter-User": center.user_id, "X-Memcenter-Conversation": conversation}

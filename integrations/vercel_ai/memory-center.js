@@ -1,14 +1,14 @@
-/** Memory Center as a middleware of the Vercel AI SDK: it recalls before the model and records after. */
+/** Memory Center as a middleware for the Vercel AI SDK. It recalls before a call and records after. */
 
 /**
- * The memory of one person in one conversation, for `wrapLanguageModel({ model, middleware })`.
+ * Return the middleware of one user in one conversation, for `wrapLanguageModel({ model, middleware })`.
  *
  * @param {{ url: string, key: string, userId: string, conversationId: string }} options
  * @returns {import('ai').LanguageModelMiddleware}
  */
 export function memoryCenter({ url, key, userId, conversationId }) {
   const who = { user_id: userId, conversation_id: conversationId };
-  let recalled = { message: '', block: '' }; // an agent asks the model several times for one message
+  let recalled = { message: '', block: '' }; // an agent calls the model several times per message
 
   async function send(path, body) {
     try {
@@ -22,7 +22,7 @@ export function memoryCenter({ url, key, userId, conversationId }) {
       return await answer.json();
     } catch (error) {
       console.warn(`Memory Center did not take ${path}: ${error.message}`);
-      return null; // the chat goes on without its memory
+      return null; // the chat continues without memory
     }
   }
 

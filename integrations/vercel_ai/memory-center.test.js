@@ -1,4 +1,4 @@
-/** The Vercel AI SDK remembers with Memory Center. `make integrations` runs it with a live product. */
+/** Tests of the integration with the Vercel AI SDK. `make integrations` runs them with a live product. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -16,9 +16,9 @@ const url = process.env.MEMORY_CENTER_URL;
 const key = process.env.MEMORY_CENTER_KEY;
 const TOLD = 'My name is Ada and I am allergic to nuts.';
 const NOTED = { role: 'assistant', content: 'Noted.' };
-const PATIENCE = 240_000; // a crowded machine is slow, not wrong
+const PATIENCE = 240_000; // milliseconds, for a busy machine
 
-/** A server that speaks as OpenAI's does, and keeps what it was asked. */
+/** A fake OpenAI server that records its requests. */
 const asked = [];
 let answers = [];
 const server = createServer(async (request, response) => {

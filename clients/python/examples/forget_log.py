@@ -1,11 +1,14 @@
-"""Have memories forgotten and keep the receipts, across restarts of this program.
+"""Forget memories and keep the receipts, even if this program is restarted.
 
     python forget_log.py log.db http://127.0.0.1:8000 mc_... ana mem_... mem_...
 
-Three rules make it safe. A request is stored with its idempotency key before it is sent, so a
-request whose answer was lost is sent again and done once. The id of the operation is stored before
-its events are read. A stream of events begins with the operation as it is now, so a program that
-was away has missed nothing that it needs, and nothing else has to be kept.
+Three rules make it safe:
+
+- A request is stored with its idempotency key before it is sent. If the answer is lost, the request
+  is sent again and executed only once.
+- The id of the operation is stored before its events are read.
+- A stream of events begins with the current state of the operation, so a restarted program needs no
+  earlier events.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ class ForgetLog:
         self._write("INSERT INTO request (key, memory_ids) VALUES (?, ?)", row)
 
     def work(self) -> None:
-        """Send what was not answered yet, and follow each operation to its end."""
+        """Send all unanswered requests, and follow each operation to its end."""
         unsent = "SELECT key, memory_ids FROM request WHERE op_id IS NULL"
         for key, memory_ids in self.database.execute(unsent).fetchall():
             body = {"scope": "memory", "memory_ids": json.loads(memory_ids)}

@@ -1,10 +1,13 @@
-"""Mirror a person's memories into SQLite by webhooks, across restarts of this program.
+"""Mirror a user's memories into SQLite with webhooks, even if this program is restarted.
 
     python webhook_mirror.py mirror.db whk_... SECRET http://127.0.0.1:8000 mc_... ana
 
-Three rules make it safe. A message is stored before it is answered, so what was answered is never
-lost. Its id is the primary key, so what comes twice is done once. At the start the log of
-deliveries is read, so what never arrived is noticed: then everything is read anew.
+Three rules make it safe:
+
+- A message is stored before it is answered, so an answered message is never lost.
+- Its id is the primary key, so a message that arrives twice is processed once.
+- At the start the log of deliveries is compared with the stored messages. If one is missing, all
+  memories are read again.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ class Mirror:
         self.center, self.webhook_id, self.secret = center, webhook_id, secret
 
     def receive(self, body: bytes, signature: str) -> bool:
-        """Store a message before it is answered; tell whether it is genuine."""
+        """Store a message if its signature is valid. Return whether it is."""
         if not is_genuine(body, signature, self.secret):
             return False
         with self.database:
@@ -46,13 +49,13 @@ class Mirror:
         return True
 
     def work(self) -> int:
-        """Do what waits, oldest first, and return how many messages that were."""
+        """Process the waiting messages and return their number."""
         waiting = self.database.execute("SELECT id, body FROM inbox WHERE done_at IS NULL")
         rows = waiting.fetchall()
         for message_id, body in rows:
             change = json.loads(body)
             content = self._content_of(change) if "memory_id" in change else None
-            with self.database:  # the effect and the mark: both or none
+            with self.database:  # change and mark in one transaction
                 if "memory_id" in change:
                     self._put(change["memory_id"], content)
                 done = "UPDATE inbox SET done_at = ? WHERE id = ?"
@@ -60,26 +63,26 @@ class Mirror:
         return len(rows)
 
     def catch_up(self) -> int:
-        """Read everything anew if a delivery never arrived; return how many didn't."""
+        """Read all memories again if deliveries are missing. Return the number of missing ones."""
         known = {row[0] for row in self.database.execute("SELECT id FROM inbox")}
         path = f"/webhooks/{self.webhook_id}/deliveries"
-        missed = {one["id"] for one in self.center.pages(path)} - known
+        missed = {delivery["id"] for delivery in self.center.pages(path)} - known
         if missed:
-            memories = [(one["id"], one["content"]) for one in self.center.memories()]
+            memories = [(memory["id"], memory["content"]) for memory in self.center.memories()]
             with self.database:
                 self.database.execute("DELETE FROM memory")
                 self.database.executemany("INSERT INTO memory VALUES (?, ?)", memories)
-                rows = [(one, "{}", time.time()) for one in missed]
+                rows = [(message_id, "{}", time.time()) for message_id in missed]
                 self.database.executemany("INSERT OR IGNORE INTO inbox VALUES (?, ?, ?)", rows)
         return len(missed)
 
     def _content_of(self, change: dict[str, Any]) -> str | None:
-        """Ask for the memory as it is now, since messages may come in another order."""
+        """Read the current memory, since messages may arrive in another order."""
         try:
             memory = self.center.get_memory(change["memory_id"])
         except MemoryCenterError as error:
             if error.status != 404:
-                raise  # it stays in the inbox
+                raise  # the message stays in the inbox
             return None
         is_there = memory["status"] == "active" and memory["deleted_at"] is None
         return memory["content"] if is_there else None
@@ -99,7 +102,7 @@ def is_genuine(body: bytes, header: str, secret: str) -> bool:
 
 
 def serve(mirror: Mirror, port: int) -> None:
-    """Answer first and work afterwards: an address that is slow is let alone for a while."""
+    """Answer first and work afterwards, because deliveries to a slow address are suspended."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -1,4 +1,4 @@
-"""Client of Memory Center: `MemoryCenter` and, of the same shape, `AsyncMemoryCenter`."""
+"""Client of Memory Center: `MemoryCenter`, and `AsyncMemoryCenter` with the same methods."""
 
 from memcenter_client import types
 from memcenter_client.asynchronous import AsyncMemoryCenter

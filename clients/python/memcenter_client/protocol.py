@@ -1,4 +1,4 @@
-"""What both clients share and needs no connection: errors, retries, addresses, event streams."""
+"""Parts of both clients that need no connection: errors, retries, URLs, event streams."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from memcenter_client.types import Operation
 VERSION = "0.1.0"
 OVER = ("succeeded", "failed", "cancelled")
 LOST = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError)
-LONGEST_PAUSE = 60.0  # seconds; the rates of the API are counted by the minute
+LONGEST_PAUSE = 60.0  # seconds; the API counts its rate limits per minute
 
 
 class MemoryCenterError(Exception):
-    """A call that was refused or that reached nobody.
+    """A refused call, a call without an answer, or an operation that did not succeed.
 
-    `code` is the API's (`invalid`, `not_found`, `rate_limited`, …), `unreachable` without an
-    answer, `http_502` for an answer that isn't the API's, and `failed` or `cancelled` for an
-    operation. `field` is the first field that the API names.
+    `code` is the error code of the API (`invalid`, `not_found`, `rate_limited`, …). Without an
+    answer it is `unreachable`; for an answer that isn't from the API it is `http_502` or similar;
+    for an operation it is `failed` or `cancelled`. `field` is the first field that the API names.
     """
 
     def __init__(
@@ -53,8 +53,8 @@ def lost(error: Exception) -> MemoryCenterError:
 
 def refused(response: httpx.Response) -> MemoryCenterError:
     try:
-        told = response.json()["error"]
-        code, message, fields = str(told["code"]), str(told["message"]), told.get("fields")
+        error = response.json()["error"]
+        code, message, fields = str(error["code"]), str(error["message"]), error.get("fields")
     except (ValueError, KeyError, TypeError):
         code, message, fields = f"http_{response.status_code}", response.reason_phrase, None
     after = response.headers.get("Retry-After", "")
@@ -69,7 +69,7 @@ def refused(response: httpx.Response) -> MemoryCenterError:
 
 
 class Retries:
-    """Decides whether a failed call is sent again, and after how many seconds."""
+    """Decides whether a failed call is repeated, and after how many seconds."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -80,7 +80,7 @@ class Retries:
         self._failed = 0
 
     def pause(self, error: MemoryCenterError) -> float:
-        """Raise the error again if the call is not worth repeating."""
+        """Return the seconds to wait. Raise the error if the call must not be repeated."""
         self._failed += 1
         pause = error.retry_after or min(8.0, 0.25 * 2**self._failed)
         if self._failed > self._most or pause > LONGEST_PAUSE or not self._is_passing(error):
@@ -98,7 +98,7 @@ class Retries:
 
 @dataclass(frozen=True)
 class Call:
-    """One call, the same each time it is sent."""
+    """One call, which stays the same when it is repeated."""
 
     method: str
     path: str
@@ -107,7 +107,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def arguments(self, user_id: str | None) -> dict[str, Any]:
-        """Return the arguments of `httpx.Client.request`, with the person where the API has it."""
+        """Return the arguments of `httpx.Client.request`, with `user_id` in the query or body."""
         query = {name: value for name, value in self.query.items() if value is not None}
         headers, body = dict(self.headers), self.body
         whose = {} if user_id is None else {"user_id": user_id}
@@ -122,7 +122,7 @@ class Call:
 
 
 class EventReader:
-    """Reads operations out of a stream of server-sent events, however it is cut."""
+    """Parses operations from a stream of server-sent events, which may arrive in any chunks."""
 
     def __init__(self) -> None:
         self.seen = ""
@@ -130,7 +130,7 @@ class EventReader:
         self._rest = b""
 
     def begin(self) -> dict[str, str]:
-        """Return the headers that begin a stream after the last event that was seen."""
+        """Return the headers of a stream that continues after the last event."""
         self._rest = b""
         return {"Last-Event-ID": self.seen} if self.seen else {}
 
@@ -138,11 +138,11 @@ class EventReader:
         *blocks, self._rest = (self._rest + part).split(b"\n\n")
         for block in blocks:
             lines = (line.partition(": ") for line in block.decode().split("\n"))
-            told = {name: value for name, _, value in lines}
-            self.pause = int(told.get("retry", self.pause * 1000)) / 1000
-            if "data" in told:
-                self.seen = told.get("id", self.seen)
-                yield cast(Operation, json.loads(told["data"]))
+            fields = {name: value for name, _, value in lines}
+            self.pause = int(fields.get("retry", self.pause * 1000)) / 1000
+            if "data" in fields:
+                self.seen = fields.get("id", self.seen)
+                yield cast(Operation, json.loads(fields["data"]))
 
 
 def options(base_url: str, key: str, timeout: float) -> dict[str, Any]:
@@ -157,13 +157,13 @@ def address(*parts: str) -> str:
 
 
 def cursor_of(page: Mapping[str, Any]) -> str | None:
-    """Return the cursor of the next page. Its host may be one that only the server knows."""
+    """Return the cursor of the next page. The URL is not used: its host may be internal."""
     found = parse_qs(urlsplit(page["next"] or "").query).get("cursor")
     return found[0] if found else None
 
 
 def check_ended(operation: Operation) -> Operation:
-    """Raise `MemoryCenterError` unless the operation has succeeded."""
+    """Return the operation. Raise `MemoryCenterError` unless it has succeeded."""
     if operation["status"] == "succeeded":
         return operation
     raise MemoryCenterError(operation["status"], operation["last_error"] or operation["op_id"])

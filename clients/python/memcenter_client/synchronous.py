@@ -28,10 +28,10 @@ from memcenter_client.protocol import (
 
 
 class MemoryCenter:
-    """A Memory Center, and with `user_id` the person whom its calls are about.
+    """A client of Memory Center. With `user_id`, its calls are about this user.
 
-    Calls that met 429, 503 or a lost connection are sent again, up to `retries` times. Writes carry
-    an idempotency key, so nothing happens twice. Every method raises `MemoryCenterError`.
+    After 429, 503 or a lost connection a call is repeated up to `retries` times. Writes carry an
+    idempotency key, so they are executed only once. Every method raises `MemoryCenterError`.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class MemoryCenter:
         self._http = httpx.Client(transport=transport, **options(base_url, key, timeout))
 
     def for_user(self, user_id: str) -> Self:
-        """Return the same client about another person, over the same connections."""
+        """Return a client for another user that shares the connections."""
         other = copy.copy(self)
         other.user_id = user_id
         return other
@@ -77,34 +77,34 @@ class MemoryCenter:
         body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """Make any call, by its path below `/api/v1`, and return its JSON."""
+        """Make any call to a path below `/api/v1` and return its JSON."""
         response = self._send(Call(method, path, query or {}, body, headers or {}))
         return response.json() if response.content else None
 
     def pages(self, path: str, query: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        """Yield what a list holds, page after page."""
+        """Yield the items of a list, page by page."""
         asked = {"limit": 100, **(query or {})}
         while True:
             page = self.request("GET", path, query=asked)
-            for one in page["results"]:
-                yield one
+            for item in page["results"]:
+                yield item
             asked["cursor"] = cursor_of(page)
             if asked["cursor"] is None:
                 return
 
     def record_turn(self, **turn: Unpack[types.TurnInputRequest]) -> types.Recorded:
-        """Record a question with its answer. `op_ids` are the operations that learn from it."""
+        """Record a user message and its answer. `op_ids` are the operations that learn from it."""
         return cast(types.Recorded, self._post("/turns", turn))
 
     def context(self, **asked: Unpack[types.ContextInputRequest]) -> types.Context:
-        """Return what belongs into the prompt before the next answer."""
+        """Return the memory block and the window for the next prompt."""
         return cast(types.Context, self._post("/memory/context", asked))
 
     def search(self, **asked: Unpack[types.SearchGetQuery]) -> types.SearchAnswer:
         return cast(types.SearchAnswer, self.request("GET", "/search", query=asked))
 
     def memories(self, **asked: Unpack[types.LongTermGetQuery]) -> Iterator[types.Memory]:
-        """Yield memories; by default those in use, newest first. `limit` is the page's."""
+        """Yield memories, by default the active ones, newest first. `limit` is the page size."""
         return self.pages("/memory/long_term", asked)
 
     def add_memory(
@@ -116,7 +116,7 @@ class MemoryCenter:
     def add_memories(
         self, memories: list[types.MemoryItemRequest]
     ) -> list[types.BatchResult]:
-        """Write up to 100 memories; each is answered in its place, also a refused one."""
+        """Write up to 100 memories. The results are in the same order, including refused ones."""
         body = {"memories": memories}
         found = self._post("/memory/long_term/batch", body)
         return cast(types.BatchResults, found)["results"]
@@ -132,23 +132,23 @@ class MemoryCenter:
         )
 
     def delete_memory(self, memory_id: str) -> types.Accepted:
-        """Forget a memory for real."""
+        """Forget a memory: erase it everywhere."""
         return cast(types.Accepted, self.request("DELETE", _memory(memory_id)))
 
     def recycle_memory(self, memory_id: str) -> types.Memory:
-        """Put a memory into the recycle bin."""
+        """Move a memory to the recycle bin."""
         query = {"recycle": True}
         return cast(types.Memory, self.request("DELETE", _memory(memory_id), query=query))
 
     def forget(
         self, **what: Unpack[types.ForgetInputRequest]
     ) -> types.ForgetAnswer | types.ForgetQuestion:
-        """Forget for real. `needs_choice` and `nothing_found` have forgotten nothing."""
+        """Erase the data of a scope. After `needs_choice` or `nothing_found` nothing was erased."""
         answer = self._post("/memory/forget", what)
         return cast(types.ForgetAnswer | types.ForgetQuestion, answer)
 
     def flush(self, **what: Unpack[types.FlushInputRequest]) -> types.Flushed:
-        """Keep what is about to be dropped from a context."""
+        """Save memories from messages that are about to leave the context."""
         return cast(types.Flushed, self._post("/memory/flush", what))
 
     def export(self, **what: Unpack[types.ExportInputRequest]) -> bytes:
@@ -162,11 +162,11 @@ class MemoryCenter:
         return cast(types.Operation, self.request("GET", _operation(op_id)))
 
     def receipt(self, op_id: str) -> types.Receipt:
-        """Return what a finished forget erased."""
+        """Return the receipt of a finished forget."""
         return cast(types.Receipt, self.request("GET", f"{_operation(op_id)}/receipt"))
 
     def wait(self, op_id: str, *, timeout: float = 120.0) -> types.Operation:
-        """Return an operation once it has succeeded. Raises `TimeoutError` if it takes longer."""
+        """Wait until an operation succeeds and return it. Raise `TimeoutError` after `timeout`."""
         until, pause = time.monotonic() + timeout, 0.2
         while True:
             operation = self.operation(op_id)
@@ -178,7 +178,7 @@ class MemoryCenter:
             pause = min(2.0, pause * 1.5)
 
     def events(self, op_id: str) -> Iterator[types.Operation]:
-        """Yield an operation after each change until it has ended, over one stream or several."""
+        """Yield an operation after each change until it ends. Reconnect if the stream breaks."""
         reader, retries = EventReader(), Retries(self._retries)
         while True:
             call = Call("GET", f"{_operation(op_id)}/events", headers=reader.begin())

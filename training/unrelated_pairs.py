@@ -1,4 +1,4 @@
-"""Pairs of statements that have nothing to do with each other, drawn from labelled messages."""
+"""Pairs of unrelated statements, drawn from labelled messages."""
 
 import random
 from collections import defaultdict
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from training.labels import Pair, Row
 
-_LEAST = {"zh": 5, "ja": 5}  # characters: shorter statements seldom stand alone
+_LEAST = {"zh": 5, "ja": 5}  # characters; shorter statements are rarely complete
 
 
 def unrelated(rows: list[Row], *, each: int, seed: int = 0) -> list[Pair]:
-    """`each` pairs a language of one message, and as many of two voices and two topics.
+    """Return `each` pairs per language from one message, and as many from two voices and topics.
 
-    What a person tells in one breath stands beside each other, so long as nothing in it corrects
-    or ends anything. What two people say of different topics has nothing in common.
+    Statements of one message are unrelated unless they correct or end something. Statements of two
+    people about different topics are unrelated too.
     """
     chance = random.Random(seed)
     together: dict[str, list[Pair]] = defaultdict(list)
@@ -25,13 +25,13 @@ def unrelated(rows: list[Row], *, each: int, seed: int = 0) -> list[Pair]:
             (_, first), (_, second) = chance.sample(kept, 2)
             together[row.language].append(_pair(row.language, first, second))
     found = []
-    for language, told in sorted(apart.items()):
+    for language, statements in sorted(apart.items()):
         pairs = together[language]
         found += chance.sample(pairs, min(each, len(pairs)))
-        for _ in range(min(each, len(told))):
-            one, other = chance.sample(told, 2)
-            if one[0] != other[0] and one[1] != other[1]:
-                found.append(_pair(language, one[2], other[2]))
+        for _ in range(min(each, len(statements))):
+            left, right = chance.sample(statements, 2)
+            if left[0] != right[0] and left[1] != right[1]:
+                found.append(_pair(language, left[2], right[2]))
     return found
 
 
