@@ -1,4 +1,4 @@
-"""Extract candidates from messages, decide on them, and summarise conversations.
+"""Extract candidates for memories from messages, decide on them, and summarise conversations.
 
-It works on plain values and does not depend on Django.
+The package works on plain values and does not depend on Django.
 """

@@ -1,6 +1,6 @@
-"""The bundled extractor: candidates from the statements that the learned reader finds.
+"""The bundled extractor: it makes candidates from the statements that the reader model finds.
 
-A message is read as a whole, with up to three earlier messages and the message that it answers. A
+A message is analysed together with up to three earlier messages and the message that it answers. A
 statement worth keeping becomes a candidate in the person's own words (`own_words`). Secrets, code
 and quoted lines are left out, and text that only repeats our own prompt is dropped.
 """
@@ -84,7 +84,7 @@ _UNITS = re.compile(
     r"|ounces|weights?|temperatures?|distances?)[\s,.!]*+)+",
     re.IGNORECASE,
 )
-# Something usually done is a habit, even if the reader calls it a preference.
+# Something usually done is a habit, even if the reader model calls it a preference.
 _USUALLY = re.compile(
     r"\bI (?:usually|normally|generally|mostly) (?!(?:prefer|like|love|enjoy)\b)"
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
@@ -94,7 +94,7 @@ _FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of
 
 
 class MessageReader(Protocol):
-    """The part of `memories.reader.Reader` that the extractor needs."""
+    """The methods of `memories.reader.Reader` that the extractor needs."""
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
 
@@ -103,7 +103,7 @@ class MessageReader(Protocol):
 
 @dataclass(frozen=True)
 class Marks:
-    """The reader's marks of a text that somebody wrote to be remembered."""
+    """What the reader model detected in a text that was submitted as a memory."""
 
     tags: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Marks:
 
 
 class BundledExtractor:
-    """Keep statements that the reader is sure of; others wait for the person's review."""
+    """Extract statements with the reader model; uncertain ones wait for the person's review."""
 
     name = "bundled"
 
@@ -139,12 +139,12 @@ class BundledExtractor:
         )
 
     def kind_of(self, text: str) -> str:
-        """Return the kind of the only statement in a text; empty if there is none or several."""
+        """Return the kind that all statements in a text have in common, or an empty string."""
         kinds = {statement.best("kind") for statement in self._reader.read(text).statements}
         return kinds.pop() if len(kinds) == 1 else ""
 
     def marks_of(self, text: str, *, spoken_at: datetime) -> Marks:
-        """Return the marks of a short text; a longer text has none."""
+        """Return what the reader model detects in a short text; for a longer text, nothing."""
         if len(text) > _LONGEST_WISH:
             return Marks()
         found = self._reader.read(text).statements
@@ -169,15 +169,15 @@ class BundledExtractor:
     def says_how_to_answer(self, text: str) -> bool:
         """Return whether a short text mostly says how to answer (language, length, tone, units).
 
-        A form of address and plain units are recognised by their words, since the reader misses
-        some.
+        Forms of address and plain units are recognised by their wording, since the reader model
+        misses some.
         """
         return self.marks_of(text, spoken_at=datetime.now(UTC)).says_how_to_answer
 
     def _corrected(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
-        """Return the corrected statements of an earlier message, and the correction.
+        """Find a correction of an earlier message; return the new candidates and the correction.
 
-        Each candidate has the text that it replaces.
+        Each candidate names the text that it replaces.
         """
         earlier = list(reversed(turn.before))
         found = correction(turn.user.text, [message.text for message in earlier])
@@ -213,7 +213,7 @@ class BundledExtractor:
         return candidates, found if candidates else None
 
     def _conflict(self, wrong: Sequence[str], right: Sequence[str]) -> bool:
-        """Return whether the pair head sees a conflict between the old and the new statements."""
+        """Return whether the reader model finds that a wrong and a right statement conflict."""
         shares = self._reader.relations([(old, new) for old in wrong for new in right])
         return any(
             sum(probabilities[name] for name in CONFLICTS) >= FLAG for probabilities in shares
@@ -222,7 +222,8 @@ class BundledExtractor:
     def _unlocated_correction(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
         """Return a doubtful candidate for a correction whose wrong words can't be found.
 
-        The earlier message must contain a single statement. The person decides in the review.
+        This is possible only if the earlier message contains a single statement. The person decides
+        in a review.
         """
         right = slip(turn.user.text)
         if not right or not turn.before:
@@ -246,15 +247,15 @@ class BundledExtractor:
         return [doubtful], Correction(0, said.text, 0, end)
 
     def asks_not_to_keep_topic(self, text: str) -> bool:
-        """Return whether a message asks not to keep a topic, now or later."""
+        """Return whether a message asks not to store anything on a topic, now or later."""
         return self._reader.read(text).flags["dont_keep_topic"] >= FLAG
 
     def asks_not_to_keep(self, text: str) -> bool:
-        """Return whether a text, read alone, asks not to keep it or its topic."""
+        """Return whether a text by itself asks that it, or its topic, not be stored."""
         return _is_not_to_be_kept(self._reader.read(text))
 
     def is_about_people(self, text: str) -> bool:
-        """Return whether any statement of a text is about somebody other than the person."""
+        """Return whether any statement in a text is about somebody other than the person."""
         return any(
             statement.best("topic") in ("family", "people") or statement.best("whose") != "self"
             for statement in self._reader.read(text).statements
@@ -280,7 +281,7 @@ def _is_not_to_be_kept(reading: Reading) -> bool:
 
 
 def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> Iterator[Candidate]:
-    """Yield the candidates of a message, except for the statements of a handled correction."""
+    """Yield the candidates in a message, except for statements that belong to `handled`."""
     asked = message.flag("remember")
     unwanted = [order.start for order in orders_of(message, "forget") if order.what]
     foreign = foreign_parts(message)
@@ -303,7 +304,7 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
 
 
 def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
-    """Yield the assistant's claim about the person, if the person agreed to it."""
+    """Yield a candidate for the assistant's claim about the person, if the person agreed to it."""
     claim = accepted_claim(message.said.text, message.answers)
     if claim is None or message.role != "user":
         return
@@ -321,7 +322,7 @@ def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
 
 
 def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
-    """Return whether a statement may be kept, at once or after a review."""
+    """Return whether a statement is worth keeping, either at once or after a review."""
     if statement.best("whose") not in _OWN_LIFE or statement.best("said") not in LIVED:
         return asked and statement.share("keep", "yes") >= LIKELY
     keep, perhaps = statement.share("keep", "yes"), statement.share("keep", "unsure")
@@ -331,7 +332,10 @@ def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
 
 
 def _is_fragment(statement: Statement, text: str) -> bool:
-    """Return whether a statement is a word or two of a longer run, which mean nothing alone."""
+    """Return whether a statement is only a word or two out of a longer phrase.
+
+    Such a statement means nothing by itself.
+    """
     words = text[statement.start : statement.end].strip()
     size = len(words) if _HAN_SIGN.search(words) else 2 * len(words.split())
     around = text[: statement.start].rstrip(" ")[-1:], text[statement.end :].lstrip(" ")[:1]
@@ -385,9 +389,9 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
 def _ordered_candidates(
     message: HeardMessage, foreign: Sequence[tuple[int, int]]
 ) -> Iterator[Candidate]:
-    """Yield the words after "remember …", for a message in which no statement was found.
+    """Yield a candidate for each "remember …" in a message in which no statement was found.
 
-    An order within `foreign`, somebody else's text or a game, is not the person's.
+    A command inside `foreign` (someone else's text or a game) isn't the person's, so it is skipped.
     """
     for order in orders_of(message, "remember"):
         if any(start <= order.start < end for start, end in foreign):
@@ -410,26 +414,26 @@ def _ordered_candidates(
 
 
 def _language(message: str, statement: str) -> str:
-    """Return the message's language, unless the statement is in another script."""
+    """Return the language of the message, or that of the statement if its script is different."""
     of_all, own = language_of(message), language_of(statement)
     return own if (of_all in _HAN) != (own in _HAN) else of_all
 
 
 def _start_after_order(statement: Statement, message: HeardMessage) -> int:
-    """Return the start of a statement without the "remember that" before it."""
+    """Return the start of a statement, skipping a "remember that" at its beginning."""
     starts = [order.start for order in orders_of(message, "remember")]
     return max([statement.start, *(at for at in starts if statement.start < at < statement.end)])
 
 
 def _with_speaker(content: str, speaker: str) -> str:
-    """Prefix the speaker's name, since "I" is ambiguous between several named people."""
+    """Put the speaker's name before the text, since "I" is ambiguous among several people."""
     return f"{speaker}: {content}" if speaker else content
 
 
 def _corrects(statement: Statement, message: HeardMessage) -> bool:
-    """Return whether a statement overrules a known one, by the reader or by its wording.
+    """Return whether a statement overrules an earlier one, judging by the model or its wording.
 
-    This only has an effect if the statement conflicts with a known memory.
+    This has an effect only if the statement conflicts with a known memory.
     """
     if statement.best("change") != "none":
         return True
@@ -446,7 +450,7 @@ def _importance(statement: Statement, kind: str) -> float:
 
 
 def _is_of_unsure_owner(statement: Statement) -> bool:
-    """Return whether a constraint may be somebody else's, so that the person is asked first."""
+    """Return whether a constraint may be about somebody else, so that the person is asked first."""
     shares = statement.shares["whose"]
     return statement.best("kind") == "constraint" and max(shares.values()) < _OWNER
 
@@ -460,7 +464,10 @@ def _confidence(statement: Statement, *, unsure: bool) -> float:
 
 
 def _reasons(statement: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]:
-    """Return the reason codes: owner and duration such as `self.lasting`, then others."""
+    """Return the reason codes of a candidate, such as `self.lasting` and `hedged`.
+
+    The first code says whom the statement is about and for how long it is true.
+    """
     observed = {
         "explicit": explicit,
         "hedged": statement.best("said") == "hedged",

@@ -1,7 +1,7 @@
-"""Find orders ("remember that …", "forget that …", "don't keep this") and accepted claims.
+"""Find commands ("remember that …", "forget that …"), and claims that the user agrees to.
 
-忘掉我对猫过敏这件事 is said to the memory, 忘掉那段感情吧 to a person, and 把第三段删掉 is about a
-text. Therefore, a Chinese request to forget must mention the person's own matters or this
+忘掉我对猫过敏这件事 is addressed to the memory, 忘掉那段感情吧 to a person, and 把第三段删掉 is
+about a text. Therefore, a Chinese request to forget must mention the person's own matters or this
 conversation, or address the assistant.
 """
 
@@ -31,11 +31,11 @@ _ZH_FORGET = tuple(
 
 @dataclass(frozen=True)
 class Command:
-    """An order to the memory: `what` to remember or to forget.
+    """A command to the memory; `what` is the text to remember or to forget.
 
-    `start` is the offset of `what` in the sentence or, from `commands`, in the message. `what` is
-    empty if the previous message is meant. `todo` marks a task instead of a fact. `brief` marks a
-    short message that is only a request, in looser words than an order.
+    `start` is the offset of `what` in the sentence or, if the command comes from `commands`, in the
+    message. `what` is empty if the previous message is meant. `todo` marks a task instead of a
+    fact. `brief` marks a short message that is only a request, in looser words than a command.
     """
 
     verb: str  # remember | forget
@@ -48,14 +48,14 @@ class Command:
 
 
 def speaks_of_forgetting(text: str) -> bool:
-    """Return whether a text has a word of forgetting, such as "erase", 删 or "lösch"."""
+    """Return whether a text contains a word for forgetting, such as "erase", 删 or "lösch"."""
     return bool(_P["speaks_of_forgetting"].search(text))
 
 
 def commands(covered: str) -> Iterator[Command]:
-    """Yield all sentences in the form of an order, even if they aren't meant as one.
+    """Yield all sentences that have the form of a command, even if they aren't meant as one.
 
-    If there are none, the message as a whole may be a brief request.
+    If there are none, yield the whole message if it is a brief request to forget.
     """
     found = list(_orders(covered))
     yield from found or _brief_requests(covered)
@@ -72,7 +72,7 @@ def _brief_requests(covered: str) -> Iterator[Command]:
 
 
 def brief_request(message: str) -> str | None:
-    """Return what a short message asks to forget; None if it is no such request.
+    """Return what a short message asks to forget, or None if it isn't such a request.
 
     "Forget coffee" and 把车忘掉 could also be said to a person, so the user is asked first.
     """
@@ -108,7 +108,7 @@ def _orders(covered: str) -> Iterator[Command]:
 
 
 def command(sentence: str, *, question: bool = False) -> Command | None:
-    """Return the order to the memory that a sentence gives, if any."""
+    """Return the command that a sentence gives to the memory, or None."""
     if not _P["hints"].search(sentence):
         return None
     asks = question or _P["asking_tail"].search(sentence) is not None
@@ -139,9 +139,9 @@ def _forget(sentence: str) -> Command | None:
 
 
 def asked_in_chinese(sentence: str) -> str | None:
-    """Return what a Chinese sentence asks to forget; None if it is no request.
+    """Return what a Chinese sentence asks to forget, or None if it isn't such a request.
 
-    An empty string means the last message.
+    An empty string means the previous message.
     """
     for pattern in _ZH_FORGET:
         if (match := pattern.match(sentence)) and _is_meant(match["what"], sentence):
@@ -161,7 +161,7 @@ _LONGEST_YES = 48
 
 
 def accepted_claim(said: str, before: str) -> Quotation | None:
-    """Return the last claim about the person in `before`, if `said` agrees with it.
+    """Return the last claim about the user in the message `before`, if the reply agrees with it.
 
     A claim that contains a secret is never returned.
     """
@@ -190,7 +190,7 @@ _DONT_KEEP = compiled("dont_keep")
 
 
 def is_asked_not_to(text: str) -> bool:
-    """Return whether any clause asks not to keep the message."""
+    """Return whether any clause of the text asks not to store the message."""
     plain = text.replace("’", "'")
     clauses = (" ".join(clause.split()) for clause in _BREAK.split(plain))
     return any(

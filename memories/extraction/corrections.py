@@ -1,10 +1,10 @@
-"""Corrections of earlier messages: "typo, I meant Marta", 「说错了，是六个月」.
+"""Recognise corrections of earlier messages: "typo, I meant Marta", 「说错了，是六个月」.
 
-Such a message means little alone, so the earlier message is read again with the right words in
-place of the wrong ones. The wrong words are named ("my cousin, not my sister"), or they are the
-only words of the same type in the latest message with any: a weekday, a month, an amount of the
-same unit, a name, a pet, a relative. A correction that fits no earlier message is left to the
-person.
+Such a message means little by itself, so the earlier message is processed again with the right
+words in place of the wrong ones. The wrong words are named ("my cousin, not my sister"), or they
+are the only words of the same type in the latest message that contains any: a weekday, a month, an
+amount with the same unit, a name, a pet, a relative. If a correction fits no earlier message, the
+person decides.
 """
 
 from __future__ import annotations
@@ -46,22 +46,23 @@ _EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
 
 
 def without_values(text: str) -> str:
-    """Return the text with a placeholder for each day, month and number."""
+    """Replace each day, month and number in the text by a placeholder."""
     for sort in _SORTS:
         text = sort.sub("#", text)
     return _NUMBERS.sub("#", text)
 
 
 def numbers_of_series(text: str) -> list[str]:
-    """Return the numbers that identify one of a series: for "issue 41 needs 3 days", 41."""
+    """Return the numbers that identify an item of a series: 41 in "issue 41 needs 3 days"."""
     return [found["number"] for found in PATTERNS["of_series"].finditer(text)]
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A correction at `start:end` of a message; `text` is `before[place]` with the right words.
+    """A correction at `start:end` of a message; `text` is the corrected earlier message.
 
-    `is_noun` means that the only noun of a type was replaced, which the pair head must confirm.
+    The earlier message is `before[place]`. `is_noun` means that the only noun of its type was
+    replaced; the reader model must then confirm that the old and the new statements conflict.
     """
 
     place: int
@@ -72,7 +73,10 @@ class Correction:
 
 
 def correction(said: str, before: Sequence[str]) -> Correction | None:
-    """Return the correction of one of the earlier messages; `before` has the latest first."""
+    """Return the correction that a message makes to an earlier message, or None.
+
+    `before` holds the earlier messages, latest first.
+    """
     for sentence in _SENTENCE.finditer(said):
         if len(sentence[0]) > _MOST or not _CUE.search(sentence[0]):
             continue
@@ -85,7 +89,7 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
 
 
 def slip(said: str) -> str:
-    """Return the few right words of a message that only corrects a slip: "dog, typo"."""
+    """Return the right words of a message that only corrects a slip, such as "dog, typo"."""
     found = _SENTENCE.findall(said)
     if len(found) != 1 or not PATTERNS["slip"].search(said):
         return ""
@@ -95,7 +99,7 @@ def slip(said: str) -> str:
 
 
 def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield pairs of right and wrong words; the wrong words are empty if they aren't named."""
+    """Yield possible pairs of right and wrong words; the wrong words are empty if not named."""
     for form in _CONTRASTS:
         for found in form.finditer(_without_cue(sentence)):
             yield _bare(found["right"]), _bare(found["wrong"])
@@ -116,7 +120,10 @@ def _bare(words: str) -> str:
 
 
 def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
-    """Return the corrected earlier message, and whether a plain noun was replaced."""
+    """Return the corrected earlier message, and whether a common noun was replaced.
+
+    The message is empty if the correction doesn't fit it.
+    """
     if not right:
         return "", False
     if wrong:
@@ -135,14 +142,14 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
 
 
 def _with_same_noun(earlier: str, right: str) -> str:
-    """Return the message with "oat milk" in place of the only "… milk"."""
+    """Replace the only phrase with the same noun: for example, "cow milk" by "oat milk"."""
     *_, kind, thing = right.split(" ")
     found = re.findall(rf"(?i)\b[a-z]+ {re.escape(thing)}\b", earlier)
     return _substituted(earlier, f"{kind} {thing}", found[0] if len(found) == 1 else "")
 
 
 def _only_value(sort: re.Pattern[str], text: str) -> str:
-    """Return the only value of a type in a text; empty if there is none or several."""
+    """Return the only value of a type that a text contains; empty if there is none or several."""
     found = {match[0] for match in sort.finditer(text)}
     return found.pop() if len(found) == 1 else ""
 
@@ -152,7 +159,7 @@ def _substituted(earlier: str, right: str, wrong: str) -> str:
 
 
 def _with_amount(earlier: str, right: re.Match[str]) -> str:
-    """Replace the amount of the same unit; without a unit, the only amount."""
+    """Replace the only amount with the same unit; if `right` has no unit, the only amount."""
     unit = (right["unit"] or "").casefold()
     found = {
         amount["number"]: amount
@@ -167,7 +174,7 @@ def _with_amount(earlier: str, right: re.Match[str]) -> str:
 
 
 def _with_name(earlier: str, right: str) -> str:
-    """Replace a nearly identical word, otherwise the only name."""
+    """Replace the word that is spelled most like the name or, if none is similar, the only name."""
     words = {match[0] for match in _WORD.finditer(earlier)}
     alike = {
         word: SequenceMatcher(None, word.casefold(), right.casefold()).ratio() for word in words
@@ -180,14 +187,14 @@ def _with_name(earlier: str, right: str) -> str:
 
 
 def _replaced(earlier: str, right: str, wrong: str) -> str:
-    """Replace all occurrences of the wrong words, without repeating a word twice in a row."""
+    """Replace all occurrences of the wrong words by the right ones, without doubling a word."""
     edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
     form = re.compile(edge + re.escape(wrong) + edge, re.IGNORECASE)
     return form.sub(lambda found: _without_overlap(right, earlier[found.end() :]), earlier)
 
 
 def _without_overlap(words: str, behind: str) -> str:
-    """Return the words without an ending that the following text begins with."""
+    """Return `words` without any ending that repeats the beginning of the text that follows."""
     sizes = range(len(words), 0, -1)
     twice = (size for size in sizes if behind.lstrip().startswith(words[-size:]))
     size = next(twice, 0)

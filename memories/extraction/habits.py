@@ -21,7 +21,7 @@ _P = compiled("habits", verbs="|".join(_DONE))
 
 
 class BundledJointReader:
-    """Find habits: statements that several turns support and no single turn makes."""
+    """Find habits: statements that several turns support, but that no single turn makes."""
 
     name = "bundled"
 
@@ -45,9 +45,9 @@ class _Activity:
 
 
 def habits(turns: Sequence[Heard]) -> Iterator[Gathered]:
-    """Yield one statement for each turn that mentions a habit, if at least `FEWEST` turns do.
+    """Yield a statement for each turn that mentions a habit, if at least `FEWEST` turns mention it.
 
-    At least one of the turns must be fresh; otherwise the habit was found before.
+    At least one of these turns must be fresh; otherwise, an earlier search has found the habit.
     """
     by_key: dict[frozenset[str], dict[int, _Activity]] = defaultdict(dict)
     for heard in turns:
@@ -106,7 +106,7 @@ Step = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Workflow:
-    """The tools of one turn with their argument names, and whether all succeeded.
+    """The tools that one turn called, with their argument names, and whether all succeeded.
 
     Argument values and results are never read.
     """
@@ -122,7 +122,7 @@ class Workflow:
 
     @property
     def statement(self) -> str:
-        """Return the skill in the words of this turn, in its language."""
+        """Return the workflow as a sentence to remember, in the language of the request."""
         if segment.language(self.request) == "zh":
             steps = " → ".join(
                 f"{name}（{'、'.join(keys)}）" if keys else name for name, keys in self.steps
@@ -135,10 +135,10 @@ class Workflow:
 
 
 def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) -> Workflow | None:
-    """Return the workflow of a turn.
+    """Return the workflow of a turn, or None if it can't be remembered.
 
-    Returns None if the turn has no tools or too many, a tool has an invalid name, or the request is
-    empty or contains a secret.
+    It can't be remembered if the turn has no tools or too many, a tool has an invalid name, or the
+    request is empty or contains a secret.
     """
     steps = [_step(tool) for tool in tools[: _MOST_STEPS + 1]]
     asked = _short_request(request)
@@ -149,7 +149,10 @@ def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) 
 
 
 def failures_of(steps: Sequence[Step], others: Iterable[Workflow]) -> list[Workflow]:
-    """Return the failed workflows that began in the same way; a workflow stops at a failure."""
+    """Return the failed workflows that began with the same steps.
+
+    They may be shorter than `steps`, because a workflow ends with the step that fails.
+    """
     names = [name for name, _ in steps]
     return [
         workflow
@@ -159,7 +162,10 @@ def failures_of(steps: Sequence[Step], others: Iterable[Workflow]) -> list[Workf
 
 
 def workflow_confidence(*, successes: int, failures: int) -> float:
-    """Return 0.67 for two successes, 0.75 for three; a failure weighs as much as two successes."""
+    """Return the confidence in a workflow; a failure weighs as much as two successes.
+
+    Without failures, it is 0.67 after two successes and 0.75 after three.
+    """
     return round(successes / (successes + 2 * failures + 1), 2)
 
 
@@ -172,7 +178,7 @@ def _step(tool: Mapping[str, Any]) -> Step | None:
 
 
 def _short_request(request: str) -> str:
-    """Return the first sentence of the request; empty if the request contains a secret."""
+    """Return the first sentence of the request, or an empty string if it contains a secret."""
     if secret_search.find(request):
         return ""
     first = next(

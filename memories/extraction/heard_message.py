@@ -1,4 +1,7 @@
-"""A message with the reader's results: its orders, and the parts that are not the person's."""
+"""A message together with the results of the reader model.
+
+The functions return its commands, and the parts that aren't the person's own statements.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,11 @@ _NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign te
 
 @dataclass(frozen=True)
 class HeardMessage:
-    """A person's message. `covered` is its text with secrets and code covered; same length."""
+    """A person's message, and the reader model's results for it.
+
+    `covered` is the text with secrets and code covered, so its length is unchanged. `answers` is
+    the message that this one answers.
+    """
 
     said: Said
     role: str
@@ -38,15 +45,15 @@ class HeardMessage:
 
 
 def is_withheld(message: HeardMessage) -> bool:
-    """Return whether the person asked not to keep this message or its topic."""
+    """Return whether the person asked not to store this message or its topic."""
     asked = message.flag("dont_keep_this") or message.flag("dont_keep_topic")
     return asked or is_asked_not_to(message.said.text)
 
 
 def foreign_parts(message: HeardMessage) -> list[tuple[int, int]]:
-    """Return the parts that the person does not say as themselves.
+    """Return the parts in which the person isn't speaking for themselves.
 
-    In role play, this is the whole message, unless the role play begins or ends with it.
+    In role play, this is the whole message, unless the role play begins or ends in it.
     """
     turning = message.flag("role_begins") or message.flag("role_ends")
     if message.flag("role") and not turning:
@@ -57,9 +64,10 @@ def foreign_parts(message: HeardMessage) -> list[tuple[int, int]]:
 
 
 def not_lived(message: HeardMessage) -> Iterator[tuple[int, int]]:
-    """Return the parts that are surely not about anybody's real life.
+    """Return the parts that are certainly not about anyone's real life.
 
-    In a message with foreign text or role play, this is everything except the lived statements.
+    If the message contains someone else's text or role play, this is everything except the
+    statements about real life.
     """
     lived = [statement for statement in message.reading.statements if _is_lived(statement)]
     if not any(message.flag(name) for name in _NOT_OWN):
@@ -77,17 +85,17 @@ def _is_lived(statement: Statement) -> bool:
 
 
 def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
-    """Yield explicit orders.
+    """Yield the explicit commands with this verb ("remember" or "forget") in a message.
 
-    "Remember …" counts only if the reader recognised it too. "Forget …" also counts without the
-    reader, unless the message has foreign text or role play.
+    "Remember …" counts only if the reader model recognised it too. "Forget …" also counts if the
+    model didn't, unless the message contains someone else's text or role play.
     """
     if message.flag(verb) or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
         yield from (order for order in message.commands if order.verb == verb and not order.wonders)
 
 
 def quotation(message: HeardMessage, start: int, end: int) -> tuple[str, int]:
-    """Return the longest part of the span without secrets or covered text, and its position."""
+    """Return the longest part of a span without secrets and covered text, and its position."""
     best, at = "", start
     for part in re.finditer(f"[^{masking.COVER}{masking.SECRET}]+", message.covered[start:end]):
         text = part[0].strip()
@@ -97,11 +105,11 @@ def quotation(message: HeardMessage, start: int, end: int) -> tuple[str, int]:
 
 
 def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
-    """Yield the person's requests to forget.
+    """Yield the person's requests to forget something.
 
-    These are explicit orders; otherwise requests that the reader recognises; otherwise brief ones,
-    which the user must confirm. "Don't save this, I was laid off" asks not to keep this message, so
-    it is no request to forget.
+    Explicit commands count first. If there are none, a request that the reader model recognises is
+    yielded, and otherwise brief commands, which the user must confirm. "Don't save this, I was laid
+    off" asks not to store the message, so it isn't a request to forget.
     """
     if message.flag("dont_keep_this") and not message.flag("forget"):
         return

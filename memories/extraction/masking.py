@@ -1,6 +1,6 @@
 """Find secrets in people's texts, mask them, and report them without repeating them.
 
-Every text that becomes a memory is screened here, whether extracted or written by a client.
+Every text that becomes a memory is screened here, whether it was extracted or written by a client.
 """
 
 import re
@@ -46,7 +46,7 @@ _FEWEST_LEFT = 4  # characters that must be left besides the mask, in either scr
 
 @dataclass(frozen=True)
 class Screened:
-    """`text` without secrets; `drop` means that nothing else in it is worth keeping."""
+    """A text whose secrets are masked; `drop` means that nothing worth keeping is left."""
 
     text: str
     refused: tuple[Refused, ...]
@@ -54,7 +54,7 @@ class Screened:
 
 
 def cover(text: str) -> str:
-    """Return `text` with each character of a secret covered, so that offsets stay valid."""
+    """Replace each character of a secret by a cover character, so that offsets stay valid."""
     return covered(text, find(text))
 
 
@@ -63,29 +63,32 @@ def covered(text: str, spans: Sequence[Span]) -> str:
 
 
 def blanked(text: str) -> str:
-    """Replace covered secrets by a readable mark, in the language of the text."""
+    """Replace covered secrets by a readable mark in the language of the text."""
     if SECRET not in text:
         return text
     return _COVERED.sub(MARK_ZH if _HAN.search(text) else MARK_EN, text)
 
 
 def masked(text: str) -> str:
-    """Return `text` with a mark in place of each secret, even if little else is left."""
+    """Replace each secret by a readable mark, even if little else is left."""
     return blanked(cover(text))
 
 
 def masked_by_reading(text: str) -> str:
-    """Mask secrets, including those that only the reader recognises; for derived texts."""
+    """Mask secrets, including those that only the reader model recognises.
+
+    The model takes time, so this is for texts that are derived from messages.
+    """
     return blanked(covered(text, learned_secrets.find(text)))
 
 
 def masked_together(
     texts: Sequence[str], *, places: Sequence[Sequence[int]] = (), read: bool = False
 ) -> list[str]:
-    """Mask secrets in each text; a secret found in one text is masked in all of them.
+    """Mask secrets in several texts; a secret found in one text is masked in all of them.
 
-    `places` has the known secrets of each text (`Message.secrets`). With `read`, the reader is used
-    as well.
+    `places` holds the stored positions of the secrets in each text (`Message.secrets`). With
+    `read`, the reader model is used as well.
     """
     found = [learned_secrets.find(text) if read else find(text) for text in texts]
     if places:
@@ -112,7 +115,7 @@ def _repeated(secrets: Mapping[str, str], text: str) -> Iterator[Span]:
 
 
 def masked_values(value: Any) -> Any:
-    """Return JSON with the secrets in its texts masked, including those that a key reveals."""
+    """Mask secrets in the strings of a JSON value, including those that only a key reveals."""
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, Mapping):
@@ -133,7 +136,10 @@ def _masked_value(name: str, value: Any) -> Any:
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether a masked text only mentions a secret: "my password is [redacted]"."""
+    """Return whether a masked text says nothing except that there is a secret.
+
+    An example is "my password is [redacted]".
+    """
     rest = _P["gives_purpose"].sub("", text)
     if not is_redacted(rest):
         rest = text
@@ -141,7 +147,7 @@ def says_nothing(text: str) -> bool:
 
 
 def says_nothing_but_secrets(text: str) -> bool:
-    """Return whether a text contains a mask and `says_nothing` apart from it."""
+    """Return whether a text contains a masked secret and says nothing apart from it."""
     return is_redacted(text) and says_nothing(text)
 
 
@@ -151,7 +157,7 @@ def is_redacted(text: str) -> bool:
 
 
 def screen(text: str) -> Screened:
-    """Return the part of `text` that may be kept; the result never contains a secret."""
+    """Mask the secrets in a text and report them; the resulting text never contains a secret."""
     spans = learned_secrets.find(text)
     if not spans:
         return Screened(text=text, refused=(), drop=False)
@@ -161,12 +167,12 @@ def screen(text: str) -> Screened:
 
 
 def refusals_of(text: str) -> tuple[Refused, ...]:
-    """Return the reports about a text that is stored with its secrets masked."""
+    """Return the reports for a text that is stored with its secrets masked."""
     return refusals(find(text), kept=True)
 
 
 def refusals(spans: tuple[Span, ...], *, kept: bool) -> tuple[Refused, ...]:
-    """Return one report for each category of secrets."""
+    """Return one report for each category of secrets among the spans."""
     categories = dict.fromkeys(span.category for span in spans)
     return tuple(Refused(category=category, redacted=kept) for category in categories)
 
@@ -177,7 +183,7 @@ def plain(text: str) -> str:
 
 
 def hide(text: str, places: Iterable[tuple[int, int]], *, sign: str) -> str:
-    """Replace each character of these spans by `sign`; the length stays the same."""
+    """Replace each character in these spans by `sign`; the length stays the same."""
     for start, end in places:
         text = text[:start] + sign * (end - start) + text[end:]
     return text
@@ -191,12 +197,12 @@ def cover_foreign(text: str) -> str:
 
 
 def foreign_parts(text: str) -> list[tuple[int, int]]:
-    """Return the likely spans of somebody else's text, in a message that contains one.
+    """Return the likely spans of someone else's text, in a message that contains such text.
 
-    These are the parts in quotation marks. Without such parts, they are the lines between the first
-    and the last one if these are long, otherwise all lines except the shorter of the two. In a
-    single line, it is the text after the first colon. The result is empty if nothing of this is
-    found.
+    These are the long quotations. If there are none, the message's lines are used: the person's own
+    words are the first and the last line if the text between is much longer, otherwise only the
+    shorter of the two. In a single line, the text after the first colon is returned. The result is
+    empty if nothing of this is found.
     """
     quoted = [match.span() for match in _LONG_QUOTE.finditer(text)]
     if quoted:
@@ -219,12 +225,12 @@ _SHORTEST = 3
 
 
 def folded(text: str) -> str:
-    """Return only letters and digits, so that bullets, case and punctuation don't matter."""
+    """Return only the letters and digits of a text, in one case, to compare it with others."""
     return _SIGNS.sub("", text).casefold()
 
 
 def repeats(content: str, quote: str, *, known: str) -> bool:
-    """Return whether the folded block `known` already contains the content or the quote."""
+    """Return whether `known`, a folded text, already contains the content or the quote."""
     if not known:
         return False
     ours, theirs = folded(_ADDED.sub("", content)), folded(quote)
@@ -234,9 +240,9 @@ def repeats(content: str, quote: str, *, known: str) -> bool:
 
 
 def without_repeats(found: Iterable[Candidate], *, block: str, most: int) -> list[Candidate]:
-    """Return the candidates without those that repeat the block or another candidate.
+    """Return up to `most` candidates that repeat neither the memory block nor each other.
 
-    Explicit candidates may repeat the block.
+    Candidates that the person explicitly asked to remember may repeat the block.
     """
     known = folded(block)
     kept: dict[str, Candidate] = {}
@@ -249,10 +255,10 @@ def without_repeats(found: Iterable[Candidate], *, block: str, most: int) -> lis
 def without_block(
     text: str, *, frame: Collection[str], openings: Collection[str], headings: Collection[str]
 ) -> str:
-    """Return `text` with pasted memory blocks blanked, keeping all offsets.
+    """Blank the memory blocks that were pasted into `text`; offsets stay valid.
 
-    A block begins with one of the `openings` and includes the following list items, headings and
-    empty lines; the text after it is the person's own. Sentences of the `frame` are blanked
+    A block begins with one of the `openings` and includes the list items, headings and empty lines
+    after it; the text that follows is the person's own. Sentences of the `frame` are blanked
     wherever they occur.
     """
     if any(opening in text for opening in openings):

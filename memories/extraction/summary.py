@@ -34,7 +34,10 @@ _P = compiled("summary")
 
 @dataclass(frozen=True)
 class Point:
-    """A sentence; `place` is its position, and `message` the index of its message."""
+    """A sentence of the conversation; `message` is the index of the message that contains it.
+
+    `place` is the position of the sentence among all sentences.
+    """
 
     place: int
     message: int
@@ -73,7 +76,7 @@ class ExtractiveSummarizer:
     def _choose(
         self, points: list[Point], *, labels: dict[str, str], max_tokens: int
     ) -> list[Point]:
-        """Return the most important sentences that fit and don't repeat each other."""
+        """Return the most important sentences that fit the limit and don't repeat each other."""
         kept: list[Point] = []
         spent = 0
         for point in sorted(points, key=lambda point: (-point.weight, point.place))[:COMPETING]:
@@ -86,7 +89,7 @@ class ExtractiveSummarizer:
         return kept
 
     def _beginning(self, points: list[Point], *, labels: dict[str, str], max_tokens: int) -> str:
-        """Return the beginning of the first sentence with an ellipsis, for a low limit."""
+        """Return as much of the first sentence as fits a low limit, followed by an ellipsis."""
         line = _written(points[:1], labels=labels)
         for limit in range(max_tokens - 1, 0, -1):
             cut = f"{tokens.truncate(line, limit=limit).rstrip()}…"
@@ -96,7 +99,7 @@ class ExtractiveSummarizer:
 
 
 def _points(previous: str, messages: Sequence[tuple[str, str]]) -> Iterator[Point]:
-    """Yield all sentences that may be kept, in order, without fillers."""
+    """Yield all sentences that may be selected, in order, without fillers and repetitions."""
     said = [(-1 - line, role, text) for line, role, text in _previous_sentences(previous)]
     for at, (role, content) in enumerate(messages):
         if role in ("user", "assistant"):
@@ -112,15 +115,15 @@ def _points(previous: str, messages: Sequence[tuple[str, str]]) -> Iterator[Poin
 
 
 def _terms(text: str) -> frozenset[str]:
-    """Return the content words, and "(not)" if the sentence has a negation."""
+    """Return the content words of a sentence, and "(not)" if it contains a negation."""
     denies = {"(not)"} if _P["denies"].search(text) else set()
     return frozenset(segment.terms(text[:LONGEST_SENTENCE])) | denies
 
 
 def _previous_sentences(previous: str) -> Iterator[tuple[int, str, str]]:
-    """Yield line number, role and text of each sentence of the previous summary.
+    """Yield the line number, role and text of each sentence in the previous summary.
 
-    The role is empty in a text that isn't a summary of ours.
+    The role is empty in lines that don't have the format of our summaries.
     """
     for at, line in enumerate(previous.splitlines()):
         found = _LINE.match(line.strip())
@@ -157,7 +160,7 @@ def _clauses(sentence: str) -> Iterator[str]:
 
 
 def _has_content(text: str, *, role: str) -> bool:
-    """Return whether a sentence has content; the assistant's offers and questions have none."""
+    """Return whether a sentence is worth selecting; the assistant's offers and questions aren't."""
     if not says_something(text):
         return False
     return not (role == "assistant" and (_P["courteous"].search(text) or text[-1] in "?？:："))
@@ -208,7 +211,7 @@ def _repeats(point: Point, other: Point) -> bool:
 
 
 def _written(points: list[Point], *, labels: dict[str, str]) -> str:
-    """Write one line for each sentence; consecutive sentences of one message share a line."""
+    """Write each sentence on a line; consecutive sentences of one message share a line."""
     lines: list[str] = []
     last: Point | None = None
     for point in sorted(points, key=lambda point: point.place):

@@ -1,4 +1,4 @@
-"""The values that the language steps exchange; they depend on neither Django nor providers."""
+"""The values that the extraction steps exchange; they depend on neither Django nor providers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OWNER_UNSURE = "owner_unsure"  # the reason of a candidate that may be about som
 
 
 class Verdict(StrEnum):
-    """The decision on a candidate, given similar memories."""
+    """The decision on what to do with a candidate, given similar memories."""
 
     ADD = "ADD"  # nothing says this yet
     REPLACE = "REPLACE"  # newer or corrected: the old text becomes a version
@@ -39,8 +39,8 @@ class Said:
 class TurnText:
     """The input of extraction: a user message, the reply, and a few earlier messages.
 
-    `known_block` is the text that was recently put in prompts; a statement that only repeats it
-    does not become a candidate.
+    `known_block` is the text of memories that was recently put into prompts; a statement that only
+    repeats it does not become a candidate.
     """
 
     user: Said
@@ -53,12 +53,13 @@ class TurnText:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A statement that might be remembered. It stands alone and is in the speaker's language.
+    """A statement that may become a memory; it is understandable by itself.
 
-    `quote` is a verbatim span of the user's message that starts at the character `quote_start`. If
-    `quoted_role` is "assistant", it is a span of the assistant's message, which the user accepted.
-    `reasons` are short codes for the page that explains a memory. `corrects` means that the speaker
-    overrules a known statement; `overrules` is the text of the memory that it replaces, if known.
+    It is in the speaker's language. `quote` is a verbatim span of the user's message that starts at
+    the character `quote_start`. If `quoted_role` is "assistant", it is a span of the assistant's
+    message, to which the user agreed. `reasons` are short codes for the page that explains a
+    memory. `corrects` means that the speaker overrules an earlier statement; `overrules` is the
+    text of the memory that the candidate replaces, if known.
     """
 
     kind: str
@@ -79,7 +80,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Refused:
-    """A sensitive statement that wasn't kept. It never contains the secret itself."""
+    """A report that a sensitive detail wasn't stored; it never contains the secret itself."""
 
     category: str  # password | api_key | card | bank_account | identity_number | address
     redacted: bool  # True: the statement was kept with the secret masked
@@ -87,10 +88,10 @@ class Refused:
 
 @dataclass(frozen=True)
 class ForgetRequest:
-    """A request to forget; `about` are the user's words, or empty for the previous message.
+    """A request to forget; `about` is in the user's words, or empty for the previous message.
 
-    Without `in_words`, only the reader recognises it as a request, so nothing is erased before the
-    user confirms it.
+    If `in_words` is False, only the reader model recognised the request, so nothing is erased
+    before the user confirms it.
     """
 
     about: str
@@ -100,7 +101,7 @@ class ForgetRequest:
 
 @dataclass(frozen=True)
 class Extraction:
-    """The result for one turn."""
+    """Everything that was extracted from one turn."""
 
     candidates: tuple[Candidate, ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -112,13 +113,13 @@ class Extraction:
 
     @property
     def secret_places(self) -> list[int]:
-        """Return the positions as a message stores them: start, end, start, end …"""
+        """Return the spans as they are stored in `Message.secrets`: start, end, start, end …"""
         return [place for span in self.secrets for place in span]
 
 
 @dataclass(frozen=True)
 class Known:
-    """A memory similar to the candidate, with the embedder's cosine `similarity`."""
+    """A stored memory that resembles the candidate; `similarity` is the cosine of the two."""
 
     id: str
     kind: str
@@ -131,7 +132,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Beside:
-    """The relation of the candidate to a memory other than the verdict's."""
+    """How the candidate relates to a memory that isn't the target of the verdict."""
 
     id: str
     verdict: Verdict
@@ -142,8 +143,8 @@ class Beside:
 class Decision:
     """The verdict on one candidate, its target memory, and reasons as short codes.
 
-    `beside` are the other memories that it affects, most similar first. `supports` are memories
-    that stay unchanged and support the candidate.
+    `beside` holds the other memories that the candidate affects, most similar first. `supports`
+    holds the ids of memories that stay unchanged and support the candidate.
     """
 
     verdict: Verdict
@@ -156,7 +157,7 @@ class Decision:
 
 
 class Extractor(Protocol):
-    """Extract candidates from a turn."""
+    """The interface of a method that extracts candidates from a turn."""
 
     name: str
 
@@ -164,7 +165,10 @@ class Extractor(Protocol):
 
 
 class Arbiter(Protocol):
-    """Decide on one candidate, given similar memories, most similar first."""
+    """The interface of a method that decides on one candidate.
+
+    The method gets similar memories, most similar first.
+    """
 
     name: str
 
@@ -174,7 +178,10 @@ class Arbiter(Protocol):
 
 
 class Summarizer(Protocol):
-    """Summarise messages in at most `max_tokens`, in the conversation's language."""
+    """The interface of a method that summarises messages in at most `max_tokens`.
+
+    The summary is in the language of the conversation.
+    """
 
     name: str
 
@@ -185,7 +192,10 @@ class Summarizer(Protocol):
 
 @dataclass(frozen=True)
 class Heard:
-    """A turn of a conversation; `fresh` means that no joint reading has included it before."""
+    """A turn of a conversation.
+
+    `fresh` means that no search for statements over several turns has included it yet.
+    """
 
     turn: int
     text: TurnText
@@ -194,10 +204,10 @@ class Heard:
 
 @dataclass(frozen=True)
 class Gathered:
-    """A candidate, the turn that it quotes, and the turns that it depends on.
+    """A candidate found over several turns; it quotes `turn` and also depends on the turns `needs`.
 
-    A repeated statement is returned once for each of its turns, because each turn supports it
-    alone.
+    A repeated statement is returned once for each of its turns, because each of these turns
+    supports it by itself.
     """
 
     candidate: Candidate
@@ -206,9 +216,9 @@ class Gathered:
 
 
 class JointReader(Protocol):
-    """Find statements that only several turns together make. Raises `ProviderError`.
+    """The interface of a method that finds statements that only several turns together make.
 
-    The turns are ordered from the oldest to the latest.
+    The turns are given oldest first. Raise `ProviderError` if a model call fails.
     """
 
     name: str

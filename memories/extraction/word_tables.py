@@ -1,4 +1,4 @@
-"""Load the words and patterns of `data/<name>.toml`; most modules have a file of their own."""
+"""Load the word lists and patterns in `data/<name>.toml`; most modules have a file of their own."""
 
 import re
 from pathlib import Path
@@ -11,5 +11,8 @@ patterns = _TABLES.patterns
 
 
 def compiled(name: str, **more: str) -> dict[str, re.Pattern[str]]:
-    """Return the compiled patterns of a file."""
+    """Return the compiled patterns in the file `name`.
+
+    References in the patterns may be to words of the file or to entries of `more`.
+    """
     return {key: re.compile(pattern) for key, pattern in patterns(name, **more).items()}

@@ -1,9 +1,9 @@
 """Replicate vectors from PostgreSQL to Milvus, and move vector search to Milvus and back.
 
-A trigger records changes in the transaction that makes them; it is enabled while Milvus may hold
-vectors. Sending is safe to repeat: for each changed target, Milvus gets the current vector from
-PostgreSQL, or deletes its own if there is none. Only one process at a time sends the changes of a
-user, so that no late write restores an erased vector.
+A trigger records each change to a vector in the transaction that makes it; the trigger is enabled
+while Milvus may hold vectors. Sending changes is safe to repeat: for each changed target, Milvus
+gets the current vector from PostgreSQL, or deletes its own if there is none. Only one process at a
+time sends the changes of a user, so that no late write restores an erased vector.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ SELECT {_ON} AND (%s
 
 
 def server() -> MilvusServer:
-    """Return the Milvus server of the settings.
+    """Return the Milvus server that the settings name.
 
-    Raises `ProviderError` if none is configured. The error is retryable, since the setting may be
+    Raise `ProviderError` if none is configured. The error is retryable, since the setting may be
     restored.
     """
     if not settings.MILVUS_URI:
@@ -60,7 +60,7 @@ def server() -> MilvusServer:
 
 
 def searched() -> VectorStore:
-    """Return the store to search: Milvus with PostgreSQL as its fallback, or PostgreSQL alone."""
+    """Return the store to search: Milvus with PostgreSQL as its fallback, or only PostgreSQL."""
     if not settings.MILVUS_URI:
         return PgVectorStore()
     return MilvusStore(server(), _breaker(settings.MILVUS_URI), PgVectorStore())
@@ -72,10 +72,11 @@ def _breaker(uri: str) -> CircuitBreaker:
 
 
 def are_written_down() -> bool:
-    """Return whether changes must be recorded, because Milvus may hold vectors.
+    """Return whether changes to vectors must be recorded, because Milvus may hold vectors.
 
-    An enabled trigger is not enough, because `pg_restore --disable-triggers` enables all triggers
-    afterwards. Milvus must also be configured, be searched or filled, or have an unfinished move.
+    An enabled trigger isn't enough, because `pg_restore --disable-triggers` enables all triggers
+    afterwards. In addition, Milvus must be configured, be searched or filled, or have an unfinished
+    move.
     """
     unfinished = [Status.PENDING, Status.RUNNING, Status.FAILED]
     values = [bool(settings.MILVUS_URI), SearchedIn.PGVECTOR, Kind.MOVE_VECTORS, unfinished]
@@ -84,12 +85,12 @@ def are_written_down() -> bool:
 
 
 def is_on() -> bool:
-    """Return whether the trigger records changes."""
+    """Return whether the trigger that records changes to vectors is enabled."""
     return bool(statements.rows(f"SELECT {_ON}")[0][0])
 
 
 def write_down(wanted: bool) -> None:
-    """Enable or disable the trigger.
+    """Enable or disable the trigger that records changes to vectors.
 
     Call it within `as_system`. It waits for current writers and blocks new ones.
     """
@@ -97,12 +98,15 @@ def write_down(wanted: bool) -> None:
 
 
 def request(user: User) -> Operation:
-    """Enqueue sending the user's pending changes; call it in the transaction that made them."""
+    """Enqueue an operation that sends the user's recorded changes to Milvus.
+
+    Call it in the transaction that made the changes.
+    """
     return _enqueue(user.pk, user.subject)
 
 
 def request_where_waiting() -> int:
-    """Enqueue sending for every user with pending changes, and return the number of users.
+    """Enqueue sending for every user with unsent changes; return the number of these users.
 
     Call it within `as_system`. If changes need not be recorded, it disables the trigger and deletes
     the recorded changes.
@@ -131,11 +135,12 @@ def _enqueue(user_id: int, subject: UUID) -> Operation:
 
 
 def tell(user_id: int, *, then: Callable[[int], object] | None = None) -> int:
-    """Send all pending changes of a user to Milvus; call it outside any transaction.
+    """Send all recorded changes of a user to Milvus; return how many vectors Milvus deleted.
 
-    Returns how many vectors Milvus deleted. `then` is called with this number for each batch, in
-    the transaction that removes the batch from the recorded changes. Raises `ProviderError`
-    (retryable); in this case no change is lost.
+    Call it outside any transaction. For each batch, `then` is called with the number of deleted
+    vectors, in the transaction that removes the batch from the recorded changes. Raise
+    `ProviderError` (retryable) if Milvus fails or another process is sending this user's changes;
+    no change is lost.
     """
     erased = 0
     while True:
@@ -171,9 +176,9 @@ def _pending(user_id: int) -> Sequence[_Change]:
 
 
 def _apply(user_id: int, changes: Sequence[_Change]) -> int:
-    """Apply changes to Milvus, and return how many vectors were deleted.
+    """Apply changes to Milvus, and return how many vectors Milvus deleted.
 
-    Changes of a space without a collection are dropped.
+    Changes in an embedding space without a collection are dropped.
     """
     milvus = server()
     deleted = 0
@@ -194,9 +199,9 @@ def _apply(user_id: int, changes: Sequence[_Change]) -> int:
 
 @contextmanager
 def _user_lock(user_id: int) -> Iterator[None]:
-    """Hold the user's lock while changes are sent.
+    """Hold a lock that lets only one process at a time send the user's changes.
 
-    It is a session lock, because Milvus is called outside a transaction. Raises `ProviderError`
+    It is a session lock, because Milvus is called outside a transaction. Raise `ProviderError`
     (retryable) if another process holds the lock.
     """
     key = _LOCK | user_id
@@ -210,7 +215,7 @@ def _user_lock(user_id: int) -> Iterator[None]:
 
 
 class InMilvus:
-    """Milvus as an `ExternalStore` for the residue scan and for every forget."""
+    """Milvus, as a store outside the database that must also forget what the database forgets."""
 
     name = NAME
 
@@ -223,11 +228,11 @@ class InMilvus:
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield the name of each checked entry, and whether it is left over.
+        """Yield the name of each checked entry, and whether it should have been deleted.
 
-        An entry that still exists is left over if `gone` has its target, or if its user `is_gone`.
-        Without `gone`, all entries are checked; an entry without a vector in PostgreSQL is left
-        over.
+        An entry that exists should have been deleted if `gone` contains its target, or if its user
+        is gone (`is_gone`). If `gone` is empty, all entries are checked; then an entry without a
+        vector in PostgreSQL should have been deleted.
         """
         milvus = server()
         names = [name_of(kind, pk) for kind, table in TABLES.items() for pk in gone.get(table, ())]
@@ -270,7 +275,7 @@ def request_move(*, afresh: bool = False, lost: bool = False) -> Operation:
 
 
 def follow_space() -> Operation | None:
-    """Enqueue refilling Milvus after a switch to another space, if Milvus is in use.
+    """Enqueue refilling Milvus after a switch to another embedding space, if Milvus is in use.
 
     Call it within `as_system`. The refill also drops the previous space from Milvus.
     """
@@ -291,9 +296,9 @@ def _enqueue_move(to: str, *, lost: bool) -> Operation:
 
 
 def move_search(run: Run) -> Mapping[str, int]:
-    """Move vector search to Milvus or back to PostgreSQL, as the payload says.
+    """Move vector search to Milvus or back to PostgreSQL, depending on the payload.
 
-    Raises `ProviderError` (retryable) while Milvus can't be reached.
+    Raise `ProviderError` (retryable) if Milvus can't be reached.
     """
     if run.payload["to"] == SearchedIn.MILVUS:
         return {"moved": _to_milvus(run)}
@@ -320,7 +325,11 @@ def _to_milvus(run: Run) -> int:
 
 
 def _begin(run: Run, space: EmbeddingSpace) -> None:
-    """Create an empty collection, then start recording changes, then list the existing vectors."""
+    """Prepare Milvus to be filled with all vectors of the embedding space.
+
+    First, an empty collection is created; then changes are recorded; then all existing vectors are
+    listed as changes. In this order, no vector is missed.
+    """
     milvus = server()
     if space.pk in milvus.spaces():
         milvus.drop(space.pk)
@@ -333,7 +342,7 @@ def _begin(run: Run, space: EmbeddingSpace) -> None:
 
 
 def _send_all(run: Run, space: EmbeddingSpace) -> int:
-    """Send all pending changes; return the total number of vectors."""
+    """Send the recorded changes of all users; return the total number of vectors."""
     last, total = 0, 0
     while (user_id := _next_user(after=last)) is not None or last:
         if user_id is None:

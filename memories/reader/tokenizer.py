@@ -1,4 +1,4 @@
-"""Split texts into tokens of a Unigram vocabulary, with offsets (Kudo, 2018)."""
+"""Split texts into the tokens of a Unigram vocabulary, with character offsets (Kudo, 2018)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _CAPITALS = 0.8  # share of capitals among all letters
 
 @dataclass(frozen=True)
 class Token:
-    """A token of the vocabulary in place of `text[start:end]`."""
+    """A token of the vocabulary that stands for `text[start:end]`."""
 
     id: int
     start: int
@@ -27,10 +27,11 @@ class Token:
 
 
 class Tokenizer:
-    """Find the likeliest tokens of a text by Viterbi over a trie, in time linear in its length.
+    """Split a text into its most probable tokens, by the Viterbi algorithm over a trie.
 
-    `ids[n]` is the id of the piece with the number n in the trie, and `scores[n]` is its
-    log-probability. `normal` maps code points to the text that replaces them before tokenization.
+    The time is linear in the length of the text. `ids[n]` is the id of the piece with the number n
+    in the trie, and `scores[n]` is its log-probability. `normal` maps code points to the text that
+    replaces them before tokenization.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Tokenizer:
 
     @classmethod
     def of(cls, pieces: Sequence[str], scores: Sequence[float], normal: Mapping[int, str]) -> Self:
-        """Return a tokenizer of a vocabulary whose first four pieces are the control tokens."""
+        """Build a tokenizer from a vocabulary whose first four pieces are the control tokens."""
         numbers = {piece: n for n, piece in enumerate(pieces) if piece and n > UNKNOWN}
         trie = marisa_trie.Trie(numbers)
         ids = np.zeros(len(numbers), np.int32)
@@ -57,23 +58,23 @@ class Tokenizer:
 
     @classmethod
     def load(cls, folder: Path, normal: Mapping[int, str]) -> Self:
-        """Return the tokenizer that was saved to `folder`; its files are memory-mapped."""
+        """Load the tokenizer that was saved to `folder`; its files are memory-mapped."""
         trie = marisa_trie.Trie()
         trie.mmap(str(folder / "pieces.marisa"))
         ids, scores = (np.asarray(np.load(folder / name, mmap_mode="r")) for name in _ARRAYS)
         return cls(trie, ids, scores, normal)
 
     def save(self, folder: Path) -> None:
-        """Write everything except `normal` to three files in `folder`."""
+        """Write three files to `folder` that hold everything except `normal`."""
         self._trie.save(str(folder / "pieces.marisa"))
         for name, array in zip(_ARRAYS, (self._ids, self._scores), strict=True):
             np.save(folder / name, array)
 
     def tokens(self, text: str) -> list[Token]:
-        """Return the tokens of `text`, with offsets into the given text.
+        """Return the tokens of `text`, with offsets into `text`.
 
-        A text in capitals is read in lower case, because its words would otherwise be split into
-        pieces that the encoder does not know.
+        A text written in capitals is tokenized in lower case, because its words would otherwise be
+        split into pieces that the encoder does not know.
         """
         normal, origin = self._normalize(text.lower() if _is_in_capitals(text) else text)
         return [
@@ -116,9 +117,9 @@ class Tokenizer:
 
 
 def _is_in_capitals(text: str) -> bool:
-    """Return whether a text of several words is nearly all in capitals.
+    """Return whether a text of several words is written almost entirely in capitals.
 
-    Its length must not change in lower case, so that offsets stay valid.
+    Return False if its length would change in lower case, because offsets would then be wrong.
     """
     capitals = sum(map(str.isupper, text))
     if capitals < _FEWEST_CAPITALS or capitals < _CAPITALS * sum(map(str.isalpha, text)):

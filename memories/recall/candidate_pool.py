@@ -1,4 +1,4 @@
-"""Load the candidate rows of a text type for a query, and convert them to retrieval units."""
+"""Load the rows that may match a query, for each text type, and convert them for ranking."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ NEAREST = 200
 
 @dataclass(frozen=True)
 class PreparedQuery:
-    """A query that was analysed and embedded before any transaction.
+    """A query that was analysed and embedded before any transaction began.
 
-    It is compared only with vectors of the same embedder, even during a switch to another one.
+    It is compared only with vectors of the same embedder, even while the embedder is being changed.
     """
 
     query: Query
@@ -46,7 +46,7 @@ class PreparedQuery:
 
 
 class FoundRow(Protocol):
-    """The interface shared by the rows of all text types."""
+    """The interface that the rows of all text types share."""
 
     @property
     def pk(self) -> int: ...
@@ -58,14 +58,14 @@ class Towards(Protocol):
 
 @dataclass(frozen=True)
 class Shelf:
-    """A text type: the eligible rows, and how a row becomes a unit.
+    """One type of text, with the rows that may be found and how they are converted for ranking.
 
     In SQL, `table` has the alias `r`; `joined` contains its joins, `eligible` its conditions, and
     `columns` the arguments of `row`.
 
     The candidates are the `nearest` rows by cosine, and up to as many rows that share words with
-    the query. With `whole`, for texts that depend on their neighbours, all rows of a small shelf
-    are candidates; in a large shelf, `neighbours` adds the adjacent rows. `also` is SQL (conditions
+    the query. With `whole`, for texts that depend on their neighbours, all rows are candidates if
+    they are few; if they are many, `neighbours` adds the adjacent rows. `also` is SQL (conditions
     and an order) for eligible rows that are always loaded. `towards` moves the query vector to the
     region of the texts of this type.
     """
@@ -89,14 +89,18 @@ class Shelf:
 
     @property
     def ids(self) -> Sql:
-        """Return the query for the ids of the eligible rows."""
+        """Return the query that selects the ids of the eligible rows."""
         text = f"SELECT r.id FROM {self.source} WHERE {self.eligible.text}"
         return Sql(text, self.eligible.values)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The candidates. `rows` is keyed by unit id; `others` were selected only by `Shelf.also`."""
+    """The candidates for a query from one text type.
+
+    `rows` maps the ids of the units to their rows; `others` holds rows that were selected only by
+    `Shelf.also`.
+    """
 
     units: list[Unit]
     corpus: Corpus
@@ -109,7 +113,7 @@ def store(words: Words) -> VectorStore:
 
 
 def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
-    """Return the pool of a single text type; see `fill_all`."""
+    """Return the candidates from a single text type; see `fill_all`."""
     return fill_all(prepared, [shelf], user=user)[0]
 
 
@@ -120,11 +124,11 @@ def fill_all(
     user: User,
     batch: Batch | None = None,
 ) -> list[Pool]:
-    """Return the pool of candidates for each text type.
+    """Return the candidates from each text type.
 
-    The database is asked in two round trips for all types together: first words and vectors, then
+    The database is queried in two round trips for all types together: first words and vectors, then
     rows. More are needed if a type has very many texts, or if another store compares the vectors.
-    The statements of `batch` are sent with the first round trip.
+    The statements in `batch` are sent together with the first round trip.
     """
     batch, loads = batch or Batch(), Batch()
     queries = [_PoolQueries(prepared, shelf, user=user, batch=batch) for shelf in shelves]
@@ -134,7 +138,7 @@ def fill_all(
 
 
 class _PoolQueries:
-    """The queries for the pool of one text type: first words and vectors, then rows."""
+    """The queries for the candidates from one text type: first words and vectors, then rows."""
 
     def __init__(self, prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: Batch) -> None:
         self._prepared, self._shelf, self._user = prepared, shelf, user
@@ -145,7 +149,7 @@ class _PoolQueries:
             self._fragments = _ask_fragments(prepared, shelf, user=user, batch=batch)
 
     def choose(self, loads: Batch) -> None:
-        """Choose the candidates, and request their rows."""
+        """Choose the candidates, and add the query for their rows to `loads`."""
         prepared, shelf, user = self._prepared, self._shelf, self._user
         self.words = words = keyword_matches.read(self._words, prepared, shelf, user=user)
         self.cosine: Mapping[int, float] = {}
@@ -192,7 +196,7 @@ SELECT coalesce((SELECT e.length FROM memories_lexicalentry e
 
 
 def _ask_rows(shelf: Shelf, ids: Iterable[int], *, user: User, batch: Batch) -> Later | None:
-    """Request the rows that are still eligible, each with its number of words."""
+    """Add a query for the rows that are still eligible, each with its number of words."""
     wanted = Sql("%s::bigint[]", (sorted(ids),))
     if not wanted.values[0] and not shelf.also:
         return None
@@ -212,7 +216,7 @@ def _ask_rows(shelf: Shelf, ids: Iterable[int], *, user: User, batch: Batch) -> 
 
 
 def _on_dates(query: Query, shelf: Shelf) -> set[int]:
-    """Return the ids of the newest texts from the days, months or years in the query."""
+    """Return the ids of the newest texts from the dates (days, months, years) in the query."""
     is_memory = shelf.kind == TargetKind.MEMORY
     moment = f"({'coalesce(r.occurred_at, r.created_at)' if is_memory else 'r.created_at'})"
     found: set[int] = set()
@@ -230,7 +234,7 @@ def _on_dates(query: Query, shelf: Shelf) -> set[int]:
 
 
 def _word_matches(words: Words, shelf: Shelf) -> Sequence[int]:
-    """Return the ids of the texts that share words with the query: all, or the best by BM25."""
+    """Return the ids of texts that share words with the query: all of them, or the best by BM25."""
     found = list(words.places)
     if shelf.whole or len(found) <= shelf.nearest:
         return found
@@ -242,7 +246,7 @@ def _word_matches(words: Words, shelf: Shelf) -> Sequence[int]:
 def _nearest(
     prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
 ) -> Mapping[int, float]:
-    """Return the ids of the nearest texts with their cosines."""
+    """Return the cosine of each of the nearest texts, by id."""
     if words.nearest is not None:
         return words.nearest
     few = words.corpus.total <= keyword_matches.WHOLE
@@ -258,7 +262,10 @@ def _nearest(
 
 
 def _vector(prepared: PreparedQuery, shelf: Shelf) -> NDArray[np.float32]:
-    """Return the query vector; unless the shelf is `whole`, it is moved towards the answers."""
+    """Return the query vector to compare with the texts of this type.
+
+    It is moved towards the texts that would answer the query, unless the type is `whole`.
+    """
     if shelf.whole:
         return prepared.vector
     return shelf.towards(prepared.vector, model=prepared.made_by.model)
@@ -303,7 +310,10 @@ def _eligible_fragments(shelf: Shelf, *, user: User) -> Sql:
 
 
 def _ask_fragments(prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: Batch) -> Later:
-    """Request the nearest fragments of long memories and earlier texts, with their memories."""
+    """Add a query for the fragments that are nearest to the query vector, with their memories.
+
+    Fragments are the parts of long memories, and earlier texts of memories.
+    """
     eligible = _eligible_fragments(shelf, user=user)
     vector = _vector(prepared, shelf)
     asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
@@ -314,7 +324,7 @@ def _ask_fragments(prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: 
 def _near_fragments(
     asked: Later, prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
 ) -> list[tuple[Any, ...]]:
-    """Return the distance, memory id and earlier terms of each near fragment."""
+    """Return the distance, the memory's id and the earlier text's terms for each near fragment."""
     if not words.elsewhere:
         return asked.rows()
     near = store(words).nearest(

@@ -1,4 +1,4 @@
-"""Match a query against the keyword index of one text type of a user."""
+"""Match a query against the keyword index of a user's texts of one type."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RARE = 0.03  # words in a smaller share of the newest texts are looked up in the
 
 @dataclass(frozen=True)
 class Words:
-    """The matching targets, with the count of each query term.
+    """The texts that match words of the query, with the count of each query term.
 
     `places` maps a target id to its row in `counts`. `fragmented` is true if the user has
     fragments, which have their own vectors. `elsewhere` is true if another store compares the
@@ -45,7 +45,7 @@ class Words:
     nearest: Mapping[int, float] | None = None
 
     def terms_of(self, target_id: int) -> list[str]:
-        """Return the query's terms in this target, each repeated as often as it occurs."""
+        """Return the query terms in a target, each repeated as often as it occurs there."""
         place = self.places.get(target_id)
         if place is None:
             return []
@@ -88,7 +88,10 @@ SELECT (SELECT count(*)::int FROM entries), (SELECT sum(length)::int FROM entrie
 def ask(
     prepared: PreparedQuery, shelf: Shelf, *, user: User, vector: UnitVector, batch: Batch
 ) -> Later:
-    """Request the words of a text type and its nearest targets; `read` decodes the result."""
+    """Add a query for the words and the nearest targets of a text type.
+
+    Pass the result to `read`, which decodes it.
+    """
     asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
     kind = shelf.kind.value
     return batch.add(
@@ -102,9 +105,9 @@ def ask(
 
 
 def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
-    """Return the matches.
+    """Return the matches, given the query that `ask` added.
 
-    Up to `WHOLE` texts, no other statement is needed than the one that `ask` added.
+    Further queries are run only if there are more than `WHOLE` texts.
     """
     # For messages, their neighbours are better evidence than a list of concepts.
     query = prepared.query
@@ -138,7 +141,7 @@ def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> 
 def _matching_texts(
     sought: Sequence[str], ids: Sequence[int], lengths: Sequence[int], texts: str
 ) -> tuple[Mapping[int, int], Counts]:
-    """Return the texts that contain any of the terms, in id order, and their term counts."""
+    """Return the texts that contain any of the terms, by id, and how often they contain each."""
     ends = np.cumsum(_lengths(texts.split(_TEXT)) + 1)
     frequency = np.zeros((len(ids), len(sought)))
     for column, term in enumerate(sought):
@@ -153,7 +156,7 @@ def _matching_texts(
 
 
 def _places_of(term: str, texts: str) -> NDArray[np.int64]:
-    """Return the positions of a term as a whole word.
+    """Return the positions at which a term occurs as a whole word.
 
     They are computed from the lengths of the parts into which the term splits the string.
     """
@@ -170,10 +173,9 @@ _NO_SPACE = 0  # no space has this id
 
 
 def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
-    """Return the id of the space that the query was embedded for.
+    """Return the id of the embedding space that the query vector belongs to.
 
-    If that space was replaced meanwhile, return an id that matches no vectors, so that only words
-    are matched.
+    If that space was replaced meanwhile, its vectors may be gone, so that only words are matched.
     """
     space_id, active, _ = found or (_NO_SPACE, False, False)
     if active:
@@ -211,7 +213,7 @@ SELECT e.target_id, e.length, e.terms
 def _words_of_many(
     prepared: PreparedQuery, shelf: Shelf, *, user: User
 ) -> tuple[int, Mapping[int, int], Counts, Mapping[str, int]]:
-    """Return the total, the matching texts, their counts and the document frequencies.
+    """Return the number of texts, the matching texts, their term counts and document frequencies.
 
     The matching texts are the newest ones with any query word, and those with a rare word. The
     document frequency of a common word is extrapolated from the newest texts.
@@ -250,13 +252,13 @@ def _words_of_many(
 
 
 def _documents(frequency: NDArray[np.float64]) -> list[int]:
-    """Return the number of texts that have each term."""
+    """Return in how many texts each term occurs."""
     found: list[int] = (frequency > 0).sum(axis=0).tolist()
     return found
 
 
 def _counts(sought: Sequence[str], matching: _Matching) -> Counts:
-    """Count the terms as `signals.count_terms` does, but faster: a thousand texts may match."""
+    """Count terms as `signals.count_terms` does, but faster, since a thousand texts may match."""
     place = {term: column for column, term in enumerate(sought)}
     wanted = set(place)
     frequency = np.zeros((len(matching), len(place)))

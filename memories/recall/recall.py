@@ -1,4 +1,7 @@
-"""Select memories and episodes for a prompt, by relevance, recency and importance."""
+"""Select memories and episodes for a prompt, by relevance, recency and importance.
+
+An episode is an indexed turn of a conversation.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ class RecalledMemory:
 
     @property
     def components(self) -> dict[str, float]:
-        """Return the parts of the score, and the components of the relevance."""
+        """Return the parts of the score, and the features that explain the relevance."""
         rated = {"feedback": self.parts.feedback} if self.parts.feedback else {}
         return rated | {
             "relevance": self.parts.relevance,
@@ -64,7 +67,7 @@ class RecalledEpisode:
 
 @dataclass(frozen=True)
 class Recall:
-    """The recalled memories; `missed` has the memories with the next highest relevance."""
+    """The recalled memories; `missed` holds the most relevant memories that weren't selected."""
 
     memories: Sequence[RecalledMemory]
     missed: Sequence[RecalledMemory] = ()
@@ -83,13 +86,13 @@ def recall(
 ) -> Recall:
     """Return the memories that are always included, followed by the `top_k` others by score.
 
-    Always included are constraints, pinned memories and standing wishes on how to answer; pinned
+    Constraints, pinned memories and standing wishes on how to answer are always included; pinned
     and important ones come first. With `doubted`, constraints that wait for review are included as
-    well. Other memories must reach the relevance floor. Candidates are the user's own memories and
-    those of `project`.
+    well. Other memories must reach the relevance floor. The memories are selected from the user's
+    own and those of `project`.
 
-    `missed` gets up to `misses` memories that came closest to being selected. The statements of
-    `batch` are sent with the first query.
+    `Recall.missed` gets up to `misses` memories that came closest to being selected. The statements
+    in `batch` are sent together with the first query.
     """
     floor = settings.RELEVANCE_FLOOR
     filters = Filters(project=project, personal=True, kinds=kinds, doubted=doubted)
@@ -132,14 +135,14 @@ def _is_always_in(row: FoundRow) -> bool:
 def _always_included(
     scored: Sequence[RecalledMemory], others: Sequence[RecalledMemory]
 ) -> list[RecalledMemory]:
-    """Return the memories that are always included, even if retrieval left them out."""
+    """Return the memories that are always included, even those that the ranking left out."""
     found = [memory for memory in (*scored, *others) if memory.is_always_in]
     found.sort(key=_importance)
     return found[:_MOST_ALWAYS]
 
 
 def _importance(recalled: RecalledMemory) -> tuple[bool, float, int]:
-    """Sort key: pinned first, then by importance and the user's feedback."""
+    """Return a sort key: pinned memories first, then by importance and the user's feedback."""
     return (
         not recalled.memory.pinned,
         -recalled.memory.importance - recalled.parts.feedback,
@@ -148,7 +151,7 @@ def _importance(recalled: RecalledMemory) -> tuple[bool, float, int]:
 
 
 class _Scorer:
-    """Score memories at a fixed time with the weights from the settings."""
+    """Compute the scores of memories at a fixed time, with the weights from the settings."""
 
     def __init__(self) -> None:
         self._now = timezone.now()
@@ -180,7 +183,7 @@ def recall_episodes(
     limit: int | None = None,
     floor: float | None = None,
 ) -> list[RecalledEpisode]:
-    """Return the conversation's turns that are relevant to the query, most similar first.
+    """Return the turns of the conversation that are relevant to the query, most relevant first.
 
     With `before_number`, only turns whose reply has a lower number are returned. Other
     conversations are never read.

@@ -59,9 +59,10 @@ class SearchResult:
 
 
 def prepare_query(text: str, *, speakers: Sequence[str] = ()) -> PreparedQuery:
-    """Analyse and embed a query; call it outside any transaction. Raises `ProviderError`.
+    """Analyse and embed a query; call it outside any transaction.
 
     Secrets in the query are masked first, so that neither the embedder nor the trace receives them.
+    Raise `ProviderError` if the embedder fails.
     """
     query = analyse(masking.masked(text), speakers=speakers)
     embedder = search_index.embedder()
@@ -79,12 +80,13 @@ def search(
     kind: str | None = None,
     own: UserSettings | None = None,
 ) -> SearchResult:
-    """Return the best hits, best first, and record a trace. Raises `Invalid` for unknown types.
+    """Return the best hits, best first, and record the search as a trace.
 
-    A type yields no hits while the user has its layer switched off. In a group conversation (the
-    one of `filters`, or by `kind`), the user's personal texts aren't searched: only the texts of
-    that conversation, and memories of the project in `filters`. `score` is the relevance, 0-1.
-    `own` are the user's settings, if the caller has already read them.
+    Raise `Invalid` if a type is unknown. A type yields no hits while the user has its layer
+    switched off. In a group conversation (given by `filters` or `kind`), the user's personal texts
+    aren't searched: only the texts of that conversation, and memories of the project in `filters`.
+    `score` is the relevance, 0-1. `own` are the user's settings, if the caller has already read
+    them.
     """
     started = time.perf_counter()
     if unknown := [type_ for type_ in types if type_ not in TYPES]:
@@ -132,7 +134,7 @@ def rank(
     always: Collection[str] = (),
     prompts: bool = False,
 ) -> list[Ranked]:
-    """Rank candidates by how well they answer a question or, with `prompts`, help with a prompt."""
+    """Rank candidates by relevance to a question or, with `prompts`, by usefulness for a prompt."""
     scale, weights = scale_of(prepared.made_by.model), DEFAULT
     if prompts:
         scale, weights = of_prompts(prepared.made_by.model)
@@ -162,7 +164,7 @@ _Half = tuple[str, list[int]]  # a message and the places of its secrets
 
 
 class _Turn(NamedTuple):
-    """A message's turn: the ids of both messages, and their texts."""
+    """The turn that contains a message: the ids of its question and reply, and both texts."""
 
     question: str | None = None
     reply: str | None = None
@@ -173,7 +175,7 @@ _NO_TURN = _Turn()
 
 
 def _hits(found: Sequence[tuple[Ranked, Any]], *, user: User) -> list[SearchHit]:
-    """Build the hits; the turns of all message hits are read in one query."""
+    """Build the search hits; one query loads the turns of all messages among them."""
     messages = sorted(row.pk for _, row in found if isinstance(row, MessageRow))
     turns: dict[int, _Turn] = {}
     if messages:
@@ -184,7 +186,7 @@ def _hits(found: Sequence[tuple[Ranked, Any]], *, user: User) -> list[SearchHit]
 
 
 def _masked_text(unit: Unit, row: Any, turn: _Turn) -> str:
-    """Return the text without secrets; a reply is masked together with its question."""
+    """Return the text of a hit with secrets masked; a message is masked together with its turn."""
     if isinstance(row, EpisodeRow):
         return turn_text(*_masked([(row.said, row.said_secrets), (row.reply, row.reply_secrets)]))
     if isinstance(row, MessageRow):

@@ -1,4 +1,7 @@
-"""The searchable texts of a user by type, limited to the layers that the user has enabled."""
+"""Describe a user's searchable texts: one `Shelf` (eligible rows, columns) for each text type.
+
+Each type belongs to a layer that the user can switch off, such as long-term memory.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ def usable_memories(user: User, *, filters: Filters) -> QuerySet[Memory]:
 def shelves(
     types: Sequence[str], *, user: User, own: UserSettings, filters: Filters
 ) -> list[Shelf]:
-    """Return a shelf for each type, except for types whose layer is switched off."""
+    """Return the `Shelf` of each text type, except for types whose layer is switched off."""
     off = {
         "memory": not own.longterm_enabled,
         "note": not own.longterm_enabled,
@@ -85,7 +88,7 @@ _MEMORY = (
 
 
 def memory_shelf(user: User, *, filters: Filters) -> Shelf:
-    """Return the shelf of the memories that may be recalled now, narrowed by `filters`."""
+    """Return the `Shelf` with the memories that match `filters` and may be recalled now."""
     eligible = Sql(
         f"r.user_id = %s AND {_status(filters)} AND r.hidden_at IS NULL AND r.deleted_at IS NULL"
         " AND (r.valid_from IS NULL OR r.valid_from <= statement_timestamp())"
@@ -109,7 +112,7 @@ def _status(filters: Filters) -> str:
 
 
 def shelf_of(eligible: QuerySet[Memory]) -> Shelf:
-    """Return the shelf of the memories that a query selects."""
+    """Return the `Shelf` with the memories that a queryset selects."""
     text, values = eligible.order_by().values("pk").query.sql_with_params()
     return _memories(Sql(f"r.id IN ({text})", tuple(values)))
 
@@ -201,7 +204,10 @@ _OF_EPISODE = f"""{_IN_CONVERSATION}
 
 
 def episode_shelf(user: User, *, filters: Filters, before_number: int | None = None) -> Shelf:
-    """Return the shelf of episodes, or of those whose reply precedes `before_number`."""
+    """Return the `Shelf` with the episodes that match `filters`.
+
+    With `before_number`, only episodes whose reply has a lower number are included.
+    """
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL AND t.hidden_at IS NULL", (user.pk,))
     eligible = _with_filters(eligible, filters, of_conversation=True)
     if before_number is not None:
@@ -245,7 +251,7 @@ def episode_text(turn: Turn) -> str:
 
 
 def masked_turn(turn: Turn) -> tuple[str, str]:
-    """Return the question and the reply, with secrets masked."""
+    """Return the user message and the reply of a turn, with secrets masked."""
     said, reply = masking.masked_together(
         [turn.user_message.content, turn.assistant_message.content],
         places=[turn.user_message.secrets, turn.assistant_message.secrets],
@@ -257,7 +263,10 @@ WITH_TURN = ("turn_as_question__assistant_message", "turn_as_reply__user_message
 
 
 def masked_message(message: Message) -> str:
-    """Mask a message's secrets, including those that only the turn's other message reveals."""
+    """Return a message's text with its secrets masked.
+
+    This includes secrets that only the other message of the same turn reveals.
+    """
     together = [message]
     if hasattr(message, "turn_as_question"):
         together.append(message.turn_as_question.assistant_message)
@@ -346,9 +355,9 @@ _FIRST = 1_000_000  # first number of earlier texts, far above the fragment numb
 def keep_earlier_text(
     memory: Memory, version: MemoryVersion, *, of: tuple[TargetKind, int]
 ) -> bool:
-    """Make a memory findable by an earlier text, with a copy of target `of`'s words and vector.
+    """Make a memory findable by an earlier text; return whether the text was added.
 
-    Returns whether the earlier text was added. Safe to repeat.
+    The words and the vector are copied from the target `of`. Safe to repeat.
     """
     if not version.content:
         return False
@@ -386,11 +395,12 @@ SELECT space_id, user_id, 'fragment', %s, conversation_id, embedding FROM memori
 def share_earlier_texts(
     learned: Sequence[Memory], *, user: User, successors: Collection[tuple[int, int]] = ()
 ) -> None:
-    """Make memories of the same turn and topic findable by each other's earlier texts.
+    """Make memories that were learned from one turn findable by each other's earlier texts.
 
-    For example, "I quit Acme and joined Initech" becomes two memories: the first names the subject,
-    the second says what is true now. `successors` are pairs of memory ids that belong together,
-    whatever their topics. Safe to repeat.
+    Only memories on the same topic share their earlier texts. For example, "I quit Acme and joined
+    Initech" becomes two memories: the first names the subject, the second says what is true now.
+    `successors` are pairs of memory ids that belong together, whatever their topics. Safe to
+    repeat.
     """
     if len(learned) < 2:
         return
@@ -409,7 +419,10 @@ def share_earlier_texts(
 
 
 def _keep_related_text(event: Memory, learned: Sequence[Memory], *, user: User) -> None:
-    """Make an event findable by the known memory on its topic that shares the most words."""
+    """Make an event findable by the text of a known memory on the same topic.
+
+    Of several such memories, the one that shares the most words is chosen.
+    """
     own = [user.pk, event.pk]
     known = statements.rows(
         _ABOUT, [*own, user.pk, [memory.pk for memory in learned], event.project_id, event.tags]

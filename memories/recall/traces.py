@@ -1,4 +1,4 @@
-"""Traces: the recorded results of recalls and searches, kept to explain them."""
+"""Record the results of recalls and searches as traces, so that they can be explained later."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def record(
 ) -> str:
     """Record a recall or search with its hits in order, and return its request id.
 
-    The trace is written in one statement, after the current response if there is one
+    The record is written in one statement, after the current response if there is one
     (`afterwards`). Nothing is written if any data of the user was forgotten since `user` was read.
-    Secrets in the query are masked. `used` are the ids of the memories that went into a prompt,
+    Secrets in the query are masked. `used` holds the ids of the memories that went into a prompt,
     which counts as an access.
     """
     recalled = _Recalled(
@@ -129,5 +129,5 @@ def _json(value: object) -> str:
 
 
 def answered(*, user: User, request_id: str, answer: Message) -> None:
-    """Record the reply whose prompt contained the recalled memories ("used in this answer")."""
+    """Link a recorded recall to the reply that was generated with the recalled memories."""
     RecallTrace.objects.filter(user=user, request_id=request_id).update(answer=answer)

@@ -1,1 +1,1 @@
-"""Rank texts for a query by words and vectors; the vector stores are in `stores`."""
+"""Rank texts for a query by words and vectors; the stores of vectors are in `stores`."""

@@ -1,4 +1,4 @@
-"""Estimate how likely a text is relevant to a question, and score a memory for a recall."""
+"""Estimate how likely a text is relevant to a question, and compute a memory's recall score."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ _USUAL_LENGTH = 1.8
 
 @dataclass(frozen=True)
 class Signs:
-    """The features of each text that indicate its relevance to the question.
+    """The features of each text that indicate its relevance to a question.
 
-    `dense` is the cosine, `matched` the weighted share of the question's words in the text, `rare`
-    the match of a rare word, and `on_date` is 1 if the text is from a date in the question.
-    `concept` is the share of the question's concepts that the text is about. `beside` is 1 if the
-    question has concepts and the text is about none of them. `personal` is 1 if the question is
-    about the asking user. These three are 0 unless they were requested. `length` is the log word
-    count above the usual one.
+    `dense` is the cosine, `matched` the share of the question's words in the text, weighted by
+    rarity, `rare` the match of a rare word, and `on_date` is 1 if the text is from a date in the
+    question. `concept` is the share of the question's concepts that the text is about. `beside` is
+    1 if the question has concepts and the text is about none of them. `personal` is 1 if the
+    question is about the user who asks it. These three are 0 unless they were requested. `length`
+    is the logarithm of the word count minus its usual value.
     """
 
     dense: Floats
@@ -49,7 +49,10 @@ def signs(
     corpus: Corpus,
     with_concepts: bool = False,
 ) -> Signs:
-    """Compute the signs. A unit without a vector gets the cosine 0, so only words can find it."""
+    """Compute the features of each text that indicate its relevance to the query.
+
+    A text without a vector gets the cosine 0, so that only its words can make it relevant.
+    """
     cosine = [0.0 if unit.cosine is None else unit.cosine for unit in units]
     concept = _concept_shares(query, units) if with_concepts else np.zeros(len(units))
     return Signs(
@@ -68,8 +71,8 @@ def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: Evidenc
     """Return the probability (0-1) that each text is relevant, by logistic regression.
 
     The relevance floor is 0.5; `docs/retrieval.md` gives the share of relevant texts above it, for
-    the training data and for new questions. Each text is judged independently of the rest of the
-    pool, so all values are low if no text is related. Only the rarity of words depends on the other
+    the training data and for new questions. Each text is judged independently of the other texts,
+    so all values are low if no text is related. Only the rarity of words depends on the other
     texts.
     """
     odds: Floats = np.sum(list(_odds(query, signs, scale=scale, weights=weights).values()), axis=0)
@@ -80,9 +83,10 @@ def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: Evidenc
 def parts(
     query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
 ) -> dict[str, Floats]:
-    """Return the contribution of each sign; with `even_odds` (0.5), they sum to the evidence.
+    """Return how much each feature contributes to the evidence.
 
-    The logistic function isn't additive, so the distance from 0.5 is divided in proportion to the
+    Together with the constant `even_odds` (0.5), the contributions sum to the evidence. The
+    logistic function isn't additive, so the distance from 0.5 is divided in proportion to the
     log-odds.
     """
     odds = _odds(query, signs, scale=scale, weights=weights)
@@ -95,7 +99,7 @@ def parts(
 def _odds(
     query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
 ) -> dict[str, Floats]:
-    """Return the terms of the log-odds."""
+    """Return the summands of the log-odds, by feature."""
     shift = scale.chinese if query.language == "zh" else 0.0
     relation = (signs.dense - shift - scale.unrelated) / (scale.related - scale.unrelated)
     return {
@@ -138,7 +142,10 @@ class ScoreWeights:
 
 @dataclass(frozen=True)
 class Score:
-    """The weighted parts and the effect of a rating. `total` is their exact sum."""
+    """The score of a memory, with its weighted parts; `total` is their exact sum.
+
+    `feedback` is the effect of the user's rating.
+    """
 
     relevance: float
     recency: float
@@ -151,7 +158,10 @@ class Score:
 
 
 def recency(since: datetime, *, now: datetime) -> float:
-    """Return 1 for now and e**-1 after 30 days. `since` is the last access or the creation."""
+    """Return how recent a memory is: 1 for now, and e**-1 after 30 days.
+
+    `since` is the time of the last access or, if there was none, of the creation.
+    """
     days = max(0.0, (now - since).total_seconds() / _DAY)
     return exp(-days / _DECAY_DAYS)
 

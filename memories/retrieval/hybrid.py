@@ -1,4 +1,4 @@
-"""Rank a pool of units by dense and lexical evidence together."""
+"""Rank texts by vector similarity and matching words together."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -27,13 +27,14 @@ def rank(
     least: float = 0.0,
     always: Collection[str] = (),
 ) -> list[Ranked]:
-    """Rank the units by relevance, best first, and return at most `limit`.
+    """Rank the texts by relevance, best first, and return at most `limit`.
 
-    Units below `least` are dropped, except for the ids in `always`.
+    Texts with a relevance below `least` are dropped, except for the ids in `always`.
 
-    `units` are the candidates of a user: all texts, or the nearest by cosine together with the
-    lexical matches and, for messages, their neighbours. `corpus` has the statistics of all texts if
-    the pool isn't complete. Units of equal relevance keep their order.
+    `units` are the candidates from a user's texts: all texts, or the nearest by cosine together
+    with those that share words with the query and, for messages, their neighbours. `corpus` has the
+    statistics of all texts if `units` aren't all of them. Texts of equal relevance keep their
+    order.
     """
     ranked: list[tuple[float, int, Ranked]] = []
     for kind, places in _grouped(units).items():
@@ -64,7 +65,7 @@ def rank(
 
 
 def _grouped(units: Sequence[Unit]) -> dict[str, list[int]]:
-    """Group the positions of units by type; units without a sequence have the key ""."""
+    """Group the positions of units by type; units without an order have the key ""."""
     groups: dict[str, list[int]] = {}
     for place, unit in enumerate(units):
         kind = "" if unit.position is None else unit.type
@@ -87,7 +88,10 @@ def _relevance(
     scale: CosineScale,
     weights: Weights,
 ) -> Judged:
-    """Return the evidence for each statement. A floor means the same in every pool."""
+    """Return the relevance of units that have no order, such as memories.
+
+    Each unit is judged independently, so a relevance floor means the same in every pool.
+    """
     counts = count_terms(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
     )

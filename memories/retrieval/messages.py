@@ -65,9 +65,9 @@ _NEIGHBOURS_ALIKE = 0.25
 
 @dataclass(frozen=True)
 class _Neighbourhood:
-    """The positions of each message's neighbours, and the number of its session.
+    """The indexes of each message's neighbours, and the number of its session.
 
-    The position of a neighbour outside the pool is one past the end (see `_at`).
+    A neighbour that isn't in the pool has the index one past the end (see `_at`).
     """
 
     before: Places
@@ -83,11 +83,11 @@ def relevance(
     scale: CosineScale,
     weights: Weights,
 ) -> Judged:
-    """Return the relevance of each message.
+    """Return the relevance of each message or episode.
 
-    The weighted sum of the features, corrected by trees, ranks the messages. The result is scaled
-    over the pool, so that the best message gets the pool's highest evidence and the worst message
-    gets 0.
+    They are ranked by the weighted sum of their features, corrected by decision trees. The result
+    is scaled over the pool, so that the best message gets the pool's highest evidence and the worst
+    message gets 0.
     """
     features, found = features_of(query, units, corpus=corpus)
     weighed = _weighted(features, names=_ALL, weights=weights.message)
@@ -106,7 +106,7 @@ def _added(
     weights: MessageWeights,
     looked: SecondLook,
 ) -> dict[str, Floats]:
-    """Return the contribution of each feature to the total, by its weight and by the trees."""
+    """Return how much each feature adds to the total, through its weight and through the trees."""
     width = _width(weighed)
     by_weight = {name: getattr(weights, name) / width if width else 0.0 for name in _ALL}
     added = {name: by_weight[name] * features[name] for name in _ALL}
@@ -116,9 +116,9 @@ def _added(
 
 
 def _parts(added: Mapping[str, Floats], judged: Floats, *, total: Floats) -> dict[str, Floats]:
-    """Scale the contributions like the total.
+    """Scale the contributions so that they add up to the relevance.
 
-    `pool` is the offset due to the pool's worst message and its best evidence.
+    `pool` is the remaining offset, which is due to the pool's worst message and its best evidence.
     """
     width = _width(total)
     stretch = float(judged.max(initial=0.0)) / width if width else 0.0
@@ -135,7 +135,7 @@ def _width(values: Floats) -> float:
 def features_of(
     query: Query, units: Sequence[Unit], *, corpus: Corpus | None = None
 ) -> tuple[dict[str, Floats], Signs]:
-    """Return the features that `MessageWeights` weights, by name, and the signs."""
+    """Return the features that `MessageWeights` weights, and the `Signs` they are based on."""
     around = _neighbourhood_of(units)
     counts = signals.count_terms(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
@@ -165,7 +165,7 @@ def _text_features(
 
 
 def _session_words(counts: Counts, *, around: _Neighbourhood) -> Floats:
-    """Return for each message the BM25 of its whole session, read as one text."""
+    """Return for each message the BM25 score of its whole session, treated as one text."""
     size = int(around.session.max(initial=-1)) + 1
     frequency = np.zeros((size, len(counts.terms)))
     np.add.at(frequency, around.session, counts.frequency)
@@ -192,7 +192,7 @@ def _style_features(
 
 
 def _add_context_features(features: dict[str, Floats], *, around: _Neighbourhood) -> None:
-    """Add the features of neighbours and sessions, computed with the weights of `RECIPE`."""
+    """Add the features of a message's neighbours and session, using the weights of `RECIPE`."""
     said = ("lexical", "lexical_previous", "dense", "dense_mix", "on_date")
     total = _weighted(features, names=said, weights=RECIPE)
     features["neighbour"] = _at(total, around.before) + _at(total, around.after)
@@ -231,13 +231,13 @@ def _session(unit: Unit) -> str:
 
 
 def _at(values: Floats, places: Places) -> Floats:
-    """Return the values at these positions, 0 for a position one past the end."""
+    """Return the values at these indexes, and 0 for an index one past the end."""
     taken: Floats = np.append(values, 0.0)[places]
     return taken
 
 
 def _with_previous(counts: Counts, *, around: _Neighbourhood) -> Counts:
-    """Add the counts of the previous message: an answer often lacks its question's words."""
+    """Add the counts of the previous message, since an answer often lacks its question's words."""
     frequency = np.vstack([counts.frequency, np.zeros((1, len(counts.terms)))])
     return Counts(
         terms=counts.terms,
@@ -249,7 +249,7 @@ def _with_previous(counts: Counts, *, around: _Neighbourhood) -> Counts:
 def _mixed(cosine: Floats, *, around: _Neighbourhood) -> Floats:
     """Return the approximate cosine of a message mixed with its neighbours.
 
-    It is computed from the three cosines alone; each neighbour has the weight `_MIX`.
+    It is computed from only the three cosines; each neighbour has the weight `_MIX`.
     """
     absent = cosine.size
     both = (around.before < absent) & (around.after < absent)
@@ -261,7 +261,10 @@ def _mixed(cosine: Floats, *, around: _Neighbourhood) -> Floats:
 
 
 def _by_named_speaker(query: Query, units: Sequence[Unit]) -> Floats:
-    """Return 1 for the named speaker's messages, if the question names exactly one speaker."""
+    """Return 1 for messages by the speaker whom the question names, otherwise 0.
+
+    All are 0 unless the question names exactly one speaker.
+    """
     if len(query.named) != 1:
         return np.zeros(len(units))
     name = query.named[0].strip().casefold()

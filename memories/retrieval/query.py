@@ -39,7 +39,7 @@ _PATTERNS = tuple(
 
 @dataclass(frozen=True)
 class Date:
-    """A day, a month or a year; parts that were not given are None."""
+    """A day, a month or a year; parts that the text doesn't give are None."""
 
     year: int | None = None
     month: int | None = None
@@ -57,7 +57,7 @@ class Date:
 
 
 def mentioned_dates(text: str) -> tuple[Date, ...]:
-    """Return the dates in a text; each part is read by the first pattern that matches it."""
+    """Return the dates in a text; each passage is parsed by the first pattern that matches it."""
     dates: list[Date] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
@@ -102,9 +102,9 @@ _FILE = Path(__file__).parent / "data" / "concepts.txt"
 
 @dataclass(frozen=True)
 class Concept:
-    """A concept, with the phrases of questions about it (`asked`) and the terms of texts.
+    """A concept, with the phrases that ask about it and the terms of texts that are about it.
 
-    The phrases are normalised by `_spaced`.
+    The phrases in `asked` are normalised by `_spaced`.
     """
 
     name: str
@@ -114,14 +114,14 @@ class Concept:
 
 @dataclass(frozen=True)
 class Asked:
-    """A concept that a question is about, with the terms of memories in every language."""
+    """A concept that a question asks about, with the terms for it in every language."""
 
     name: str
     words: frozenset[str]
 
 
 def asked_about(text: str) -> tuple[Asked, ...]:
-    """Return the concepts of a question, in the order of `concepts.txt`."""
+    """Return the concepts that a question asks about, in the order of `concepts.txt`."""
     plain = _spaced(segment.normalise(text))
     names = {
         concept.name: None
@@ -174,7 +174,7 @@ def _spaced(plain: str) -> str:
 
 
 def _terms(word: str) -> list[str]:
-    """Return the terms of a word; a long Chinese word is kept whole."""
+    """Return the terms of a word; a long Chinese word isn't split."""
     found = segment.terms(word)
     return [word] if word in found else found
 
@@ -207,10 +207,10 @@ _QUESTION_MARKS = "?？ "
 class Query:
     """An analysed question.
 
-    `terms` are searched; `unusual` has the terms that are rare in the language itself; `named` has
-    the speakers that the question names. `dense_text` is embedded: the question without those names
-    and without its question mark, so that it resembles the statement that answers it. It keeps the
-    stop words, because hybrid ranking finds less without them.
+    `terms` are the words to search for; `unusual` has those that are rare in the language itself;
+    `named` has the speakers whom the question names. `dense_text` is the text to embed: the
+    question without those names and without its question mark, so that it resembles the statement
+    that answers it. It keeps the stop words, because hybrid ranking finds less without them.
     """
 
     text: str
@@ -262,7 +262,7 @@ def _without_names(text: str, *, names: Sequence[str]) -> str:
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern for the name; an ASCII name must be a whole word."""
+    """Return a pattern that finds the name in a text; an ASCII name must be a whole word."""
     bare = re.escape(name.strip())
     if name.isascii():
         bare = rf"\b{bare}(?:['’]s)?\b"

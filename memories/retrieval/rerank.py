@@ -1,4 +1,4 @@
-"""Rerank the best messages with decision trees, which use interactions of features."""
+"""Rerank the best messages with decision trees, which take feature interactions into account."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ QUESTION = "question_kind"  # the part with the trees' contribution due to the k
 class SecondLook:
     """The result of reranking.
 
-    `total` is the scaled sum plus the contributions of the trees. `added` has these contributions
-    by feature; they are 0 for messages that were not reranked.
+    `total` is the scaled weighted sum plus the contributions of the trees. `added` has these
+    contributions by feature; they are 0 for messages that were not reranked.
     """
 
     total: Floats
@@ -43,10 +43,10 @@ def second_look(
     asked: Mapping[str, float],
     forest: Forest | None = None,
 ) -> SecondLook:
-    """Rerank the best messages by the weighted sum; the others keep their order below them.
+    """Rerank the messages with the highest weighted sums; the others keep their order below them.
 
-    `features` (including those of `standing`) and `asked` have the values that the forest tests.
-    The bundled forest is used unless one is given.
+    `features` (including those of `standing`) and `asked` hold the values that the forest tests.
+    The bundled forest is used unless `forest` is given.
     """
     forest = forest or learned()
     best = np.argsort(-weighed, kind="stable")[:LOOKED_AT]
@@ -67,7 +67,7 @@ def second_look(
 
 
 def kind_of(query: Query) -> dict[str, float]:
-    """Return the features of the question itself, the same for all messages."""
+    """Return the features of the question itself, which are the same for all messages."""
     return {
         "names": float(len(query.named)),
         "words": float(len(query.terms)),
@@ -79,7 +79,7 @@ def kind_of(query: Query) -> dict[str, float]:
 
 
 def standing(weighed: Floats) -> dict[str, Floats]:
-    """Return the scaled weighted sum and the rank score as features."""
+    """Return two features of each message: its scaled weighted sum, and a score for its rank."""
     place = np.empty(weighed.size)
     place[np.argsort(-weighed, kind="stable")] = np.arange(weighed.size)
     return {"sum": scaled(weighed), "place": 1 / (1 + place / 10)}
@@ -96,12 +96,13 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Forest:
-    """Oblivious trees: all nodes of a level have the same test, so a leaf is a binary number.
+    """Oblivious decision trees, in which all nodes of a level have the same test.
 
-    They are the weak learners of CatBoost (Prokhorenkova et al. 2018). `feature` and `threshold`
-    have the shape (trees, depth): the column that a level tests, and the value above which a row
-    goes right. `values` has an array of shape (trees, 2**level) for each level: the tree's mean
-    prediction for the rows that reach a node. The last level has the leaves; the roots predict 0.
+    So the path to a leaf is a binary number. They are the weak learners of CatBoost (Prokhorenkova
+    et al. 2018). `feature` and `threshold` have the shape (trees, depth): the column that a level
+    tests, and the value above which a row goes right. `values` has an array of shape (trees,
+    2**level) for each level: the tree's mean prediction for the rows that reach a node. The last
+    level has the leaves; the roots predict 0.
     """
 
     names: tuple[str, ...]
@@ -114,11 +115,11 @@ class Forest:
         return len(self.values) - 1
 
     def shares(self, table: Floats) -> Floats:
-        """Return each column's contribution to each row's sum over all trees, shaped as `table`.
+        """Return how much each column contributes to each row's prediction; shaped like `table`.
 
         Each step down a tree changes its prediction; the change is attributed to the column that
         the step tests (Saabas, "Interpreting random forests", 2014). The contributions add up
-        exactly.
+        exactly to the prediction of all trees.
         """
         trees = np.arange(self.feature.shape[0])
         right = table[:, self.feature] > self.threshold
@@ -133,7 +134,7 @@ class Forest:
         return shares
 
     def _tested_columns(self, level: int) -> Floats:
-        """Return an array (trees, columns) with 1 where a tree tests the column at this level."""
+        """Return an array (trees, columns) with 1 for the column that each tree tests here."""
         return np.eye(len(self.names))[self.feature[:, level]]
 
 

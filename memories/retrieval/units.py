@@ -1,4 +1,4 @@
-"""The input and output values of retrieval, always of a single user."""
+"""The input and output values of ranking, always for a single user."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 class Unit:
     """A text that can be found.
 
-    `terms` are those of `segment.terms(text)`. A caller may pass only the terms that also occur in
-    the query, or none, but must then pass the total number in `length`, which is a feature itself.
-    `cosine` compares with the vector of `Query.dense_text`; it is None if the text has no vector.
+    `terms` is the result of `segment.terms(text)`. A caller may pass only the terms that also occur
+    in the query, or none, but must then pass the total number of terms in `length`, which is a
+    feature itself. `cosine` is the similarity to the vector of `Query.dense_text`; it is None if
+    the text has no vector.
 
-    The last four fields are for messages and episodes, which have an order: `position` counts them
-    in their conversation, `session` groups a conversation's messages of a day (derived from `at` if
-    empty), and `speaker` is a name if the product provides one.
+    The last four fields are for messages and episodes, which have an order: `position` is their
+    number in the conversation, `session` groups a conversation's messages of a day (derived from
+    `at` if empty), and `speaker` is a name if the product provides one.
     """
 
     type: str  # memory | message | episode | summary | note
@@ -36,9 +37,9 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A unit with its relevance (0-1) and its features, as they are displayed.
+    """A text with its relevance (0-1) and the features that explain its relevance.
 
-    `parts` has the contribution of each feature: their sum is the relevance.
+    `parts` holds the contribution of each feature; they add up to the relevance.
     """
 
     unit: Unit
@@ -48,14 +49,17 @@ class Ranked:
 
     @property
     def components(self) -> dict[str, float]:
-        """Return the features, and the parts with the prefix `part_`."""
+        """Return the features, and the contributions with the prefix `part_`."""
         added = {f"part_{name}": value for name, value in self.parts.items()}
         return {**self.features, **added}
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The values for each unit of a pool. The `parts` add up to the `relevance`."""
+    """The relevance, features and contributions for all texts of a pool, as arrays.
+
+    The contributions in `parts` add up to the relevance.
+    """
 
     relevance: NDArray[np.float64]
     features: Mapping[str, NDArray[np.float64]]

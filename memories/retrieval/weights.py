@@ -50,11 +50,11 @@ LEARNED = MessageWeights(**json.loads(_LEARNED.read_text(encoding="utf-8"))["wei
 
 @dataclass(frozen=True)
 class CosineScale:
-    """The median cosines of unrelated and of related pairs of question and statement.
+    """A scale on which the cosine of unrelated texts is about 0, and of related texts about 1.
 
-    They become 0 and 1 on the scale. `chinese` is added to both for a Chinese question.
-    `towards_statements` is the scale of mapped questions (`signals.towards_statements`), if it
-    differs.
+    `unrelated` and `related` are the median cosines of unrelated and of related pairs of question
+    and statement. `chinese` is added to both for a Chinese question. `towards_statements` is the
+    scale for questions moved by `signals.towards_statements`, if it differs.
     """
 
     unrelated: float
@@ -69,12 +69,12 @@ class CosineScale:
 
 @dataclass(frozen=True)
 class EvidenceWeights:
-    """The weights of the log-odds that a text answers a question."""
+    """The weight of each feature in the log-odds that a text answers a question."""
 
     bias: float = -3.73
     cosine: float = 6.76
     share: float = 2.97
-    rare: float = 5.0  # set by hand: a rare word outweighs .27 of cosine (USE), and suffices alone
+    rare: float = 5.0  # set by hand: a rare word outweighs .27 of cosine (USE), and is enough
     on_date: float = 0.8  # set by hand
     concept: float = 5.51
     # For statements only:
@@ -116,7 +116,7 @@ RELEVANCE_FLOOR = 0.5
 
 
 def of_prompts(model: str) -> tuple[CosineScale, Weights]:
-    """Return the scale and weights for recall for a prompt, which need not be a question."""
+    """Return the scale and weights for finding memories for a prompt, which may be no question."""
     if model == "usem3":
         return CosineScale(unrelated=0.0, related=1.0), Weights(statement=PROMPT)
     return scale_of(model), DEFAULT

@@ -1,5 +1,5 @@
-"""Find secrets in users' texts, in any spelling.
+"""Find secrets in users' texts, however they are spelled.
 
-The package takes and returns plain values and depends on neither Django nor models. Every pattern
-that is applied to a user's text runs on RE2, whose time grows linearly with the text.
+The package takes and returns plain values and does not depend on Django. Every pattern that is
+applied to a user's text runs on RE2, whose time grows linearly with the text.
 """

@@ -1,8 +1,8 @@
-"""Find secrets that only their context reveals; the learned reader recognises them.
+"""Find secrets that only their context reveals, with the reader model.
 
-Reading takes a few milliseconds, so it is used for texts that are derived from messages or written
-as memories. Where a user waits for a page, the places that were found when the message was read are
-used (`Message.secrets`).
+The model takes a few milliseconds, so it is used for texts that are derived from messages or
+written as memories. Where a user waits for a page, the positions that were found when the message
+was processed are used instead (`Message.secrets`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NUMBER_OF_A_THING = linear.compile(
     r"(?:[\s:：#=.]|\bis\b|\bno\b\.?|\bnumber\b|\bcode\b|号码?|號碼?|是|为){0,8}"
     r"(?:\b(?:on|of|for) (?:the|my|our|his|her) [a-z]+(?: is|:) ?)?$"
 )
-# Numbers and names after these words aren't secret; the reader was trained on too few of them.
+# Numbers and names after these words aren't secret; the model was trained on too few of them.
 _HARMLESS = linear.compile(
     rf"(?i)(?:\b(?:{_NUMBERED}|phone|mobile|cell|tel|telephone|fax|orders|receipt|parcel|shipment"
     r"|flight|train|bus|line|gate|room|ward|seat|appointment|bisect|hash|md5|sha-?\d*|etag|trace_?id"
@@ -57,18 +57,18 @@ _known = secret_search.Places()
 
 
 def find(text: str) -> tuple[Span, ...]:
-    """Return all secrets of `text`, in order and without overlap, including learned ones.
+    """Return all secrets in `text`, in order and without overlap, using rules and the reader model.
 
-    The result is cached as in `secret_search`: only the places are cached, never the text.
+    The result is cached. Only the positions are cached, never the text.
     """
     return _known.of(text, lambda unread: of_reading(unread, reader().read(unread), reader().read))
 
 
 def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> tuple[Span, ...]:
-    """Return all secrets of a message, as `find` does, given its reading.
+    """Return all secrets in a message, like `find`, given the model output for it.
 
-    `read` reads a changed text with the same context. A secret that was found only by the words
-    around it is dropped if the reader is sure that it is innocent.
+    `read` is called to analyse a changed text in the same context. A secret that a rule found only
+    by the words around it is dropped if the model is confident that it is harmless.
     """
     found = [
         _whole_words(text, *_trimmed(text, secret.start, secret.end)) for secret in reading.secrets
@@ -86,17 +86,18 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
 
 
 def _is_public(span: Span, public: Sequence[tuple[int, int]]) -> bool:
-    """Return whether the span is in a public place, except for a sign at either end."""
+    """Return whether a span lies within a public one, apart from one character at either end."""
     return any(start <= span.start + 1 and span.end - 1 <= end for start, end in public)
 
 
 def _without_unusual_words(
     text: str, spans: Sequence[Span], read: Callable[[str], Reading]
 ) -> list[Span]:
-    """Return the spans without single words that were found only for being unusual.
+    """Drop single words that the model took for secrets only because they are unusual.
 
-    An unknown name looks like a password, also with a number after it. It is a secret if its
-    context says so: then the reader also finds an ordinary word in its place.
+    An unknown name looks like a password, even with a number after it. To check this, the word is
+    replaced by an ordinary word: if its context announces a secret, the model finds the ordinary
+    word too.
     """
     unusual = [span for span in spans if _NAME.search(text[span.start : span.end])]
     if not unusual:
@@ -117,7 +118,10 @@ def _without_unusual_words(
 
 
 def _spans_by_rules(text: str, reading: Reading) -> list[Span]:
-    """Return the spans of `secret_search.find` except those that the reader calls innocent."""
+    """Return the secrets that rules find, except those that the model is confident are harmless.
+
+    Secrets with a known form, such as card numbers and keys, are always returned.
+    """
     found = secret_search.find(text)
     if not found:
         return []
@@ -135,13 +139,13 @@ def _spans_by_rules(text: str, reading: Reading) -> list[Span]:
 
 
 def spans_at(places: Sequence[int], text: str) -> tuple[Span, ...]:
-    """Return a message's secrets at its stored places: start, end, start, end …"""
+    """Return a message's secrets, given their stored positions: start, end, start, end …"""
     pairs = zip(places[::2], places[1::2], strict=True)
     return tuple(Span(start, end, CATEGORY) for start, end in pairs if end <= len(text))
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without spaces and punctuation at either end."""
+    """Return the span without spaces and punctuation at both ends."""
     while start < end and text[start] in " \t\n,，。:：;；\"'“”「」":
         start += 1
     while start < end and text[end - 1] in " \t\n,，。;；\"'“”「」":
@@ -169,7 +173,7 @@ def _is_word_character(sign: str) -> bool:
 
 
 def _can_be_secret(text: str, start: int, end: int) -> bool:
-    """Return whether the span is short, within one sentence, and not repeated often."""
+    """Return whether a span is short, lies within one sentence and occurs only a few times."""
     words = text[start:end]
     if not 0 < len(words) <= _LONGEST or _SENTENCE_ENDS.search(words):
         return False

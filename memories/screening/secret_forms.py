@@ -1,4 +1,4 @@
-"""Find secrets by their form alone: keys of known vendors, checksummed numbers, seeds."""
+"""Find secrets by their form alone: keys of known vendors, checksummed numbers, wallet phrases."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Found:
 
 
 def is_chunked_key(text: str) -> bool:
-    """Return whether groups of letters and digits look like an authenticator's key."""
+    """Return whether groups of letters and digits look like the key of an authenticator app."""
     chunks = text.replace("-", " ").split()
     mixed = sum(any(map(str.isdigit, chunk)) and any(map(str.isalpha, chunk)) for chunk in chunks)
     return 3 * mixed >= len(chunks)
@@ -47,7 +47,7 @@ def always(text: str) -> bool:
 
 
 def bare(text: str) -> str:
-    """Return a number without the characters that group its digits."""
+    """Return a number in upper case, without the characters that group its digits."""
     return "".join(sign for sign in text if sign.isalnum()).upper()
 
 
@@ -70,7 +70,10 @@ def is_card(text: str) -> bool:
 
 
 def is_chinese_identity(text: str) -> bool:
-    """Return whether the number is valid by GB 11643-1999: checksum, birthday and place."""
+    """Return whether a number is a valid Chinese identity number (GB 11643-1999).
+
+    Its checksum, birthday and place are checked.
+    """
     try:
         return bool(ric.is_valid(bare(text)))
     except KeyError:  # the table lacks this county; checksum and birthday were checked before
@@ -85,14 +88,17 @@ _PRINTED = frozenset(["078-05-1120", "219-09-9999", "457-55-5462"])
 
 
 def is_social_security(text: str) -> bool:
-    """Return whether the number could have been issued, or was once printed on samples."""
+    """Return whether a number is a possible US social security number, or a well-known sample."""
     number = text.replace(" ", "-")
     return bool(ssn.is_valid(number)) or number in _PRINTED
 
 
 @dataclass(frozen=True)
 class Form:
-    """A form of secret. `pattern` finds it, in group "s" if there is one; `check` confirms it."""
+    """A form that secrets have: `pattern` finds them, and `check` confirms them.
+
+    If the pattern has a group "s", only that group is the secret.
+    """
 
     category: str
     pattern: Pattern
@@ -131,7 +137,7 @@ _NOT_SECRETS = (
 
 @cache
 def known_forms() -> tuple[Form, ...]:
-    """Return our own forms, and the forms of `detect-secrets` that RE2 can run."""
+    """Return our own forms, and those of the library `detect-secrets` that RE2 can run."""
     return (*_OWN, *_detector_forms())
 
 
@@ -171,7 +177,7 @@ def by_form(text: str) -> Iterator[Found]:
 
 
 def _whole(text: str, end: int) -> int:
-    """Return the end of the token, so that no part of a key is left."""
+    """Return the end of a key that may continue after `end`, so that no part of it is left over."""
     while end < len(text) and text[end].isascii() and (text[end].isalnum() or text[end] in "_-=+/"):
         end += 1
     return end
@@ -196,7 +202,7 @@ _DIGEST = _P["digest"]
 
 
 def by_looks(text: str) -> Iterator[Found]:
-    """Yield passwords and keys that are unlike any other text, even without a label."""
+    """Yield passwords and keys that look unlike any other text, even without a label."""
     if not _DIGEST.search(text):
         for match in _HEX.finditer(text):
             if any(map(str.isdigit, match["s"])) and any(map(str.isalpha, match["s"])):
@@ -223,7 +229,7 @@ _DATA = Path(__file__).parent / "data" / "bip39.txt"
 
 @cache
 def seed_words() -> frozenset[str]:
-    """Return the words of BIP-39: the English ones and single Chinese characters.
+    """Return the words of wallet phrases (BIP-39): the English ones and single Chinese characters.
 
     https://github.com/bitcoin/bips/blob/master/bip-0039/bip-0039-wordlists.md
     """
@@ -232,7 +238,7 @@ def seed_words() -> frozenset[str]:
 
 
 def by_words(text: str) -> Iterator[Found]:
-    """Yield runs of twelve or more words of BIP-39, which restore a wallet."""
+    """Yield runs of twelve or more BIP-39 words, which can restore a crypto wallet."""
     for match in _SEED.finditer(text):
         begin = match.start()
         places = [(begin + m.start(), begin + m.end()) for m in _LETTERS.finditer(match[0])]

@@ -1,4 +1,4 @@
-"""Find the secrets of a text by rules: forms, labels, and words nearby."""
+"""Find the secrets in a text by rules: known forms, labels, and words nearby."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Span:
 
 
 class Places:
-    """A cache of the places of secrets, by text hash; it never contains the texts."""
+    """A cache of the positions of secrets, keyed by text hash; it never contains the texts."""
 
     _MOST = 2_000
 
@@ -39,7 +39,7 @@ class Places:
         self._known: dict[tuple[int, int], tuple[Span, ...]] = {}
 
     def of(self, text: str, look: Callable[[str], tuple[Span, ...]]) -> tuple[Span, ...]:
-        """Return the cached spans of the text, or call `look` once."""
+        """Return the cached spans for a text, or call `look` and cache its result."""
         key = (hash(text), len(text))
         found = self._known.get(key)
         if found is None:
@@ -53,16 +53,16 @@ _known = Places()
 
 
 def find(text: str) -> tuple[Span, ...]:
-    """Return the secrets of `text`, in order and without overlap, each to its last character.
+    """Return the secrets in `text`, in order and without overlap, each up to its last character.
 
-    The result is cached, because the same text is searched several times. Only the places are
+    The result is cached, because the same text is searched several times. Only the positions are
     cached, never the text.
     """
     return _known.of(text, _search)
 
 
 def find_by_form(text: str) -> tuple[Span, ...]:
-    """Return the secrets that are recognised by form alone: keys, cards, connection strings …"""
+    """Return the secrets that have a known form: keys, card numbers, connection strings …"""
     return joined(_original_spans(fold(text), by_form))
 
 
@@ -92,7 +92,10 @@ def _search(text: str) -> tuple[Span, ...]:
 
 
 def _with_tied_parts(text: str, span: Span) -> Span:
-    """Extend a span by parts tied by a dash or closing mark: 月落-乌啼-霜满天 is one password."""
+    """Extend a password by the parts that a dash or closing mark joins to it.
+
+    For example, 月落-乌啼-霜满天 is one password.
+    """
     if span.category != "password":
         return span
     before = _TIED_BEFORE.search(text[max(0, span.start - _MOST_TIED) : span.start])
@@ -120,17 +123,17 @@ def _original_spans(folded: Folded, *detectors: object) -> Iterator[Span]:
 
 
 def marks(text: str) -> list[tuple[int, int]]:
-    """Return the spans of secrets that were already masked."""
+    """Return the spans where a secret was already masked."""
     return [match.span() for match in _COVERED.finditer(text)]
 
 
 def is_covered(span: Span, marks: list[tuple[int, int]]) -> bool:
-    """Return whether the span overlaps a masked secret, and so isn't a secret any more."""
+    """Return whether a span overlaps a masked secret, so that it needn't be masked again."""
     return any(start < span.end and span.start < end for start, end in marks)
 
 
 def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return the spans in order; overlapping spans become one."""
+    """Return the spans in order, with overlapping ones joined."""
     joined: list[Span] = []
     for span in sorted(spans, key=lambda each: (each.start, -each.end)):
         if joined and span.start < joined[-1].end:
@@ -142,7 +145,7 @@ def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def again(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
-    """Yield further occurrences of the same secrets, even without a label."""
+    """Yield every occurrence of the given secrets in the text, even without a label."""
     categories = {text[span.start : span.end].strip(): span.category for span in spans}
     for said, category in categories.items():
         yield from occurrences(said, text, category)
@@ -162,7 +165,7 @@ _P = linear.compiled("clauses")
 
 @dataclass(frozen=True)
 class Clause:
-    """A pattern for texts in which `about` matches anywhere; its group "s" is the secret."""
+    """A rule for texts in which `about` matches anywhere; group "s" of `pattern` is the secret."""
 
     category: str
     about: Pattern
@@ -204,7 +207,7 @@ def _may_be_secret(said: str) -> bool:
 
 
 def _described_secrets(text: str) -> Iterator[Found]:
-    """Yield the rest of a line after a label, if the line describes a secret's spelling."""
+    """Yield the text after a label, in each line that describes how a secret is spelled."""
     for line in _LINE.finditer(text):
         said = line[0].rstrip()
         if len(said) > _LONGEST or not _is_described(said):
@@ -218,7 +221,10 @@ def _described_secrets(text: str) -> Iterator[Found]:
 
 
 def _is_described(line: str) -> bool:
-    """Return whether a line tells how a secret is spelled, rather than a rule for secrets."""
+    """Return whether a line describes the characters of an actual secret.
+
+    A rule that secrets must follow, such as their minimum length, is no such description.
+    """
     spelling = _SPELLING.search(line)
     return spelling is not None and _RULES.search(line[: spelling.end()]) is None
 

@@ -1,4 +1,4 @@
-"""Normalise the spelling of a text, and spelled-out digits, keeping the original positions."""
+"""Normalise the spelling of a text, and digits written as words, keeping original positions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memcenter.lib.text.segment import simplified
 from memories.screening import linear
 from memories.screening.linear import Match
 
-# Scripts whose letters are used to imitate Latin ones. Han, Kana and Hangul are left alone.
+# Scripts whose letters are used to imitate Latin ones. Han, Kana and Hangul stay unchanged.
 _LOOK_ALIKE = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "LATIN")
 # Full-width punctuation ends a clause in Chinese; NFKC would attach it to the preceding word.
 _KEPT = frozenset("，；：！？（）。、")
@@ -27,7 +27,10 @@ _NEXT_SPACED = 2  # after a spaced-out word, a shorter one counts too
 
 @dataclass(frozen=True)
 class Folded:
-    """`text`, where character n stands for characters `starts[n]` to `ends[n]` of the original."""
+    """A normalised text that keeps the original position of each character.
+
+    Character n of `text` stands for the characters `starts[n]` to `ends[n]` of the original.
+    """
 
     text: str
     starts: list[int]
@@ -41,7 +44,7 @@ class Folded:
         return self.starts[start], self.ends[end - 1]
 
     def replaced(self, parts: list[tuple[int, int, str]]) -> Folded:
-        """Replace each part (start, end, text), in order.
+        """Replace each part, given as (start, end, new text) in order.
 
         Each character of the new text stands for the whole replaced part.
         """
@@ -114,15 +117,16 @@ def _is_mark(sign: str) -> bool:
 
 
 def _look_alike(sign: str) -> str:
-    """Return the Latin letter that the character looks like, or ""."""
+    """Return the Latin letter that a character looks like, or an empty string."""
     return _look_alikes().get(sign, "")
 
 
 @cache
 def _look_alikes() -> dict[str, str]:
-    """Return the Latin letter of each look-alike.
+    """Return a dictionary that maps look-alike characters to Latin letters.
 
-    Only these are kept, because all data of the package takes 8 MB.
+    Only these are kept in memory, because all data of the package `confusable_homoglyphs` takes 8
+    MB.
     """
     found = {}
     for sign, others in confusable_homoglyphs.load("confusables.json").items():
@@ -135,7 +139,7 @@ def _look_alikes() -> dict[str, str]:
 
 
 def close_up(folded: Folded) -> Folded:
-    """Join spaced-out words: "p a s s w o r d", "1-2-3-4", "4 . 9 . 1 . 7"."""
+    """Join the characters of spaced-out words: "p a s s w o r d", "1-2-3-4", "4 . 9 . 1 . 7"."""
     text = folded.text
     parts = [
         (place, min(place + step, end), "")
@@ -146,7 +150,7 @@ def close_up(folded: Folded) -> Folded:
 
 
 def _spaced_out(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield start, end and separator length of each word whose characters are separated."""
+    """Yield the start, end and separator length of each word whose characters are separated."""
     place, last_end = 0, -10
     while place + 2 < len(text):
         end, step = _end_of_spaced(text, place)
@@ -159,7 +163,7 @@ def _spaced_out(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _end_of_spaced(text: str, place: int) -> tuple[int, int]:
-    """Return the end of a run of single characters with the same separator, and its length."""
+    """Return the end of a run of single characters and the length of their common separator."""
     separator = _separator(text, place + 1)
     if not separator or not text[place].isalnum() or (place and text[place - 1].isalnum()):
         return place + 1, 1
@@ -170,7 +174,7 @@ def _end_of_spaced(text: str, place: int) -> tuple[int, int]:
 
 
 def _separator(text: str, place: int) -> str:
-    """Return the separator at a position, alone or between spaces, or ""."""
+    """Return the separator at a position, with any spaces around it, or an empty string."""
     if text[place : place + 1] == " " and text[place + 1 : place + 2] in _SIGNS:
         return text[place : place + 3] if text[place + 2 : place + 3] == " " else ""
     return text[place] if text[place : place + 1] in _SEPARATORS else ""
@@ -219,7 +223,7 @@ _LONGEST = 200  # characters; nobody spells out a longer number
 
 
 def spell_out(folded: Folded) -> Folded:
-    """Replace number words by digits, wherever at least three digits are adjacent."""
+    """Replace digits written as words by digits, wherever at least three are adjacent."""
     parts = [*_english(folded.text), *_chinese(folded.text)]
     return folded.replaced(sorted(parts)) if parts else folded
 

@@ -1,4 +1,4 @@
-"""Recognise text in place of a secret: placeholders, masked values, public keys."""
+"""Recognise text that stands in place of a secret: placeholders, masked values, public keys."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from memories.screening import linear
 
-_MOST_SHOWN = 10  # letters and digits beside a mask: a card shows its first six and last four
+_MOST_SHOWN = 10  # letters and digits next to a mask: a card shows its first six and last four
 _FEWEST_MASKED = 3
 _P = linear.compiled("stand_ins")
 _PUBLIC = linear.compiled("public")
 
 
 def is_stand_in(text: str) -> bool:
-    """Return whether a text in the place of a secret reveals none."""
+    """Return whether a text is only a placeholder or a masked value in place of a secret."""
     bare = text.strip(" \t\n\"'`“”‘’「」,;，。；")
     return bool(bare) and (
         _is_masked(bare) or any(pattern.fullmatch(bare) for pattern in _P.values())
@@ -26,7 +26,7 @@ def public_places(text: str) -> list[tuple[int, int]]:
 
 
 def is_in_masked(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` is the shown part of a masked value: `622848******8148`."""
+    """Return whether `text[start:end]` is a visible part of a masked value: `622848******8148`."""
     return _is_masked(text[slice(*run_around(text, start, end, _is_of_a_value))])
 
 
@@ -44,7 +44,7 @@ def _is_of_a_value(sign: str) -> bool:
 
 
 def _is_masked(text: str) -> bool:
-    """Return whether stars, dots or x hide the value: `****2207`, `xxxx-xxxx-xxxx-3318`."""
+    """Return whether stars, dots or x hide a value: `****2207`, `xxxx-xxxx-xxxx-3318`."""
     signs = sum(text.count(sign) for sign in "*•●×")
     crosses = sum(map(len, _runs_of_x(text)))
     shown = sum(map(str.isalnum, text)) - crosses
@@ -54,6 +54,6 @@ def _is_masked(text: str) -> bool:
 
 
 def _runs_of_x(text: str) -> list[str]:
-    """Return the runs of at least two x that aren't part of a word."""
+    """Return the runs of two or more letters x, in either case."""
     runs = "".join(sign if sign in "xX" else " " for sign in text).split()
     return [run for run in runs if len(run) > 1]

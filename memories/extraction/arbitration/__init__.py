@@ -1,1 +1,1 @@
-"""Decide on candidates with the pair head of the reader."""
+"""Decide on candidates by comparing them with known memories, using the reader model."""

@@ -1,4 +1,4 @@
-"""Recognise that a page is a newer edition of a known one.
+"""Recognise that a page is a newer edition of a known page.
 
 Agents rewrite a whole page when it changes, so the newer edition replaces the older one. Two pages
 are editions of one page if they have much of their text in common, or if they have the same subject
@@ -46,16 +46,16 @@ _SORT_OF_PAGE = compiled("page_titles")["sort"]
 
 @dataclass(frozen=True)
 class Finding:
-    """The relation of a known memory to the candidate; a `verdict` of None means unrelated."""
+    """The verdict on a candidate, given one known memory; a `verdict` of None means unrelated."""
 
     verdict: Verdict | None
     reason: str = ""
 
     @property
     def is_conflict(self) -> bool:
-        """Return whether the two can't both hold.
+        """Return whether the candidate and the memory can't both be true.
 
-        A fuller text or a newer edition replaces a memory without a conflict.
+        Replacing a memory by a fuller text or a newer edition isn't a conflict.
         """
         replaces = self.verdict is Verdict.REPLACE
         says_so = self.reason not in ("says_more", "newer_edition")
@@ -68,13 +68,16 @@ NEWER = Finding(Verdict.REPLACE, "newer_edition")
 
 @dataclass(frozen=True)
 class Document:
-    """A page, prepared for comparison."""
+    """A page, with the parts that are compared: its title, label, body and sentences."""
 
     text: str
 
     @cached_property
     def title(self) -> str:
-        """Return the first line, without heading marks, if it is short and other lines follow."""
+        """Return the first line without heading marks, or an empty string if there is no title.
+
+        The first line is a title if it is short and other lines follow.
+        """
         first, _, rest = self.text.strip().partition("\n")
         title = _heading(first) or first.strip()
         return title if rest.strip() and len(title) <= _LONGEST_TITLE else ""
@@ -88,20 +91,20 @@ class Document:
 
     @cached_property
     def name(self) -> str:
-        """Return the heading or the label, normalised."""
+        """Return the heading or, if there is none, the label; its words are normalised."""
         heading = _heading(self.text.strip().partition("\n")[0]) if self.title else ""
         return " ".join(_words(heading or self.label))
 
     @cached_property
     def subject(self) -> str:
-        """Return the name, or an empty string if it is only a type of page ("Weekly notes")."""
+        """Return the name, or an empty string if it only names a type of page ("Weekly notes")."""
         telling = [word for word in self.name.split() if word not in _STOP_WORDS]
         is_sort = all(word.isdigit() or _SORT_OF_PAGE.fullmatch(word) for word in telling)
         return "" if is_sort else self.name
 
     @cached_property
     def body(self) -> str:
-        """Return the text after the label or below the title; all of it if there is neither."""
+        """Return the text after the label or below the title, or all of it if there is neither."""
         if self.label:
             found = _LABEL.match(self.text)
             return self.text[found.end() :] if found else self.text
@@ -113,7 +116,7 @@ class Document:
 
     @cached_property
     def pieces(self) -> Counter[str]:
-        """Return the sentences of the body without punctuation and spaces, with their counts."""
+        """Count the sentences of the body, compared without punctuation and spaces."""
         return Counter(bare for sentence in _SENTENCE.split(self.body) if (bare := _bare(sentence)))
 
     @property
@@ -124,11 +127,11 @@ class Document:
 def edition_of(
     new: Document, old: Document, *, similarity: float, of_project: bool = False
 ) -> Finding | None:
-    """Return the relation of a new document to an old one; None if they aren't editions.
+    """Return the finding if two documents are editions of one page, otherwise None.
 
     `similarity` is their cosine. An edition with the same title replaces the old one even if it
-    leaves out parts; the old text stays as a version. A document that only quotes the old one adds
-    nothing.
+    leaves out parts; the old text is kept as a version. If the new document only quotes the old
+    one, the finding is that it says nothing new.
     """
     if have_other_subjects(new, old):
         return None
@@ -152,7 +155,7 @@ def have_one_subject(new: Document, old: Document) -> bool:
 
 
 def have_other_subjects(new: Document, old: Document) -> bool:
-    """Return whether both documents name a subject and the two subjects aren't alike.
+    """Return whether both documents name a subject, and the two subjects aren't alike.
 
     "Load test" and "Load test of the checkout" are alike; "Phase 1" and "Phase 2" aren't.
     """
@@ -171,7 +174,7 @@ def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) 
 
     "The checkout bears 30 orders a second" and "… bears 120 orders a second" differ in a value.
     "the users endpoint …" and "the orders endpoint …", or week 12 and week 13, are different
-    matters. With `telling`, both differing parts must have a content word.
+    matters. With `telling`, both differing parts must contain a content word.
     """
     ours, theirs = new.words, old.words
     before = sum(1 for _ in takewhile(_same, zip(ours, theirs, strict=False)))
@@ -194,7 +197,7 @@ def _has_content_word(words: list[str]) -> bool:
 
 
 def are_worded_alike(new: Document, old: Document) -> bool:
-    """Return whether half of the words of the bodies are the same, in the same order."""
+    """Return whether at least half of the words of two bodies are the same, in the same order."""
     if max(len(new.words), len(old.words)) > _MOST_WORDS:
         return False
     return SequenceMatcher(None, new.words, old.words, autojunk=False).ratio() >= _HALF

@@ -1,7 +1,7 @@
-"""Determine the relation of two statements, and join statements into one text.
+"""Determine how two statements relate, and join statements into one text.
 
-A pair head reads (known, new) and returns the probability of each relation. This module derives one
-relation from them; its callers decide what to do with the memories.
+The reader model returns the probability of each relation for a pair (known, new). This module
+derives one relation from them; its callers decide what to do with the memories.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LONGEST = 400  # characters; a longer text is a document and is not read as a st
 
 
 class Relation(StrEnum):
-    """The relation of a new statement to a known one."""
+    """How a new statement relates to a known one."""
 
     SAME = "same"  # the new one says the same, or less
     NEWER = "newer"  # the new one has a newer value of the same thing
@@ -34,25 +34,25 @@ CONFLICTS = (Relation.NEWER, Relation.CONTRADICTS, Relation.ENDED)
 
 
 class PairReader(Protocol):
-    """The pair head of the learned reader."""
+    """The part of the reader model that compares two texts."""
 
     def relations(self, pairs: Sequence[tuple[str, str]], /) -> Sequence[Mapping[str, float]]:
-        """Return the probability of each relation for each pair (known, new).
+        """Return the probability of each relation, for each pair (known, new) of texts.
 
         The probabilities of a pair sum to 1.
         """
         ...
 
     def about(self, request: str, memory: str, /) -> float:
-        """Return the probability that a request to forget means the memory."""
+        """Return the probability that a request to forget something refers to the memory."""
         ...
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The probabilities from which a relation counts.
+    """The minimum probabilities at which relations are accepted.
 
-    `newer` and `ended` are higher, because they overwrite known memories.
+    `newer` and `ended` are higher, because these relations overwrite known memories.
     """
 
     same: float = 0.5
@@ -68,7 +68,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Reading:
-    """The relation of one pair, with the head's probability `share`."""
+    """How two texts relate, with the reader model's probability `share` for this relation."""
 
     relation: Relation
     share: float
@@ -80,7 +80,7 @@ DEFAULT = Thresholds()
 def read(
     reader: PairReader, pairs: Sequence[tuple[str, str]], *, thresholds: Thresholds = DEFAULT
 ) -> list[Reading]:
-    """Return the relation of each pair (known, new), with one call of the head for all of them."""
+    """Return the relation of each pair (known, new); the model is called once for all pairs."""
     if not pairs:
         return []
     found = reader.relations(pairs)
@@ -101,7 +101,7 @@ def _reading(old: str, new: str, shares: Mapping[str, float], thresholds: Thresh
 
 
 def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Relation:
-    """Return the likeliest relation; if none is sure, related ones are added up."""
+    """Return the most probable relation; if none is sure, similar relations are added up."""
     best = max(Relation, key=lambda relation: shares[relation])
     if shares[best] >= getattr(thresholds, best):
         return best
@@ -135,17 +135,18 @@ _OFTEN = re.compile(
 
 
 def denies(text: str) -> bool:
-    """Return whether the text has a word of negation."""
+    """Return whether the text contains a word of negation."""
     return _DENIED.search(text) is not None
 
 
 def _unlikely_relations(
     old: str, new: str, thresholds: Thresholds
 ) -> Sequence[tuple[Relation, float]]:
-    """Return the relations that are unlikely for these texts, with the probability they need.
+    """Return the relations that are unlikely for two texts, each with a minimum probability.
 
-    A relation is unlikely if the texts have different numbers, if only one has a negation, or if
-    one says that something is liked and the other says how often it is done.
+    A relation is unlikely if the texts contain different numbers, if only one of them has a
+    negation, or if one says that something is liked and the other says how often it is done. It is
+    accepted only above the minimum probability.
     """
     plain = [segment.normalise(text) for text in (old, new)]
     denied = [denies(text) for text in plain]
@@ -166,12 +167,12 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 def fold(text: str) -> str:
-    """Return the text without differences in case, width, spaces and final punctuation."""
+    """Normalise a text for comparison: ignore case, width, spaces and final punctuation."""
     return " ".join(segment.normalise(text).split()).strip(_END)
 
 
 def fuller(old: str, new: str) -> str | None:
-    """Return the text that contains all words of the other; None if neither does."""
+    """Return the text that contains all words of the other one, or None if neither does."""
     theirs, ours = set(segment.terms(old)), set(segment.terms(new))
     if theirs <= ours:
         return new
@@ -179,7 +180,7 @@ def fuller(old: str, new: str) -> str | None:
 
 
 def join(texts: Iterable[str]) -> str:
-    """Join the texts with semicolons, without repetitions."""
+    """Join the texts with semicolons, leaving out repetitions."""
     given = [text.strip() for text in texts if text.strip()]
     if len(given) < 2:
         return "".join(given)
@@ -209,7 +210,7 @@ PERHAPS = 0.2  # below this, the request doesn't mean the memory
 
 
 def is_about(request: str, memory: str, *, reader: PairReader) -> float:
-    """Return the probability that `request` means `memory`."""
+    """Return the probability that a request refers to a memory; 1 if the two texts are the same."""
     return 1.0 if fold(request) == fold(memory) else reader.about(request, memory)
 
 
@@ -218,16 +219,17 @@ MOST_RESULTS = 3
 
 @dataclass(frozen=True)
 class Joined:
-    """A statement that was joined from several others; `inputs` are their indexes."""
+    """A statement that was joined from several others; `inputs` holds the positions of these."""
 
     content: str
     inputs: tuple[int, ...]
 
 
 class Consolidator(Protocol):
-    """Join similar statements into fewer, each of them made from at least two.
+    """The interface of a method that joins similar statements into fewer ones.
 
-    An input belongs to at most one result; the others stay unchanged. Raises `ProviderError`.
+    Each result is made from at least two inputs, and an input is used in at most one result; the
+    others stay unchanged. Raise `ProviderError` if a model call fails.
     """
 
     name: str
@@ -236,7 +238,7 @@ class Consolidator(Protocol):
 
 
 class BundledConsolidator:
-    """Join by the pair head, unless statements conflict or would be too long together."""
+    """Join statements, unless the reader model finds a conflict or the text would be too long."""
 
     name = "bundled"
 
@@ -245,7 +247,7 @@ class BundledConsolidator:
         self._thresholds = thresholds
 
     def consolidate(self, texts: Sequence[str]) -> list[Joined]:
-        """Join each text (oldest first) to the first group that it fits."""
+        """Put each text (oldest first) into the first group that it fits, and join each group."""
         related = self._relations(texts)
         groups: list[list[int]] = []
         for place, text in enumerate(texts):
@@ -263,7 +265,7 @@ class BundledConsolidator:
         ]
 
     def _relations(self, texts: Sequence[str]) -> dict[tuple[int, int], Relation]:
-        """Return the relation of each text to each text before it."""
+        """Return how each text relates to each earlier text, keyed by the positions of the two."""
         places = [
             (old, new)
             for old, new in combinations(range(len(texts)), 2)
@@ -280,7 +282,10 @@ class BundledConsolidator:
 def _text(
     group: Sequence[int], texts: Sequence[str], related: dict[tuple[int, int], Relation]
 ) -> str:
-    """Return the joined text; of statements with the same meaning, only the fuller one."""
+    """Return the joined text of a group.
+
+    Of statements with the same meaning, only the fuller one is used.
+    """
     left = list(group)
     for old, new in combinations(group, 2):
         if old not in left or new not in left:

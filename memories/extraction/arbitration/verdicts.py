@@ -1,7 +1,7 @@
-"""Decide what to do with a candidate, given the similar known memories.
+"""Decide what to do with a candidate, given similar memories.
 
-The pair head determines the relation of two statements. This module derives the verdict from it,
-for the candidates of every extractor.
+The reader model determines how two statements relate. This module derives the verdict from the
+relation, for the candidates of every extractor.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _RANK = (
 SURE_ENOUGH = 0.5
 # The bundled embedder's cosine that pairs on the same matter reach and unrelated pairs don't.
 SAME_MATTER = 0.55
-# Below this cosine, texts without a common word are about different matters, unless the head has
-# this probability: it was trained on few unrelated pairs.
+# Below this cosine, texts without a common word are about different matters, unless the reader
+# model has this probability: it was trained on few unrelated pairs.
 STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
-_SURE_OF_BOTH = 0.97  # probability of "unrelated" from which the reverse isn't read
-_HESITATES = 0.92  # probability of "unrelated" below which the head is unsure
+_SURE_OF_BOTH = 0.97  # probability of "unrelated" from which the reverse isn't compared
+_HESITATES = 0.92  # probability of "unrelated" below which the model is unsure
 _LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
-_MOST_READ = 12  # pairs for one candidate; a pair costs about ten milliseconds
+_MOST_READ = 12  # pairs compared for one candidate; a pair takes about ten milliseconds
 _MOST_SUPPORTS = 3  # of one candidate
-# Weights that are added to the cosine, and the sum from which a pair is worth reading
+# Weights that are added to the cosine, and the sum from which a pair is compared
 # (`likeliest_related`). Measured among 60 memories, the best three pairs include .94 of the related
 # memories, and the best twelve include .97.
 _SHARED_WORDS, _DENIAL, _WORTH_READING = 0.4, 0.05, 0.25
@@ -61,10 +61,11 @@ UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")
 
 @dataclass(frozen=True)
 class Met:
-    """A known memory and its relation to the candidate, with the pair head's probability `share`.
+    """A known memory, and how the candidate relates to it.
 
-    `is_read` means that the pair head has read the two. `may_support` means that both hold and that
-    one may support the other.
+    `share` is the reader model's probability for this relation. `is_read` means that the model
+    compared the two texts. `may_support` means that both statements hold and that one may support
+    the other.
     """
 
     memory: Known
@@ -75,14 +76,14 @@ class Met:
 
 
 class BundledArbiter:
-    """Decide by the pair head, without a chat model.
+    """Decide on candidates with the reader model, without a chat model.
 
-    Known memories are read in the given order (most similar first); of equal findings, the first
-    wins. A disabled memory only rejects a repetition: it is neither changed nor stored again under
-    a new text.
+    The memories are compared in the given order (most similar first); of equally strong findings,
+    the first wins. A disabled memory only prevents its own repetition: it is neither changed nor
+    stored again in other words.
 
-    `most_pairs` limits the number of pairs that are read for one candidate, in both directions
-    together, to the likeliest related ones. It is for callers that wait for the result.
+    `most_pairs` limits how many pairs are compared for one candidate, in both directions together;
+    the pairs most likely to be related are compared. It is for callers that wait for the result.
     """
 
     name = "bundled"
@@ -103,9 +104,10 @@ class BundledArbiter:
         return self.with_supports(decide(candidate, met), candidate, met)
 
     def meet(self, candidate: Candidate, known: Sequence[Known]) -> list[Met]:
-        """Return the relation of the candidate to each known memory that was compared.
+        """Return each known memory that was compared with the candidate, and how the two relate.
 
-        If a memory has the same text, or the text that the candidate corrects, it is the only one.
+        If a memory has the same text as the candidate, or the text that the candidate corrects,
+        only that memory is returned.
         """
         present = [memory for memory in known if memory.status not in GONE]
         same, wrong = pairs.fold(candidate.content), pairs.fold(candidate.overrules)
@@ -141,11 +143,11 @@ class BundledArbiter:
     def with_supports(
         self, decision: Decision, candidate: Candidate, met: Sequence[Met]
     ) -> Decision:
-        """Add the memories that support a candidate that is stored on its own.
+        """Add the memories that support the candidate to a decision that stores it as a new memory.
 
-        At most `_MOST_SUPPORTS` are added, most similar first. The head reads these pairs in both
-        directions. It must see a conflict in neither direction, and in at least one it must be
-        unsure that the two are unrelated.
+        At most `_MOST_SUPPORTS` are added, most similar first. The reader model compares these
+        pairs in both directions. It must find no conflict in either direction, and in at least one
+        direction it must be unsure that the two are unrelated.
         """
         if decision.verdict not in _ON_ITS_OWN:
             return decision
@@ -165,17 +167,18 @@ class BundledArbiter:
         return replace(decision, supports=tuple(supports))
 
     def _supports(self, met: Sequence[Met]) -> int:
-        """Return how many pairs may still be read in the other direction."""
+        """Return how many pairs may still be compared in the other direction."""
         if self._most_pairs is None:
             return _MOST_SUPPORTS
         return max(0, self._most_pairs - sum(pair.is_read for pair in met))
 
 
 def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int) -> list[Known]:
-    """Return the known memories most likely related to the candidate, in the given order.
+    """Return up to `most` memories that are likely related to the candidate, in the given order.
 
-    They are similar in meaning, share words that few of the others have, or deny what the candidate
-    states. The best one is always included.
+    A memory is likely related if it is similar in meaning, if it shares words with the candidate
+    that few other memories contain, or if only one of the two is negated. The best one is always
+    included.
     """
     ours, denied = set(segment.terms(candidate.content)), pairs.denies(candidate.content)
     terms = {memory.id: set(segment.terms(memory.content)) for memory in known}
@@ -197,9 +200,10 @@ def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int
 
 
 def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
-    """Return the decision: the strongest finding is the verdict, the others are in `beside`.
+    """Return the decision on a candidate: the verdict is the strongest finding.
 
-    If the same page of a project is known, the candidate changes no other page.
+    The other findings are listed in `beside`. If one of the memories is an older edition of the
+    same project page, the candidate changes no other page.
     """
     touched = [pair for pair in met if pair.finding.verdict is not None]
     if not touched:
@@ -213,7 +217,10 @@ def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
 
 
 def merge(old: str, new: str) -> str | None:
-    """Return one text for two statements: the fuller one, else both; None if that is too long."""
+    """Return one text for two statements, or None if it would be too long.
+
+    If one statement contains all words of the other, it is returned; otherwise, the two are joined.
+    """
     text = pairs.fuller(old, new) or pairs.join([old, new])
     return text if len(text) <= LONGEST_MERGE else None
 
@@ -226,7 +233,7 @@ def _are_documents(candidate: Candidate, memory: Known) -> bool:
 
 
 def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
-    """Return the finding that follows from the wording alone; None if there is none."""
+    """Return the finding that follows from comparing the wording, or None if there is none."""
     new, old = Document(candidate.content), Document(memory.content)
     of_project = _are_of_projects(candidate, memory)
     found: Finding | None = None
@@ -242,7 +249,7 @@ def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
 
 
 def _is_own_page(candidate: Candidate, pair: Met) -> bool:
-    """Return whether the memory is the same project page, by its wording or its name."""
+    """Return whether the memory is the same project page as the candidate, by its text or name."""
     if not _are_of_projects(candidate, pair.memory):
         return False
     if pair.finding in (NOTHING_NEW, NEWER):
@@ -252,9 +259,9 @@ def _is_own_page(candidate: Candidate, pair: Met) -> bool:
 
 
 def _may_change(pair: Met, first: Met, candidate: Candidate) -> bool:
-    """Return whether a candidate that replaces `first` may also replace or contradict this one.
+    """Return whether a candidate that replaces `first` may also change the memory of `pair`.
 
-    A page replaces several pages only if they are worded alike, as older editions are.
+    A project page replaces several pages only if their texts are alike, as older editions are.
     """
     if not (pair.finding.is_conflict and _are_of_projects(candidate, pair.memory)):
         return True
@@ -289,14 +296,18 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
 
 
 def _may_support(candidate: Candidate, memory: Known, reading: Reading) -> bool:
-    """Return whether both hold and are alike, and the head isn't sure they are unrelated."""
+    """Return whether one of two statements may support the other.
+
+    Both must hold and be similar in meaning, and the reader model must not be sure that they are
+    unrelated.
+    """
     both_hold = reading.relation is Relation.UNRELATED and memory.status == "active"
     unsure = both_hold and reading.share < _SURE_OF_BOTH
     return unsure and memory.similarity >= _LEAST_LIKE and not _begin_alike(candidate, memory)
 
 
 def _hesitates(reading: Reading) -> bool:
-    """Return whether the head is unsure that two statements are unrelated.
+    """Return whether the reader model is unsure that two statements are unrelated.
 
     It is sure if they only have a common topic ("likes tea", "likes coffee"). It is unsure in one
     direction if one statement makes the other likelier ("moves to Lisbon", "looks for a flat in
@@ -316,9 +327,9 @@ def _first_words(text: str) -> list[str]:
 
 
 def are_strangers(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the two share neither words nor meaning.
+    """Return whether the two share no words and have little similarity in meaning.
 
-    Only a sure head may relate such statements.
+    Such statements count as related only if the reader model is very sure.
     """
     shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
     return not shared and memory.similarity < STRANGERS
@@ -335,7 +346,7 @@ def _are_of_projects(candidate: Candidate, memory: Known) -> bool:
 
 
 def _differ_by_value(candidate: Candidate, memory: Known) -> bool:
-    """Return whether both say the same about a project, except for a date or a number."""
+    """Return whether two statements about a project differ only in a date or a number."""
     if not _are_of_projects(candidate, memory):
         return False
     texts = [without_values(pairs.fold(statement.content)) for statement in (candidate, memory)]
@@ -343,17 +354,20 @@ def _differ_by_value(candidate: Candidate, memory: Known) -> bool:
 
 
 def _value_finding(candidate: Candidate, memory: Known) -> Finding:
-    """Return the finding for a new value: it wins, but "milestone 1" and "milestone 2" stay."""
+    """Return the finding for two statements that differ only in a value.
+
+    The new value replaces the old one, but "milestone 1" and "milestone 2" are both kept.
+    """
     if numbers_of_series(candidate.content) != numbers_of_series(memory.content):
         return BESIDE
     return Finding(Verdict.REPLACE, "newer_value")
 
 
 def _is_rewritten_page(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a page is a newer edition, although the head reads no new value.
+    """Return whether a project page is a newer edition in which the reader model missed the change.
 
-    The head overlooks another value ("the next hire is a tester", "… a designer"), or would join
-    the old and the new one into one text.
+    The model overlooks some changed values ("the next hire is a tester", "… a designer"), or would
+    join the old and the new one into one text.
     """
     if not _are_of_projects(candidate, memory):
         return False
@@ -366,7 +380,10 @@ def _is_rewritten_page(candidate: Candidate, memory: Known) -> bool:
 
 
 def _may_replace_unasked(candidate: Candidate, memory: Known) -> bool:
-    """Return whether both are about a project and begin with the same word, their subject."""
+    """Return whether the candidate may replace the memory without asking the user.
+
+    Both must be about a project and begin with the same word, their subject.
+    """
     first = [segment.words(pairs.fold(statement.content))[:1] for statement in (candidate, memory)]
     return _are_of_projects(candidate, memory) and first[0] == first[1]
 
@@ -376,7 +393,7 @@ def _side_by_side(memory: Known) -> Finding:
 
 
 def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
-    """Return the finding for a refinement: keep the fuller text, or merge the two."""
+    """Return the finding for a more precise statement: keep the fuller text, or merge the two."""
     text = pairs.fuller(memory.content, candidate.content)
     if text == candidate.content:
         return Finding(Verdict.REPLACE, "says_more")
@@ -388,7 +405,10 @@ def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
 
 
 def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -> Finding:
-    """Return the finding for a conflict; a statement that reports an end becomes the new text."""
+    """Return the finding for two conflicting statements.
+
+    The new statement replaces the old one, or the user is asked to review the conflict.
+    """
     if relation is Relation.ENDED:
         return Finding(Verdict.REPLACE, "no_longer")
     if _are_of_projects(candidate, memory) and _differ_in_one_value(candidate, memory):
@@ -402,9 +422,9 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
 
 
 def _checked(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
-    """Return the finding, or a review for a change that is unsure or was said earlier.
+    """Return the finding, or a review if a replacement is uncertain or about an earlier time.
 
-    A disabled memory only counts against a repetition.
+    For a disabled memory, only the finding that the candidate repeats it has an effect.
     """
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
         return APART
@@ -417,7 +437,7 @@ def _checked(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
 
 
 def is_earlier(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the candidate is about a time before the memory was said."""
+    """Return whether the candidate is about a time before the memory was stated."""
     occurred, since = candidate.occurred_at, memory.said_at
     return bool(occurred and since and occurred < since - timedelta(days=1))
 

@@ -1,7 +1,8 @@
-"""Arbitration by a chat model, which is asked only if the pair head is unsure.
+"""Arbitration by a chat model, which is asked only if the bundled reader model is unsure.
 
-The model's verdict holds unless it would silently lose or contradict a memory; then the user
-decides. If the answer isn't an offered verdict on an offered memory, the pair head decides.
+The reader model compares pairs of statements. The chat model's verdict is used unless it would
+silently lose or contradict a memory; in that case, the user decides. If its answer isn't one of the
+offered verdicts on one of the offered memories, the reader model's decision is used.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ _CONTRADICTS = (Verdict.REPLACE, Verdict.REVIEW)
 
 
 class ModelArbiter:
-    """Decide by a model. Memories get temporary names for each question (m1, m2 …)."""
+    """Decide on candidates by asking a chat model.
+
+    Each question gives the memories temporary names (m1, m2 …).
+    """
 
     name = "model"
 
@@ -69,9 +73,10 @@ class ModelArbiter:
         return _checked(candidate, Verdict(verdict), target, answer, ruled)
 
     def _unsure(self, met: Sequence[Met], ruled: Decision) -> list[Known]:
-        """Return the memories whose relation the head is unsure of.
+        """Return the memories whose relation to the candidate the reader model is unsure of.
 
-        There are none if the head is sure about the memory of the verdict.
+        Return an empty list if it is sure about the memory that its verdict is about, unless that
+        verdict is to keep both.
         """
         sure = self._bundled.thresholds.sure
         about = next((pair for pair in met if pair.memory.id == ruled.target_id), None)
@@ -82,9 +87,9 @@ class ModelArbiter:
     def _answer(
         self, candidate: Candidate, offered: Sequence[Known]
     ) -> tuple[dict[str, Known], dict[str, Any]]:
-        """Ask the model, and return the memories by name and the answer.
+        """Ask the chat model; return the memories by their temporary names, and the answer.
 
-        If the question is too long for the model, half of the memories are left out.
+        If the question is too long for the model, ask again with half of the memories.
         """
         named = {f"m{number}": memory for number, memory in enumerate(offered, start=1)}
         prompt = prompts.arbitration(
@@ -150,7 +155,11 @@ def _is_contradiction(ruled: Decision) -> bool:
 
 
 def _contradicted(candidate: Candidate, ruled: Decision) -> Decision:
-    """Return a review of the contradiction, unless the person has just decided it."""
+    """Return a decision that asks the user to review the contradiction.
+
+    If the person has just corrected the memory, or explicitly asked to remember the new statement,
+    the decision to replace the memory is returned instead.
+    """
     decided = candidate.corrects or candidate.explicit
     if decided and ruled.verdict is Verdict.REPLACE:
         return replace(ruled, reasons=(*ruled.reasons, "model_overruled"))
@@ -158,7 +167,7 @@ def _contradicted(candidate: Candidate, ruled: Decision) -> Decision:
 
 
 def _doubt(candidate: Candidate, target: Known) -> str:
-    """Return the reason to ask before a change; empty if the person has already decided."""
+    """Return the reason to ask the user before a change, or an empty string if there is none."""
     if candidate.corrects or candidate.explicit:
         return ""
     if target.origin == "user":
@@ -169,7 +178,10 @@ def _doubt(candidate: Candidate, target: Known) -> str:
 
 
 def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Decision:
-    """Return the model's merged text if it says neither more nor less, otherwise our own."""
+    """Return a merge with the model's text, or with our own if the model adds or omits facts.
+
+    Return a decision to keep both memories if our own text would be too long.
+    """
     text = questions.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
     holds = _says_both(text, target.content, candidate.content)
     content = text if holds else merge(target.content, candidate.content)
@@ -212,14 +224,17 @@ _DENIES = re.compile(r"\b(?:not|never|no|without|dislikes?)\b|n['’]t\b|[不没
 
 
 class Ungrounded(ProviderError):
-    """The answer doesn't match its memories; asking again would give the same answer."""
+    """Raised if a joined text doesn't match its memories; asking again wouldn't help."""
 
     def __init__(self) -> None:
         super().__init__("The model's answer doesn't say what the memories say.", retryable=False)
 
 
 class ModelConsolidator:
-    """Join memories by a model. They get temporary names for each question (s1, s2 …)."""
+    """Join memories by asking a chat model.
+
+    Each question gives the memories temporary names (s1, s2 …).
+    """
 
     name = "model"
 
@@ -242,7 +257,10 @@ class ModelConsolidator:
 
 
 def _items(answer: str) -> list[dict[str, Any]]:
-    """Return all items. Raises `Unreadable` if the answer was truncated or isn't a list."""
+    """Return all items of the answer.
+
+    Raise `Unreadable` if the answer was truncated or doesn't contain a list of objects.
+    """
     found = questions.fields(answer, name="joined")["joined"]
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise questions.Unreadable
@@ -261,9 +279,10 @@ def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[s
 
 
 def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> bool:
-    """Return whether `content` says all that the texts say, in their language, and no more.
+    """Return whether `content` says everything that `texts` say, and nothing else.
 
-    `kept` is the share of each text's words that must occur in it.
+    It must also be in the language of one of them. `kept` is the minimum share of each text's words
+    that `content` must contain.
     """
     if not content or len(content) > prompts.LONGEST_CONTENT or secret_search.find(content):
         return False

@@ -1,9 +1,9 @@
 """Extraction by a chat model, whose answers are validated like untrusted input.
 
-The model only proposes candidates. It can't ask to forget, mark a statement as explicit, name a
-memory that it wasn't shown, or quote words that nobody said: these come from the bundled reader and
-the person's own words. So a text that says "ignore your instructions" affects only the candidate
-made from it.
+The model only proposes candidates. It can't request that something be forgotten, mark a statement
+as explicitly requested, refer to a memory that it wasn't shown, or quote words that nobody said:
+these come from the bundled reader model and the person's own words. So a text that says "ignore
+your instructions" affects only the candidates made from that text.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _CONTEXT = 400  # tokens of each message around it
 
 
 class ModelExtractor:
-    """Extract candidates by a model; explicit orders and secrets come from the reader.
+    """Extract candidates by a chat model; the bundled extractor finds commands and secrets.
 
-    Secrets, quotations and pasted text are covered before anything is sent. Orders to remember are
-    kept even if the model overlooks them.
+    Secrets, quotations and pasted text are covered before anything is sent. Statements that the
+    person asked to remember are kept even if the chat model overlooks them.
     """
 
     name = "model"
@@ -85,10 +85,10 @@ class ModelExtractor:
     def _proposed(
         self, text: str, around: Mapping[str, Any], spoken: Spoken, *, language: str, size: int
     ) -> list[Candidate]:
-        """Return the model's statements in `text`, asked piece by piece.
+        """Return the candidates that the model finds in `text`, asking about one piece at a time.
 
-        If a question is too long for the model, the context is left out, then the pieces get
-        smaller.
+        If a question is too long for the model, its context is left out; if that isn't enough, the
+        pieces are made smaller.
         """
         found: list[Candidate] = []
         for piece in tokens.split(text, size=size, overlap=_OVERLAP):
@@ -116,13 +116,13 @@ def _memories(spoken: Spoken, answer: str) -> questions.Kept[Candidate]:
 
 
 def _spans(ruled: Extraction, *, role: str) -> list[str]:
-    """Return the quotes that the reader would keep, as hints for the model."""
+    """Return the quotes of the bundled extractor's candidates, as hints for the chat model."""
     quotes = (candidate.quote for candidate in ruled.candidates if candidate.quoted_role == role)
     return list(dict.fromkeys(quotes))[: prompts.MOST_CANDIDATES]
 
 
 def _context(turn: TurnText) -> dict[str, Any]:
-    """Return the context of the message, shortened and with secrets masked."""
+    """Return the context of the message for the prompt, shortened and with secrets masked."""
     return {
         "today": f"{turn.user.spoken_at:%Y-%m-%d, %A}",
         "speaker": turn.user.speaker,
@@ -137,12 +137,12 @@ def _shown(text: str) -> str:
 
 
 def _from_other_side(turn: TurnText) -> TurnText:
-    """Return a turn between two named people from the other person's side."""
+    """Return a turn between two named people with their two messages swapped."""
     return replace(turn, user=turn.assistant, assistant=turn.user, before=(), before_assistant="")
 
 
 def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list[Candidate]:
-    """Mark candidates that "remember …" asks for as explicit, and add the overlooked ones."""
+    """Mark candidates that the person asked to remember as explicit, and add missing ones."""
     orders = [candidate for candidate in ruled if candidate.explicit]
     kept = [_marked_explicit(candidate, orders) for candidate in found]
     return kept + [
@@ -151,7 +151,12 @@ def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list
 
 
 def _with_reader_marks(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
-    """Add the reader's topic if the model gave none, and the reader's doubt about the owner."""
+    """Add what the bundled extractor found in the same passage to the chat model's candidate.
+
+    The bundled extractor's tags are used if the chat model gave none. If the bundled extractor is
+    unsure whom the statement is about, its text, its lower confidence and the reason for its doubt
+    are used.
+    """
     same = [other for other in ruled if _same_span(other, candidate)]
     tags = candidate.tags or next((other.tags for other in same if other.tags), ())
     doubted = next((other for other in same if OWNER_UNSURE in other.reasons), None)
@@ -194,9 +199,9 @@ _DOUBTFUL = 0.6  # highest confidence of a statement from several turns
 
 
 class ModelJointReader:
-    """Find statements over several turns by a model.
+    """Find statements that follow from several turns together, by asking a chat model.
 
-    Turns get temporary numbers for each question (1, 2 …).
+    Each question gives the turns temporary numbers (1, 2 …).
     """
 
     name = "model"
@@ -294,7 +299,7 @@ def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | Non
 
 
 def _is_grounded(content: str, meant: Sequence[Heard]) -> bool:
-    """Return whether `content` has the turns' language and words, and none but their numbers."""
+    """Return whether the turns support the language, most words and all numbers of `content`."""
     said = "\n".join(_quotable(turn).readable for turn in meant)
     if not content or secret_search.find(content) or language_of(content) != language_of(said):
         return False
@@ -309,7 +314,7 @@ def _words(text: str) -> set[str]:
 
 
 def _days(meant: Sequence[Heard]) -> str:
-    """Return the dates that the turns name, and the years in which they were said."""
+    """Return the dates that the turns mention, and the years in which the turns were said."""
     days = [
         day
         for turn in meant
@@ -320,6 +325,9 @@ def _days(meant: Sequence[Heard]) -> str:
 
 
 def _is_said_by_one_turn(content: str, meant: Sequence[Heard]) -> bool:
-    """Return whether a single turn says all of it; then it was found when the turn was read."""
+    """Return whether a single turn contains all words of `content`.
+
+    Such a statement was already found when that turn was processed by itself.
+    """
     words = set(segment.terms(content))
     return any(words <= set(segment.terms(_quotable(turn).readable)) for turn in meant)

@@ -1,4 +1,4 @@
-"""Fall back to the bundled methods if a model fails and the settings allow it."""
+"""Use the bundled methods instead of a chat model that fails, if the settings allow it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Result = TypeVar("_Result")
 
 
 class _StandIn(Generic[_Method]):
-    """Ask the model, and the bundled method if the model fails."""
+    """Call the method that uses a chat model; if that fails, call the bundled method."""
 
     def __init__(self, model: _Method, *, bundled: _Method) -> None:
         self.name = model.name
@@ -42,7 +42,7 @@ class _StandIn(Generic[_Method]):
         self._bundled: _Method = bundled
 
     def _ask(self, call: Callable[[_Method], _Result]) -> tuple[_Result, bool]:
-        """Return the result, and whether it is from the bundled method."""
+        """Return the result, and whether the bundled method produced it."""
         try:
             return call(self._model), False
         except ProviderError as error:
@@ -51,7 +51,7 @@ class _StandIn(Generic[_Method]):
 
 
 class StandInExtractor(_StandIn[Extractor]):
-    """Mark each candidate of the bundled extractor with a reason."""
+    """An extractor with a fallback; candidates of the bundled extractor get an extra reason."""
 
     def extract(self, turn: TurnText) -> Extraction:
         found, stood_in = self._ask(lambda method: method.extract(turn))
@@ -65,7 +65,7 @@ class StandInExtractor(_StandIn[Extractor]):
 
 
 class StandInArbiter(_StandIn[Arbiter]):
-    """Mark each decision of the bundled arbiter with a reason."""
+    """An arbiter with a fallback; decisions of the bundled arbiter get an extra reason."""
 
     def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
         found, stood_in = self._ask(lambda method: method.arbitrate(candidate, known, now=now))

@@ -1,4 +1,4 @@
-"""Short phrases for the portrait by a chat model, which may only shorten statements."""
+"""Shorten statements to phrases for the page About you, by a chat model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _NOT_LOST = compiled(
 
 
 class ModelPhraser:
-    """Phrase statements; they get temporary names for each question (m1, m2 …)."""
+    """Shorten statements to phrases by asking a chat model.
+
+    Each question gives the statements temporary names (m1, m2 …).
+    """
 
     name = "model"
 
@@ -37,10 +40,10 @@ class ModelPhraser:
         self._reader = reader
 
     def word(self, statements: Sequence[str]) -> list[str]:
-        """Return the phrase of each statement, or an empty string if there is none.
+        """Return a short phrase for each statement, or an empty string if there is none.
 
-        Long statements have none, nor do those whose phrase is missing or fails a check. Raises
-        `ProviderError`.
+        There is none if the statement is long, or if the model's phrase is missing or fails a
+        check. Raise `ProviderError` if the model call fails.
         """
         short = [
             statement for statement in dict.fromkeys(statements) if len(statement) <= pairs.LONGEST
@@ -68,7 +71,10 @@ class ModelPhraser:
         return [phrases.get(name, "") for name in named]
 
     def _read(self, named: Mapping[str, str], answer: str) -> Kept[tuple[str, str]]:
-        """Return the phrases that pass every check, by name; repeated names are dropped."""
+        """Return the name and phrase of each item that passes all checks.
+
+        Items whose name occurs twice are dropped.
+        """
         read = questions.items(answer, name="phrases", most=_MOST, shape={"id": str, "phrase": str})
         given = [(item["id"].strip(), questions.cleaned(item["phrase"])) for item in read.items]
         names = [name for name, _ in given]
@@ -88,9 +94,9 @@ class ModelPhraser:
 
 
 def _fits(phrase: str, statement: str) -> bool:
-    """Return whether a phrase is a short form: nothing added, no condition or person lost.
+    """Return whether a phrase only shortens its statement, without losing a condition or a person.
 
-    Afterwards, the pair head checks that both say the same.
+    The caller also checks with the reader model that both have the same meaning.
     """
     if len(phrase) > min(prompts.LONGEST_PHRASE, len(statement) + 1):
         return False

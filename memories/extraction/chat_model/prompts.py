@@ -1,8 +1,8 @@
-"""Prompts in the language of the user; each has a version.
+"""The prompts for the chat model, in the user's language; each prompt has a version.
 
-The texts are in `data/prompts`. User text is inserted as one JSON value, so that it can't end its
-own quotation. Increase the version with every change of the wording, because it is stored with each
-call.
+The texts are in `data/prompts`. User text is inserted as a single JSON value, so that it can't
+break out of its quotation. Increase a prompt's version whenever its text changes: the version is
+stored with each call.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _VERSIONS = {
 
 @dataclass(frozen=True)
 class Prompt:
-    """A question to a model; `step` and `version` are recorded with its costs."""
+    """The input of one model call; `step` and `version` are recorded with the cost of the call."""
 
     step: str
     version: str
@@ -76,7 +76,10 @@ def _prompt(
     most: int = 0,
     tokens: int = 0,
 ) -> Prompt:
-    """Build a prompt. `most` limits the tokens of the answer, `tokens` is the requested length."""
+    """Build the prompt for one step.
+
+    `most` limits the tokens of the answer. `tokens` is the length that the prompt asks for.
+    """
     instructions = _text(step, language).replace("{tokens}", str(tokens))
     shown = json.dumps(material, ensure_ascii=False)
     messages = ChatMessage("system", instructions), ChatMessage("user", shown)
@@ -100,7 +103,7 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _list(name: str, item: Mapping[str, Any], *, most: int) -> dict[str, Any]:
-    """Return the schema of an object with a list `name` of these items."""
+    """Return the schema of an object whose only field is `name`, a list of items like `item`."""
     return _object({name: {"type": "array", "maxItems": most, "items": item}})
 
 

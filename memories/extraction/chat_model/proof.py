@@ -1,4 +1,4 @@
-"""Validate a model's proposals: a candidate must be traceable to the person's words."""
+"""Validate a chat model's proposals: each must be traceable to the person's own words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AS_SAID = {"zh": 4, "en": 10}  # letters of a quotation that may replace the st
 
 @dataclass(frozen=True)
 class Spoken:
-    """A person's message, and the claim of the assistant that they accepted in it."""
+    """A person's message, and the assistant's claim that the person agreed to in it, if any."""
 
     own: Quotable
     accepted: Quotation | None
@@ -49,10 +49,10 @@ class Spoken:
 
 
 def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
-    """Return the candidate with all values in range.
+    """Return the candidate for one proposal of the model, with all values brought into range.
 
-    Returns None if its quotation wasn't said, or if one of its numbers or names was never
-    mentioned.
+    Return None if the quotation wasn't said, if a number or name was never mentioned, or if nothing
+    but secrets is left.
     """
     content = questions.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
     traced = _traced(questions.cleaned(item.get("quote")), spoken)
@@ -84,7 +84,11 @@ def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
 
 
 def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
-    """Return the quotation and its role: the person's own words, or an accepted claim."""
+    """Return the passage that was quoted and the role of its speaker, or None if nobody said it.
+
+    The passage is in the person's message, or in a claim of the assistant that the person agreed
+    to.
+    """
     own = spoken.own
     if found := own.find(quote):
         return found, own.role
@@ -95,16 +99,16 @@ def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
 
 
 def _known(quotation: Quotation, day: date | None, spoken: Spoken) -> str:
-    """Return all texts from which a statement's numbers and names may come."""
+    """Return all text in which the numbers and names of a statement may occur, as one string."""
     days = [*days_named(quotation.text, spoken_at=spoken.at), *([day] if day else [])]
     dates = "\n".join(f"{named.isoformat()} {named.month} {named.day}" for named in days)
     return f"{spoken.said}\n{dates}\n{spoken.at.year}"
 
 
 def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> str:
-    """Return the statement, or the quotation if the statement is in another language.
+    """Return the statement if it is in the person's language, otherwise the quotation.
 
-    A quotation that is too short to stand alone gives an empty string.
+    Return an empty string if the quotation is needed but too short to be understood by itself.
     """
     language = spoken.language
     fits = bool(_HAN.search(content)) if language == "zh" else not _HAN.search(content)
@@ -115,7 +119,7 @@ def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> st
 
 
 def _day(value: object, quotation: Quotation, *, spoken: Spoken) -> date | None:
-    """Return the date in the quotation, or the model's date if its year was mentioned."""
+    """Return the date in the quotation, otherwise the model's date if its year was mentioned."""
     if named := days_named(quotation.text, spoken_at=spoken.at):
         return named[0]
     try:
@@ -133,14 +137,17 @@ def _confidence(item: Mapping[str, Any], *, role: str) -> float:
 
 
 def _tags(value: object, *, language: str) -> tuple[str, ...]:
-    """Return the topics among the model's tags."""
+    """Return the tags for the topics that the model named; other words are dropped."""
     words = questions.words(value, most=prompts.MOST_TAGS, longest=prompts.LONGEST_TAG)
     topics = dict.fromkeys(topic for word in words if (topic := topic_named(word)))
     return tuple(tag_of(topic, language=language) for topic in topics)
 
 
 def _data(quotation: Quotation, day: date | None, spoken: Spoken) -> dict[str, Any]:
-    """Return the data of the quotation, with the model's day if the quotation has no date."""
+    """Return the dates, amounts and names in the quotation.
+
+    If the quotation contains no date, the model's date `day` is added.
+    """
     language = language_of(quotation.text)
     data = data_of(quotation.text, spoken_at=spoken.at, language=language)
     dated = not data.keys().isdisjoint(("date", "since", "until"))
@@ -166,9 +173,10 @@ class Quotation:
 
 @dataclass(frozen=True)
 class Quotable:
-    """A person's message. Covered text is neither shown to a model nor quoted.
+    """A person's message in which some text is covered, so that no model sees or quotes it.
 
-    `mask` is the text with secrets and other people's text covered; it has the same length.
+    `mask` is the message with each character of secrets and of other people's text replaced, so its
+    length is unchanged.
     """
 
     said: Said
@@ -185,10 +193,11 @@ class Quotable:
         not_lived: tuple[tuple[int, int], ...] = (),
         secrets: tuple[tuple[int, int], ...] = (),
     ) -> Quotable:
-        """Return the message with only the person's own words uncovered.
+        """Return the message with everything covered except the person's own words.
 
-        `without` has sentences that aren't statements, `not_lived` the spans of pasted texts, games
-        and the like, and `secrets` the spans of secrets that the reader found.
+        `without` holds sentences that are requests rather than statements, `not_lived` the spans of
+        pasted texts, role play and the like, and `secrets` the spans of secrets that the reader
+        model found.
         """
         text = masking.hide(masking.cover(said.text), secrets, sign=masking.SECRET)
         places = [(said.text.find(sentence), len(sentence)) for sentence in without if sentence]
@@ -205,7 +214,7 @@ class Quotable:
         return any(sign.isalnum() for sign in self.mask)
 
     def find(self, quote: str) -> Quotation | None:
-        """Return the quotation as it is in the text; None if it wasn't said.
+        """Return the passage of the message that matches a quotation, or None if there is none.
 
         If there is no exact match, case, spaces and punctuation are ignored.
         """
@@ -217,7 +226,10 @@ class Quotable:
         return self._at(at, at + len(wanted)) if at >= 0 else self._find_loosely(wanted)
 
     def nearest(self, content: str) -> Quotation | None:
-        """Return the clause with the most words of `content`, or None if it has too few."""
+        """Return the clause that shares the most words with `content`.
+
+        Return None if no clause contains at least half of its words.
+        """
         wanted = set(segment.terms(content))
         scored = [
             (len(wanted.intersection(segment.terms(clause[0]))), -clause.start(), clause)
@@ -243,9 +255,9 @@ class Quotable:
 
 
 def _letters(text: str) -> Iterator[tuple[str, int]]:
-    """Yield folded letters, digits and covers, each with its position.
+    """Yield each letter, digit and cover character with its position; letters are case-folded.
 
-    The covers are included, so that no match crosses one.
+    Cover characters are included, so that no match extends across covered text.
     """
     for place, sign in enumerate(text):
         if sign.isalnum() or sign in (masking.SECRET, masking.COVER):
@@ -262,7 +274,7 @@ _P = compiled("support")
 
 
 def is_supported(content: str, *, known: str) -> bool:
-    """Return whether all numbers and names of `content`, and any of its words, are in `known`."""
+    """Return whether `known` contains all numbers and names of `content`, and one of its words."""
     said = segment.normalise(known).casefold()
     return (
         figures(content) <= figures(known) | _spelled(known)
@@ -292,7 +304,7 @@ def _chinese_names(content: str) -> Iterator[str]:
 
 
 def days_named(text: str, *, spoken_at: datetime) -> list[date]:
-    """Return the first and the last day of each date in a text."""
+    """Return the first and the last day of each date that a text mentions."""
     found = dates_in(text, spoken_at=spoken_at, language=language_of(text))
     return [day for dated in found for day in (dated.first, dated.last)]
 
@@ -303,7 +315,7 @@ def figures(text: str) -> set[int]:
 
 
 def _spelled(text: str) -> set[int]:
-    """Return numbers written as words: "two" and 两 for 2."""
+    """Return the numbers from 1 to 10 that a text writes as words, such as "two" or 两."""
     words = set(text.casefold().replace("两", "二").split())
     signs = set(text.replace("两", "二"))
     english = {value for value, word in enumerate(_NUMBERS, start=1) if word in words}

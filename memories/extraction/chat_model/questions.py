@@ -1,4 +1,4 @@
-"""Ask a model one question, account for its cost, and parse its answer defensively."""
+"""Ask a chat model one question, record its cost, and parse its answer defensively."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Part = TypeVar("_Part")
 
 
 class Asker:
-    """Ask a model; `account` is called once for each question sent, whatever its outcome."""
+    """Ask a chat model; `account` is called once for each question sent, whatever the outcome."""
 
     def __init__(
         self,
@@ -34,7 +34,10 @@ class Asker:
         self._clock = clock
 
     def ask(self, prompt: Prompt, *, read: Callable[[str], _Read]) -> _Read:
-        """Return the answer parsed by `read`. Raises `ProviderError`; so may `read`."""
+        """Return the model's answer, parsed by `read`.
+
+        Raise `ProviderError` if the model call fails. Exceptions raised by `read` are passed on.
+        """
         started = self._clock()
         try:
             answer = self._model.complete(
@@ -80,9 +83,10 @@ class Asker:
 def pieces(
     parts: Sequence[_Part], *, cost: Callable[[_Part], int], most: int, shared: int = 0
 ) -> Iterator[list[_Part]]:
-    """Group the parts into runs that cost at most `most` or hold a single part.
+    """Group the parts into runs that each cost at most `most`; a single part may cost more.
 
-    Each run begins with the last `shared` parts of the run before it, which aren't counted again.
+    Each run begins with the last `shared` parts of the previous run; their cost isn't counted
+    again.
     """
     piece: list[_Part] = []
     spent = 0
@@ -98,7 +102,7 @@ def pieces(
 
 
 def _tokens(counted: int | None, texts: Iterable[str]) -> int:
-    """Return the server's token count, or our own."""
+    """Return the token count that the server reported, or our own count if it reported none."""
     return sum(map(tokens.count, texts)) if counted is None else counted
 
 
@@ -110,7 +114,7 @@ _SPACE = re.compile(r"\s+")
 
 
 class Unreadable(ProviderError):
-    """The answer doesn't contain the requested data; asking again may help."""
+    """Raised if an answer doesn't contain the requested data; asking again may help."""
 
     uses_up = True
 
@@ -127,10 +131,10 @@ class Kept(Generic[_Item]):
 
 
 def items(answer: str, *, name: str, most: int, shape: Mapping[str, type]) -> Kept[dict[str, Any]]:
-    """Return the objects of the list `name` that have the fields of `shape`.
+    """Return the objects in the list called `name` that have the fields and types given in `shape`.
 
-    The complete objects of a truncated list are returned. Raises `Unreadable` if there is no list,
-    or if none of its items can be used, which doesn't mean "nothing found".
+    If the list is truncated, its complete objects are returned. Raise `Unreadable` if there is no
+    list, or if the list has items but none of them can be used: that doesn't mean "nothing found".
     """
     found = _list_of(answer, name, most=most)
     kept = [item for item in found if _has_shape(item, shape)]
@@ -157,7 +161,10 @@ def _list_of(answer: str, name: str, *, most: int) -> list[Any]:
 
 
 def fields(answer: str, *, name: str) -> dict[str, Any]:
-    """Return the object that has `name`. Raises `Unreadable`."""
+    """Return the first JSON object in the answer that contains the key `name`.
+
+    Raise `Unreadable` if there is none.
+    """
     found = _object_with(answer, name)
     if found is None:
         raise Unreadable
@@ -165,7 +172,10 @@ def fields(answer: str, *, name: str) -> dict[str, Any]:
 
 
 def text_of(answer: str, *, name: str) -> str:
-    """Return the text `name`, or its beginning if it is truncated. Raises `Unreadable`."""
+    """Return the text under the key `name`, or its beginning if the answer is truncated.
+
+    Raise `Unreadable` if the answer doesn't contain this key.
+    """
     found = _object_with(answer, name)
     if found is not None:
         return cleaned(found[name])
@@ -179,7 +189,7 @@ def text_of(answer: str, *, name: str) -> str:
 
 
 def share(value: object, *, default: float) -> float:
-    """Convert any value to a number from 0 to 1."""
+    """Convert any value to a number from 0 to 1; return `default` if it isn't a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return default
     try:
@@ -190,14 +200,17 @@ def share(value: object, *, default: float) -> float:
 
 
 def cleaned(value: object) -> str:
-    """Return one line of text that every store accepts; empty for anything but text."""
+    """Return the text on one line, without characters that a database may reject.
+
+    Return an empty string for any other type of value.
+    """
     if not isinstance(value, str):
         return ""
     return _SPACE.sub(" ", _CONTROL.sub("", value)).strip()
 
 
 def one_of(value: object, *, among: tuple[str, ...], default: str) -> str:
-    """Return the option that is meant, whatever its case and spaces; otherwise the default."""
+    """Return the option that `value` names, ignoring case and spaces; otherwise `default`."""
     if not isinstance(value, str):
         return default
     meant = value.strip().replace(" ", "_").casefold()
@@ -212,7 +225,10 @@ def words(value: object, *, most: int, longest: int) -> tuple[str, ...]:
 
 
 def _object_with(answer: str, name: str) -> dict[str, Any] | None:
-    """Return the first complete object that has `name`, ignoring text around it."""
+    """Return the first complete JSON object that contains the key `name`, or None.
+
+    Text around the object is ignored.
+    """
     start = -1
     for _ in range(_STARTS):
         start = answer.find("{", start + 1)

@@ -1,4 +1,4 @@
-"""Summaries by a chat model; secrets are masked in its input and in its answer."""
+"""Summarise conversations by a chat model; secrets are masked in its input and its answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _END = re.compile(r"(?<=[。！？!?；])|(?<=\.)\s")
 
 
 class ModelSummarizer:
-    """Summarise the messages in pieces, each together with the summary of the pieces before it."""
+    """Summarise the messages piece by piece; each question includes the summary so far."""
 
     name = "model"
 
@@ -63,9 +63,9 @@ class ModelSummarizer:
         return summary
 
     def _fitting(self, text: str, *, max_tokens: int) -> str:
-        """Return the whole sentences that fit, without repetitions.
+        """Return the first sentences that fit into `max_tokens`, without repetitions.
 
-        If not even the first one fits, its beginning is returned.
+        If not even the first sentence fits, return its beginning.
         """
         kept = ""
         for sentence in dict.fromkeys(part.strip() for part in _END.split(text) if part.strip()):

@@ -1,1 +1,1 @@
-"""Word memories in the person's own words, and find their dates, languages and topics."""
+"""Put memories into the person's own words, and find their dates, languages and topics."""

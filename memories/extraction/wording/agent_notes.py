@@ -16,7 +16,7 @@ _P = compiled("agent_notes")
 
 
 def as_said(text: str) -> str:
-    """Return the note with its sentences about the person in the first person."""
+    """Return the note with its statements about the person rewritten in the first person."""
     said = _P["about_zh"].sub("我", text)
     said = _P["about_en"].sub(_in_english, said)
     said = _P["bare_allergy"].sub("I am allergic to", said)
@@ -30,7 +30,7 @@ def _in_english(found: re.Match[str]) -> str:
 
 
 def _first_person(verb: str) -> str:
-    """Return the verb: `likes` -> `like`; other forms such as `moved` and `can` stay."""
+    """Return the verb for "I": `likes` becomes `like`; forms such as `moved` are unchanged."""
     lower = verb.lower()
     if lower in _IRREGULAR:
         return _IRREGULAR[lower]

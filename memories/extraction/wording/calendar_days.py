@@ -13,11 +13,11 @@ _MIDDLE = ("mid", "mitte", "med", "mi", "中")
 
 @dataclass(frozen=True)
 class Dated:
-    """`text[start:end]` names the days from `first` to `last`.
+    """A date in a text: `text[start:end]` names the days from `first` to `last`.
 
-    `relative` means that the wording counts from the day of speaking. `kind` is "on", "since"
-    (something begins then) or "until" (it ends or is due then). `loose` marks a weekday without a
-    date.
+    `relative` means that the wording counts from the day of speaking, as "tomorrow" does. `kind` is
+    "on", "since" (something begins then) or "until" (it ends or is due then). `loose` marks a
+    weekday without a date.
     """
 
     start: int
@@ -30,9 +30,9 @@ class Dated:
 
 
 def month_of(year: int, month: int, edge: str = "") -> Days:
-    """Return the days of a month, or of its beginning, middle or end.
+    """Return the first and last day of a month, or of its beginning, middle or end.
 
-    A month below 1 or above 12 is counted into the previous or following years.
+    Month numbers below 1 or above 12 count into earlier or later years.
     """
     years, index = divmod(month - 1, 12)
     first = date(year + years, index + 1, 1)
@@ -45,20 +45,20 @@ def month_of(year: int, month: int, edge: str = "") -> Days:
 
 
 def year_days(year: int, edge: str = "") -> Days:
-    """Return the days of a year, or of the month at its beginning, middle or end."""
+    """Return the first and last day of a year, or of the month at its beginning, middle or end."""
     if edge:
         return month_of(year, {"初": 1, "头": 1, "頭": 1, "中": 6}.get(edge[0], 12))
     return date(year, 1, 1), date(year, 12, 31)
 
 
 def monday_of(today: date, step: int) -> date:
-    """Return the Monday of the week `step` weeks away."""
+    """Return the Monday of the week that is `step` weeks after the week of `today`."""
     return today - timedelta(days=today.weekday() - 7 * step)
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text, with the information that its dates depend on."""
+    """A text, and the context that is needed to interpret its dates."""
 
     text: str
     today: date
@@ -71,9 +71,9 @@ class Sentence:
     lead: str = ""  # the type of word before a match: every, since, from, until, prep or none
 
     def year_of(self, month: int, day: int) -> int:
-        """Return the year of the next such day, or of the last one for a past statement.
+        """Return the year of the next such day; for a past statement, of the most recent one.
 
-        Raises `ValueError` if the statement recurs.
+        Raise `ValueError` if the statement recurs, since no single year is meant.
         """
         if self.habit or self.yearly:
             raise ValueError("no one year")
@@ -85,7 +85,8 @@ class Sentence:
     def weekday(self, wanted: int, step: int | None) -> date:
         """Return the date of a weekday.
 
-        `step` is 1 for "next", 0 for "this", -1 for "last", 2 for "the coming", None for none.
+        `step` is 1 for "next", 0 for "this", -1 for "last", 2 for "the coming", and None if the
+        text has none of these words.
         """
         if step == 1 or (step == 0 and wanted >= self.today.weekday()):
             return monday_of(self.today, step) + timedelta(days=wanted)
@@ -95,13 +96,13 @@ class Sentence:
         return self.today + timedelta(days=ahead or (7 if step == 2 else 0))
 
     def nth(self, day: int) -> Days:
-        """Return the next day with that number in a month, or the last one for a past statement."""
+        """Return the next day with this number, or the latest one for a past statement."""
         step = 0 if day == self.today.day or (day < self.today.day) == self.past else 1
         first, _ = month_of(self.today.year, self.today.month + (-step if self.past else step))
         return (first.replace(day=day),) * 2
 
     def distance(self, count: int, unit: str) -> Days:
-        """Return the day, week, month or year at that distance from today."""
+        """Return the day, week, month or year that is `count` units after today."""
         if unit == "day":
             day = self.today + timedelta(days=count)
             return day, day

@@ -1,8 +1,9 @@
 """Find dates in English, Chinese, Spanish, German, French and Japanese.
 
-Small linear patterns find the wording. `dateparser` parses names of months and weekdays; steps
-("next", "last"), distances ("two weeks ago") and Chinese and Japanese wording are parsed here.
-Recurring days (every Monday, birthdays), ages, durations and times of day don't count as dates.
+Small patterns that run in linear time find the dates. `dateparser` parses the names of months and
+weekdays; steps ("next", "last"), distances ("two weeks ago") and Chinese and Japanese dates are
+parsed here. Recurring days (every Monday, birthdays), ages, durations and times of day don't count
+as dates.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ LONGEST = 2_000  # characters that are read
 
 
 def _numbered(name: str) -> dict[str, int]:
-    """Return the number of each word of a table."""
+    """Return a dictionary that maps each word of a table to its number."""
     rows: dict[str, str] = _WORDS[name]
     return {word: int(number) for number, row in rows.items() for word in row.split("|")}
 
@@ -70,7 +71,7 @@ def _parser() -> DateDataParser:
 
 @lru_cache(maxsize=256)
 def _named(name: str) -> date:
-    """Parse the name of a day of the month or of the week."""
+    """Return any date in the month, or on the weekday, that has this name."""
     short = {"sonnabend": "samstag", "wednes": "wed", "thu": "thursday", "thur": "thursday"}
     found = _parser().get_date_data(short.get(name, name).replace("thurs", "thu")).date_obj
     if found is None:
@@ -80,7 +81,7 @@ def _named(name: str) -> date:
 
 
 def _number(text: str) -> int:
-    """Parse 12, "twelve", 十二 and 二十."""
+    """Parse a number such as 12, "twelve", 十二 or 二十."""
     text = text.strip().lower()
     if text.isdecimal():
         return int(text)
@@ -113,7 +114,7 @@ def _part(match: linear.Match, group: str) -> str:
 
 
 def _written(match: linear.Match, said: Sentence) -> Dated:
-    """Parse May 5, 5–9 May, 12 de mayo de 2024."""
+    """Parse a date such as May 5, 5–9 May or 12 de mayo de 2024."""
     month, day = _named(_part(match, "month")).month, int(match["day"])
     last = int(match["to"] or day)
     year = int(match["year"] or said.year_of(month, last))
@@ -121,7 +122,10 @@ def _written(match: linear.Match, said: Sentence) -> Dated:
 
 
 def _numeric(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse 2026-12-04 and 4.12.2026; in English 12/04/2026 is ambiguous."""
+    """Parse a date such as 2026-12-04 or 4.12.2026.
+
+    Return None for an English date such as 12/04/2026, because it is ambiguous.
+    """
     if match["y"]:
         year, month, day = int(match["y"]), int(match["m"]), int(match["d"])
     else:
@@ -147,7 +151,7 @@ def _ago(match: linear.Match, said: Sentence) -> Dated:
 
 
 def _in_some_time(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse "in two weeks"; "in" and "en" may also give a duration."""
+    """Parse "in two weeks"; return None if the words give a duration instead."""
     lasted = said.past or said.habit or (match[0][:2] == "en" and said.language != "es")
     if lasted or said.before.rstrip().endswith(("ce", "times")):
         return None
@@ -156,7 +160,7 @@ def _in_some_time(match: linear.Match, said: Sentence) -> Dated | None:
 
 
 def _named_time(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse Friday, next Friday, next week, in March, end of May 2027."""
+    """Parse a time such as Friday, next Friday, next week, in March or end of May 2027."""
     stepped = _part(match, "step") or _part(match, "after").removeprefix("of ")
     step = next((number for word, number in _STEPS.items() if stepped.startswith(word)), None)
     if match["weekday"]:
@@ -230,7 +234,7 @@ _LATIN: dict[str, _Reader] = {
 
 
 def _cjk_date(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse 3月5日, 明年三月, 来月の5日, 下个月底, 5月3号到9号."""
+    """Parse a date such as 3月5日, 明年三月, 来月の5日, 下个月底 or 5月3号到9号."""
     year, edge, step = _part(match, "year"), _part(match, "edge"), _part(match, "step")
     if edge == "初" and said.after[:1] in _CJK_NUMERALS:
         return None  # 初八 is a day of the lunar calendar
@@ -250,7 +254,7 @@ def _cjk_date(match: linear.Match, said: Sentence) -> Dated | None:
 
 
 def _cjk_feast(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse 五一, 明年国庆, but not 五一路."""
+    """Parse a holiday such as 五一 or 明年国庆, but not 五一路."""
     year, feast = _part(match, "year"), match["feast"]
     if said.after.startswith(_NO_FEAST) or said.before.endswith(_CJK_NUMERALS):
         return None
@@ -276,7 +280,7 @@ def _cjk_year_alone(match: linear.Match, said: Sentence) -> Dated | None:
 
 
 def _cjk_week(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse 下周三, 来週の金曜日, 这周末, 下周."""
+    """Parse a weekday or week such as 下周三, 来週の金曜日, 这周末 or 下周."""
     name = _part(match, "weekday") or _part(match, "youbi")
     if said.after[:1] in tuple("次个個天年回节節围") or not (name or match["step"]):
         return None
@@ -348,8 +352,9 @@ _CJK: dict[str, _Reader] = {
 def dates_in(text: str, *, spoken_at: datetime, language: str, holds: str = "") -> list[Dated]:
     """Return the dates in the first 2,000 characters of `text`, in order.
 
-    `holds` tells how the statement holds (habit, past, planned or another), if known: "on Friday"
-    is the last Friday in a past statement and the next one in a plan; a habit has no date.
+    `holds` says when the statement is true (habit, past, planned or another value), if known. It
+    determines the date that is meant: "on Friday" is the last Friday in a past statement and the
+    next one in a plan; a habit has no date.
     """
     text = text[:LONGEST]
     said = Sentence(
@@ -410,9 +415,10 @@ def _cjk_lead(said: Sentence) -> str:
 
 
 def _joined(text: str, found: list[Dated]) -> list[Dated]:
-    """Join two dates to a range.
+    """Join two dates that form a range, and drop weekdays that aren't dates by themselves.
 
-    Weekdays in a row (a habit) are dropped, and so is a weekday next to its date.
+    Several weekdays in a row are dropped, because they describe a habit. So is a weekday next to
+    the date that it belongs to.
     """
     kept: list[Dated] = []
     for dated in found:

@@ -1,4 +1,4 @@
-"""Summarise a text in its own words: a summary and tags for a page, or a headline."""
+"""Summarise a text by its own sentences and words: a summary and tags for a page, or a headline."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ class Digest:
 
 
 def digest(text: str) -> Digest:
-    """Return the title with the most important sentences, and the most important words.
+    """Return a summary and tags for a text; a short text gets only tags.
 
-    A sentence is weighted by the frequency of its words in the text and by its position (Luhn, "The
-    automatic creation of literature abstracts", 1958). A short text has no summary.
+    The summary consists of the title and the most important sentences; the tags are the most
+    important words. A sentence is weighted by the frequency of its words in the text and by its
+    position (Luhn, "The automatic creation of literature abstracts", 1958).
     """
     title = Document(text[:_READ]).title
     body = _CODE.sub("\n", text[:_READ])
@@ -49,7 +50,7 @@ def digest(text: str) -> Digest:
 
 
 def _summary(sentences: list[str], *, title: str, weight: Counter[str]) -> str:
-    """Return the chosen sentences in their order, within the maximum length."""
+    """Return the most important sentences that fit the maximum length, in their original order."""
     chosen = {0} if title and sentences else set()
     room = SUMMARY_CHARS - (len(title) if title else 0)
     for at in sorted(
@@ -86,7 +87,7 @@ def _plain(sentence: str) -> str:
 
 
 def _tags(text: str, *, title: str) -> tuple[str, ...]:
-    """Return the most frequent words as they are spelled; a word of the title counts more."""
+    """Return the most frequent words as they are spelled; words in the title count more."""
     written: dict[str, str] = {}
     count: Counter[str] = Counter()
     for part, times in ((title, 2), (text, 1)):
@@ -117,9 +118,10 @@ _LEAD_INS = compiled("headline")
 
 
 def headline(text: str) -> str:
-    """Return the first sentence that says something, cut at a word; else the text itself.
+    """Return the first sentence that is more than a greeting, cut to the length of a headline.
 
-    The result is a part of the text, so that it is found when the text is forgotten.
+    If there is none, the beginning of the text is returned. The result is a part of the text, so
+    that it is found when the text is forgotten.
     """
     sentences = [
         " ".join(sentence.split()) for sentence in _HEADLINE_END.split(text[:_READ_FOR_HEADLINE])

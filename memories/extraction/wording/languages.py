@@ -12,7 +12,7 @@ _SETS = {language: frozenset(words.split("|")) for language, words in table("lan
 
 
 def language_of(text: str) -> str:
-    """Return en, zh, es, de, fr or ja; English if undecided."""
+    """Return the language code of a text: en, zh, es, de, fr or ja; "en" if it is unclear."""
     sample = text[:2000]
     han, kana = len(_HAN.findall(sample)), len(_KANA.findall(sample))
     if kana and kana * 5 >= han:
@@ -32,10 +32,10 @@ _NAMES = {name: topic for topic, name in TOPICS.items()} | {topic: topic for top
 
 
 def topic_named(word: str) -> str:
-    """Return the topic with that name in either language; empty if there is none."""
+    """Return the topic with this English or Chinese name, or an empty string if there is none."""
     return _NAMES.get(word.strip().casefold(), "")
 
 
 def tag_of(topic: str, *, language: str) -> str:
-    """Return the tag of a topic: Chinese for a Chinese memory, else English."""
+    """Return the tag for a topic: in Chinese for a Chinese memory, otherwise in English."""
     return TOPICS[topic] if language == "zh" else topic

@@ -1,8 +1,8 @@
 """Turn a statement in a message into a memory in the person's own words.
 
-Fillers are removed at both ends. Square brackets add missing context: the person that a pronoun
-means, the subject of a list item, the question that is answered, the date of "tomorrow". Nothing is
-reworded, and no negation, hedge or condition is lost.
+Fillers are removed at both ends. Missing context is added in square brackets: the person whom a
+pronoun means, the subject of a list item, the question that is answered, the date of "tomorrow".
+Nothing is rephrased, and no negation, hedge or condition is lost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memories.screening import linear
 LONGEST = 400  # characters of a memory
 _CLAUSE = 60  # characters of a clause that is put before a fragment of it
 _NEAR = 12  # characters between the clause and the fragment
-_SCRAP = 4  # words of a statement about "it" that means nothing alone
+_SCRAP = 4  # most words of a statement about "it" that means nothing by itself
 _READ = 2_000  # characters read of a statement, of the text before it, of an earlier message
 
 
@@ -29,7 +29,7 @@ _READ = 2_000  # characters read of a statement, of the text before it, of an ea
 class OwnWords:
     """The text of a memory, its date, and its `data`.
 
-    `data` has any of `date`, `until`, `since` (ISO days), `amounts`, `names` and `relation`.
+    `data` may contain `date`, `until`, `since` (ISO days), `amounts`, `names` and `relation`.
     """
 
     text: str
@@ -71,12 +71,13 @@ def own_words(
     whose: str,
     holds: str = "",
 ) -> OwnWords:
-    """Return the statement `message[start:end]` as a memory that stands alone.
+    """Return the statement `message[start:end]` as a memory that is understandable by itself.
 
     The text is empty if it is unclear what the statement is about ("three times a week"). `others`
-    are the other statements of the message, `before` the person's earlier messages, oldest first,
-    and `assistant` the assistant's last message. `whose` is self, related or others. `holds` is
-    lasting, habit, planned, past or passing, if known.
+    holds the spans of the other statements in the message, `before` the person's earlier messages,
+    oldest first, and `assistant` the assistant's last message. `whose` is self, related or others,
+    depending on whom the statement is about. `holds` is lasting, habit, planned, past or passing,
+    depending on when the statement is true, if known.
     """
     language = language if language in _LANGUAGES else "en"
     start, end = max(0, start), min(len(message), end)
@@ -126,7 +127,7 @@ def _cut(text: str) -> str:
 def _widened(
     message: str, start: int, end: int, *, others: Sequence[tuple[int, int]], language: str
 ) -> tuple[int, int]:
-    """Extend the range by a negation, hedge or condition directly before or after it."""
+    """Extend the range to include a negation, hedge or condition directly before or after it."""
     floor = max([one_end for _, one_end in others if one_end <= start] + [start - 60, 0])
     cjk = language in ("zh", "ja")
     lead = message[floor:start]
@@ -152,7 +153,7 @@ def _belongs(found: linear.Match, statement: str) -> bool:
 
 
 def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int, int]:
-    """Remove fillers, punctuation and requests at both ends, unless one negates."""
+    """Return the range without fillers, punctuation and requests at both ends; hedges are kept."""
     whole = (start, end)
     asked = _P["asks"].search(message[start:end])
     if (
@@ -180,7 +181,7 @@ def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int,
 
 
 def _stutter_length(text: str) -> int:
-    """Return the length of a pronoun that is said twice: she um she's, 我我."""
+    """Return the length of a pronoun that is said twice at the start: she um she's, 我我."""
     if len(text) > 2 and text[0] == text[1] and text[0] in "我你他她它俺":
         return 1
     words = text[:40].split(" ")
@@ -202,7 +203,7 @@ class _Person(NamedTuple):
 
 
 def _people(text: str, language: str) -> Iterator[_Person]:
-    """Yield the relatives and friends named in `text`."""
+    """Yield the relatives and friends that `text` mentions."""
     if language in ("zh", "ja"):
         for found in (_P["zh_person"] if language == "zh" else _P["ja_person"]).finditer(text):
             name = (found["name"] or "")[1:]
@@ -237,7 +238,7 @@ def _matches_gender(pronoun: str, person: str) -> bool:
 
 
 def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
-    """Return the nearest earlier person who matches the pronoun; empty if there is none."""
+    """Return the most recently mentioned person who fits the pronoun, or an empty string."""
     for number, text in enumerate(earlier):
         people = [*_people(text, language)]
         if language in ("en", "es", "fr") and pronoun not in ("s", "p") and number < 2:
@@ -254,7 +255,7 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
 
 
 def _names(text: str) -> Iterator[_Person]:
-    """Yield capitalised words within a sentence, except places, months and weekdays."""
+    """Yield names: capitalised words within a sentence, except places, months and weekdays."""
     for found in _P["name"].finditer(text):
         before, words = text[: _start(found, "who")].rstrip(" "), found["who"]
         if (
@@ -270,9 +271,10 @@ def _names(text: str) -> Iterator[_Person]:
 def _named_person(
     text: str, earlier: Sequence[str], *, language: str, whose: str
 ) -> list[tuple[int, str]]:
-    """Return the words to insert that name the person who is meant, with their position.
+    """Return the name of the person whom a pronoun means, and the position to insert it.
 
-    They go after the first pronoun, or in front if a relative isn't named at all.
+    The position is after the first pronoun, or at the start if the statement is about a relative
+    whom it doesn't mention.
     """
     cjk = language in ("zh", "ja")
     named = [person.start for person in _people(text, language)]
@@ -290,7 +292,11 @@ def _named_person(
 
 
 def _only_thing(earlier: Sequence[str]) -> str:
-    """Return the only thing ("my gym membership") in the nearest sentence that names any."""
+    """Return the thing that "it" probably means, such as "my gym membership".
+
+    It is the only thing that the nearest earlier sentence about any thing mentions. The result is
+    empty if that sentence mentions several things.
+    """
     sentences = (sentence for text in earlier for sentence in reversed(_SENTENCE_END.split(text)))
     for sentence in sentences:
         parts = _P["ends_a_thing"].split(f" {sentence} ")
@@ -302,7 +308,7 @@ def _only_thing(earlier: Sequence[str]) -> str:
 
 
 def _pronoun(text: str, language: str) -> tuple[int, int, str]:
-    """Return the range of the first third-person pronoun, and the gender that it may mean."""
+    """Return the range of the first third-person pronoun, and a code for its gender."""
     found = _P[f"pronoun_{language}"].search(text)
     if found is None or _P["no_pronoun"].search(text[max(0, found.start()) :].lower().strip()):
         return 0, 0, ""
@@ -337,7 +343,7 @@ def _carried_clause(
     *,
     language: str,
 ) -> str:
-    """Return the statement or clause to which a fragment like "three times a week" belongs."""
+    """Return the earlier clause that a fragment like "three times a week" completes."""
     form = _P.get(f"fragment_{language}")
     if form is None or not form.search(text):
         return ""
@@ -356,7 +362,7 @@ def _carried_clause(
 
 
 def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str) -> bool:
-    """Return whether a text is only a number, a date or "it", without the thing it is about."""
+    """Return whether a text is only a number, a date or "it", without saying what it is about."""
     if lead.strip(" []:") not in ("", "我", "I"):
         return False
     if language == "zh":
@@ -372,7 +378,7 @@ def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str)
 def _subject(
     text: str, before: str, others: Sequence[tuple[int, int]], *, language: str, whose: str
 ) -> str:
-    """Return the subject that a list item or a Chinese clause leaves out."""
+    """Return the subject that a list item or a Chinese clause leaves out, in brackets."""
     if whose == "related" and language == "zh" and _P["zh_person"].search(text[:4]):
         return "" if _P["first_person"].search(text[:4]) or text[0] in "家他她你" else "[我]"
     if whose != "self":
@@ -400,17 +406,20 @@ def _subject(
 
 
 def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:
-    """Return the dates, amounts, names and the relation that a text names."""
+    """Return the dates, amounts, names and family relation that a text mentions."""
     return _data(text, dates_in(text, spoken_at=spoken_at, language=language), language)
 
 
 def _is_added(dated: Dated) -> bool:
-    """Return whether a date is added in brackets: all relative ones but a "since" with a range."""
+    """Return whether a date is added to the text in brackets.
+
+    Relative dates are added, except a range of days after "since".
+    """
     return dated.relative and (dated.kind != "since" or dated.first == dated.last)
 
 
 def _date_text(dated: Dated) -> str:
-    """Return the date or range: 2026-12-04, 2026-12, 2026-12-07 – 2026-12-13."""
+    """Return a date or range as text: 2026-12-04, 2026-12 or 2026-12-07 – 2026-12-13."""
     first, last = dated.first, dated.last
     if first == last or dated.kind == "since":
         return first.isoformat()
@@ -442,7 +451,7 @@ def _data(text: str, dates: Sequence[Dated], language: str) -> dict[str, Any]:
 
 
 def names_people_or_dates(text: str, *, spoken_at: datetime, language: str) -> bool:
-    """Return whether the words of `text` alone name a person or a date."""
+    """Return whether a text mentions a person or a date, without using any context."""
     if any(True for _ in _people(text, language)) or _P["named"].search(text):
         return True
     return bool(dates_in(text, spoken_at=spoken_at, language=language))

@@ -1,4 +1,4 @@
-"""The interface of a vector store. Every call names the user."""
+"""The interface of a vector store; every call is for a single user."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -12,7 +12,7 @@ UnitVector = NDArray[np.float32]
 
 
 class VectorStore(Protocol):
-    """Find the nearest targets of one user and one kind, in one embedding space."""
+    """The interface of a vector store, which finds the vectors that are nearest to a query."""
 
     def nearest(
         self,
@@ -25,8 +25,10 @@ class VectorStore(Protocol):
         limit: int,
         many: bool = False,
     ) -> Mapping[int, float]:
-        """Return target id -> cosine (-1 to 1) of the `limit` nearest, nearest first.
+        """Return the `limit` nearest targets as target id -> cosine (-1 to 1), nearest first.
 
-        `vector` has shape (dimensions,) and unit length; `eligible` is a query of target ids.
-        `many` means that the user has very many targets, so an approximate index may be used.
+        Only the targets of one user and one kind in one embedding space are searched. `vector` has
+        shape (dimensions,) and unit length; `eligible` is a query for the ids of the allowed
+        targets. `many` means that the user has very many targets, so an approximate index may be
+        used.
         """

@@ -1,4 +1,4 @@
-"""Vector search in Milvus: it finds near ids, PostgreSQL checks eligibility and ranks them."""
+"""Vector search in Milvus, which finds near ids; PostgreSQL then filters and ranks them."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector
 
 @dataclass(frozen=True)
 class MilvusStore:
-    """Search in Milvus.
+    """Search in Milvus, and check the results in PostgreSQL.
 
-    `instead` is searched if Milvus fails, or if too few of its results are eligible.
+    The store `instead` is searched if Milvus fails, or if too few of its results are eligible.
     """
 
     server: MilvusServer
@@ -140,10 +140,10 @@ def name_of(kind: str, target_id: int) -> str:
 
 @dataclass(frozen=True)
 class MilvusServer:
-    """A Milvus server. Calls raise `ProviderError` (retryable) if it is unreachable or refuses.
+    """A Milvus server; calls raise a retryable `ProviderError` if it fails or can't be reached.
 
-    The names of our collections begin with `prefix`, so that several instances may share a server.
-    `timeout` is in seconds, per request.
+    The names of our collections begin with `prefix`, so that several installations may share a
+    server. `timeout` is in seconds, per request.
     """
 
     uri: str
@@ -152,14 +152,17 @@ class MilvusServer:
     timeout: float
 
     def spaces(self) -> set[int]:
-        """Return the ids of the spaces that have a collection."""
+        """Return the ids of the embedding spaces that have a collection."""
         names = self._ask(lambda client: client.list_collections(timeout=self.timeout))
         start = f"{self.prefix}_space_"
         numbers = (name.removeprefix(start) for name in names if name.startswith(start))
         return {int(number) for number in numbers if number.isdigit()}
 
     def make(self, space_id: int, *, dimensions: int) -> None:
-        """Create the collection of a space, unless it exists. Reads see all earlier writes."""
+        """Create the collection for an embedding space, unless it exists.
+
+        Reads from the collection see all earlier writes.
+        """
         if space_id in self.spaces():
             return
 
@@ -181,7 +184,7 @@ class MilvusServer:
         self._ask(lambda client: client.drop_collection(name, timeout=self.timeout))
 
     def put(self, space_id: int, entities: Sequence[Entity]) -> None:
-        """Write entities, replacing the previous ones of these targets."""
+        """Write entities, replacing any existing ones for the same targets."""
         rows = [
             {
                 "id": entity.name,
@@ -195,7 +198,7 @@ class MilvusServer:
         self._ask(lambda client: client.upsert(name, rows, timeout=self.timeout), space_id)
 
     def remove(self, space_id: int, names: Collection[str]) -> int:
-        """Delete entities; return how many of them existed."""
+        """Delete the entities with these names; return how many of them existed."""
         there = sorted(self.held(space_id, names))
         name = self._name(space_id)
         if there:
@@ -205,7 +208,10 @@ class MilvusServer:
     def near(
         self, vector: UnitVector, *, space_id: int, user_id: int, kind: str, limit: int
     ) -> list[int]:
-        """Return the ids of the user's nearest targets of this kind, nearest first."""
+        """Return the ids of the user's targets of this kind that are nearest to the vector.
+
+        The nearest one comes first.
+        """
         asked = [[float(value) for value in vector]]
         [found] = self._ask(
             lambda client: client.search(
@@ -222,7 +228,7 @@ class MilvusServer:
         return [int(hit["id"].partition(":")[2]) for hit in found]
 
     def held(self, space_id: int, names: Collection[str]) -> set[str]:
-        """Return those of the names that exist."""
+        """Return those of the given names for which an entity exists."""
         every = sorted(names)
         found: set[str] = set()
         for start in range(0, len(every), AT_ONCE):
@@ -231,11 +237,11 @@ class MilvusServer:
         return found
 
     def some_of(self, space_id: int, user_id: int) -> set[str]:
-        """Return the names of up to 20 entities of a user."""
+        """Return the names of up to 20 entities that belong to a user."""
         return set(self._query(space_id, f"user_id == {int(user_id)}", limit=20))
 
     def everything(self, space_id: int, *, user_id: int | None) -> Iterator[list[str]]:
-        """Yield the names of all entities, of one user or of all users, in batches."""
+        """Yield the names of all entities in batches, for one user or for all users."""
         condition = f"user_id == {int(user_id)}" if user_id is not None else 'id != ""'
         parts = self._ask(
             lambda client: client.query_iterator(
@@ -268,7 +274,10 @@ class MilvusServer:
         return f"{self.prefix}_space_{int(space_id)}"
 
     def _ask(self, asked: Callable[[MilvusClient], Any], space_id: int | None = None) -> Any:
-        """Run a request. With `space_id`, load a collection that isn't loaded, and retry once."""
+        """Run a request, and raise `ProviderError` if it fails.
+
+        If the collection of `space_id` isn't loaded, load it and run the request again.
+        """
         # Imported here: installations with vectors only in PostgreSQL don't need pymilvus.
         try:
             from grpc import RpcError

@@ -42,11 +42,11 @@ _SEARCH_SETTINGS = (
 
 
 class PgVectorStore:
-    """Exact search at 1-2 microseconds per vector of the user, independent of other users.
+    """Search all vectors of a user exactly, which takes 1-2 microseconds per vector.
 
-    There is no HNSW index over all users: the planner would choose it and miss a user's own
-    memories among those of other users (only 0.6-0.75 of the true neighbours were found). Users
-    with very many memories have an index of their own.
+    The time doesn't depend on other users. There is no HNSW index over all users: the planner would
+    use it and miss a user's own memories among those of other users (only 0.6-0.75 of the true
+    neighbours were found). Users with very many memories have an index of their own.
     """
 
     def nearest(
@@ -101,7 +101,7 @@ class OwnIndex:
 
 @dataclass(frozen=True)
 class IndexState:
-    """The wanted indexes, the complete ones, and the `broken` ones, whose build was aborted."""
+    """The indexes that should exist, those that are complete, and those whose build was aborted."""
 
     wanted: frozenset[OwnIndex]
     built: frozenset[OwnIndex]
@@ -109,7 +109,7 @@ class IndexState:
 
 
 def dimensions_of_index(index: OwnIndex) -> int | None:
-    """Return the index's dimensions if it exists and is complete."""
+    """Return the dimensions of an index, or None if it doesn't exist or is incomplete."""
     found = statements.rows(
         "SELECT s.dimensions FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
         "  JOIN memories_embeddingspace s ON s.id = %s"
@@ -120,9 +120,10 @@ def dimensions_of_index(index: OwnIndex) -> int | None:
 
 
 def index_state(*, at_least: int) -> IndexState:
-    """Return the wanted and the existing indexes.
+    """Return which users should have their own index, and which indexes exist.
 
-    A user gets an index from `at_least` memories on, and keeps it down to half that number.
+    A user gets an index at `at_least` memories, and keeps it while the number is at least half of
+    that.
     """
     counted = statements.rows(
         "SELECT v.user_id, v.space_id, count(*) FROM memories_vector v"
@@ -146,7 +147,7 @@ def index_state(*, at_least: int) -> IndexState:
 
 
 def list_indexes(user_id: int) -> list[OwnIndex]:
-    """Return this user's indexes, built or broken."""
+    """Return this user's own indexes, whether complete or broken."""
     start = f"{_PREFIX}{user_id}_"
     found = statements.rows(
         "SELECT relname FROM pg_class WHERE relkind = 'i' AND starts_with(relname, %s)", [start]
@@ -161,7 +162,7 @@ def _index_of(name: str) -> OwnIndex:
 
 @contextmanager
 def as_owner(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """Connect as the table's owner, the only role that may create an index.
+    """Connect as the owner of the table, the only role that may create an index.
 
     The connection is in autocommit mode: an index is built concurrently, outside a transaction, so
     that writers don't wait for it.

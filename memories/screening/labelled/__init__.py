@@ -1,1 +1,1 @@
-"""Find secrets by a label: a value that looks like a secret, near a word that announces one."""
+"""Find secrets by a label: a value that looks secret, near a word such as "password"."""

@@ -1,4 +1,4 @@
-"""Find the value of a label, which is after or before the label."""
+"""Find the value that belongs to a label such as "password", after or before the label."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from memories.screening.spelling import Folded
 
 @dataclass(frozen=True)
 class Hit:
-    """A label in the text."""
+    """An occurrence of a label, such as "password", in the text."""
 
     start: int
     end: int
@@ -55,7 +55,7 @@ class Hit:
 
 @dataclass
 class Way:
-    """The state of reading between a label and the current token."""
+    """The state while scanning the tokens between a label and the current token."""
 
     hit: Hit
     linked: bool = False  # "is" or ":" was read, without a negation
@@ -89,7 +89,7 @@ class Way:
 
 
 class LabelReader:
-    """Find the value after or before a label."""
+    """Find the value that belongs to a label, after or before the label."""
 
     def __init__(self, text: str, folded: Folded | None) -> None:
         self.text = text
@@ -117,7 +117,7 @@ class LabelReader:
         return None
 
     def _is_plain(self, number: int) -> bool:
-        """Return whether `_word` skips this token unless it follows the label or a link."""
+        """Return whether a token is an ordinary word, which can't be the value far from a label."""
         if number not in self._plain:
             token = self.tokens.all[number]
             self._plain[number] = (
@@ -131,7 +131,7 @@ class LabelReader:
         return self._plain[number]
 
     def _is_a_name(self, token: Token) -> bool:
-        """Return whether the name of a network or an account follows; it isn't secret."""
+        """Return whether a token announces the name of a network or account, which isn't secret."""
         if token.kind == "han":
             return any(word in token.text for word in ("叫", "名", "昵称"))
         return token.bare in NAMES
@@ -217,14 +217,14 @@ class LabelReader:
         return None
 
     def _is_changed(self, way: Way) -> bool:
-        """Return whether "to" leads to the new value: "changed to …", "set the password to …"."""
+        """Return whether "to" precedes a new value: "changed to …", "set the password to …"."""
         if way.before in vocabulary.CHANGES or way.words:
             return way.before in vocabulary.CHANGES
         led = (token.bare for _, token in self.tokens.before(way.hit.start, most=6))
         return not vocabulary.CHANGES.isdisjoint(led)
 
     def _is_secret(self, number: int, token: Token, way: Way) -> bool:
-        """Return whether this token is the secret, by its look and the words since the label."""
+        """Return whether a token is the secret, by its look and its distance from the label."""
         look, core = token.look, token.core
         if look == Look.RANDOM and way.hit.cue not in WEAK:
             return way.words <= 14
@@ -294,7 +294,7 @@ class LabelReader:
         return vocabulary.is_phrase(words, by_sign=way.by_sign)
 
     def _clause_tokens(self, number: int, first: Token) -> Iterator[Token]:
-        """Yield the words up to the end of the clause."""
+        """Yield the words from `first` to the end of its clause."""
         for place, token in enumerate(self.tokens.all[number : number + 14]):
             if token.kind != "word" or (place and token.bare in STOPS):
                 return
@@ -311,7 +311,7 @@ class LabelReader:
         return Found(token.start, end + closes, way.hit.label.category)
 
     def _whole(self, number: int, token: Token, way: Way) -> Found:
-        """Return the whole value, with similar parts that follow: "4821 77", "a1b2, c3d4"."""
+        """Return the whole value, including similar parts that follow: "4821 77", "a1b2, c3d4"."""
         begin = self._with_han(token.core_start)
         own = self.tokens.all[number]
         if way.words == 0 and own.start < way.hit.start < own.end:
@@ -324,7 +324,7 @@ class LabelReader:
         return Found(begin, last.core_end, way.hit.label.category)
 
     def _last_of_clause(self, number: int, token: Token) -> Token:
-        """Return the last odd token of the clause, which ends a secret like "roses are r3d"."""
+        """Return the last unusual token of the clause, where a secret like "roses are r3d" ends."""
         if token.ends_clause:
             return token
         last = token
@@ -342,7 +342,7 @@ class LabelReader:
         return last
 
     def _with_han(self, begin: int) -> int:
-        """Return the start of a value with its preceding Han characters: 梅花三弄@1988."""
+        """Return the start of a value, including Chinese characters before it: 梅花三弄@1988."""
         if self.text[begin] not in "@#!&_^*-":
             return begin
         start = begin
@@ -383,7 +383,10 @@ class LabelReader:
         return None
 
     def _beginning(self, number: int, between: list[str], hit: Hit) -> int:
-        """For "<value> is my password", return the start of the sentence if the value is short."""
+        """Return the start of the value in "<value> is my password".
+
+        If only a few words precede the token in its sentence, they are part of the value.
+        """
         token = self.tokens.all[number]
         if hit.cue is not Cue.PASSWORD or between[-1:] not in (["is"], ["was"]):
             return token.core_start
@@ -393,7 +396,7 @@ class LabelReader:
         return self.tokens.all[first].start if number - first <= 4 else token.core_start
 
     def _quote_before(self, token: Token, between: list[str], hit: Hit) -> Found | None:
-        """Find a quoted value before the label: “春暖花开”是我的密码."""
+        """Return the quoted value before a label, as in “春暖花开”是我的密码, or None."""
         if not COPULAS.intersection(between) or hit.cue not in WORDS_COUNT:
             return None
         opening = {closing: opening for opening, closing in QUOTES.items()}[token.text]

@@ -1,4 +1,4 @@
-"""Find secrets with a label: a value that looks like a secret, near a word for one."""
+"""Find secrets that a label announces: values that look secret, near a word such as "password"."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from memories.screening.spelling import Folded
 
 
 def _hits(label: Label, text: str) -> Iterator[Hit]:
-    """Yield the hits of a label; of immediate repetitions, only the last two count."""
+    """Yield the occurrences of a label; of immediate repetitions, only the last two."""
     found = [match.span() for match in label.pattern.finditer(text)]
     for place, (start, end) in enumerate(found):
         after = found[place + 1 : place + 3]
@@ -53,7 +53,7 @@ def _hits(label: Label, text: str) -> Iterator[Hit]:
 
 
 def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
-    """Yield the secrets that a label in the text announces."""
+    """Yield the secrets that labels in the text announce."""
     hits = [hit for label in LABELS for hit in _hits(label, text)]
     if hits:
         reader = _Reader(text, hits, folded)
@@ -63,9 +63,10 @@ def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
 
 
 def spelled_codes(plain: Folded, said: str) -> Iterator[Found]:
-    """Yield codes that are spelled out digit by digit, in words.
+    """Yield codes whose digits are written as words.
 
-    幺 and 洞 mark a spelled-out number anywhere; other runs of digits need a label nearby.
+    Without a label nearby, such digits count only if they contain 幺 or 洞, which are used only for
+    spelling out numbers.
     """
     text = plain.text
     runs = [match.span() for match in _RUN.finditer(text)]
@@ -114,7 +115,7 @@ class _Reader(LabelReader):
         yield from self._by_cue[hit.cue](hit)
 
     def turns(self) -> Iterator[Found]:
-        """Yield the turns of a dial: "left 12, right 34", 左三右七."""
+        """Yield the turns of a combination lock: "left 12, right 34", 左三右七."""
         for match in DIAL.finditer(self.text):
             sentence = self._sentence(match.start())
             if (self.context[sentence] | self.context.get(sentence - 1, set())) & DOORS:
@@ -130,7 +131,7 @@ class _Reader(LabelReader):
         return self.tokens.sentence[self.tokens.at(place)]
 
     def _act(self, hit: Hit) -> Iterator[Found]:
-        """Yield a value that is typed, or that opens a door, a device or an account."""
+        """Yield a value that somebody types, or that opens a door, a device or an account."""
         acts = self.acts[self._sentence(hit.start)]
         has_context = bool(self._around(hit) & DOORS) or acts > 1
         for number, token in self.tokens.following(hit.end, most=8):
@@ -193,7 +194,7 @@ class _Reader(LabelReader):
         return None
 
     def _login(self, hit: Hit) -> Iterator[Found]:
-        """Yield the password of a pair: lily/Lily#2020, "bob / hunter2", "with bob and hunter2"."""
+        """Yield the password after a login name: lily/Lily#2020, "with bob and hunter2"."""
         previous = ""
         for number, token in self.tokens.following(hit.end, most=12):
             if token.kind == "line":
@@ -210,7 +211,7 @@ class _Reader(LabelReader):
                 return
 
     def _second(self, number: int, token: Token, previous: str, hit: Hit) -> Found | None:
-        """Return the password of a pair, if this token is or contains it."""
+        """Return the password after a login name, if this token is or contains it."""
         if token.start == hit.end and token.text[0] in "/:":  # root/toor
             after = token.from_place(token.start + 1)
             is_one = len(after.core) >= 3 and after.look != Look.NOTHING
@@ -228,7 +229,7 @@ class _Reader(LabelReader):
         return None
 
     def _answers(self, hit: Hit) -> Iterator[Found]:
-        """Yield the answers to a security question, anywhere in the following text."""
+        """Yield the answers to a security question, wherever they are in the text that follows."""
         rest = self.text[hit.end : hit.end + 240]
         for match in ANSWER.finditer(rest):
             if not is_an_answer(match):
@@ -246,7 +247,10 @@ class _Reader(LabelReader):
     # Phrases, patterns and numbers.
 
     def _phrase(self, hit: Hit) -> Iterator[Found]:
-        """Yield the words up to the end of the sentence, if there are at least three."""
+        """Yield the phrase of at least three words that follows a label for phrases.
+
+        If there is none, yield the single value that belongs to the label.
+        """
         rest = self.text[hit.end : hit.end + 320]
         match = PHRASE.search(rest) or PLAIN_PHRASE.search(rest) or HAN_PHRASE.search(rest)
         if match and counts_as_phrase(match["s"]):

@@ -1,4 +1,4 @@
-"""Split a text into tokens, and classify the look of each: a word, a number, a code."""
+"""Split a text into tokens, and classify what each looks like: a word, a number, a code."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Token:
     def core(self) -> str:
         """Return the text without surrounding punctuation.
 
-        A sign at the end of a code belongs to it, and so does a bracket that closes one inside:
-        "abc(def)".
+        A sign at the end of a code is part of the code, and so is a bracket that closes one inside
+        it: "abc(def)".
         """
         has_digit = any(sign.isdigit() for sign in self.text)
         rest = self.text.lstrip(_AROUND)
@@ -101,13 +101,13 @@ def _look(core: str) -> Look:
 
 
 def _was_spaced(folded: Folded, start: int, end: int) -> bool:
-    """Return whether the characters were separated in the original text."""
+    """Return whether the characters of a token were separated in the original text."""
     begin, stop = folded.original(start, end)
     return end - start >= 4 and stop - begin >= 2 * (end - start) - 1
 
 
 class Tokens:
-    """The tokens of a text in order. `sentence[n]` is the sentence number of token n."""
+    """The tokens of a text in order; `sentence[n]` is the number of the sentence with token n."""
 
     def __init__(self, text: str, folded: Folded | None = None) -> None:
         self.all: list[Token] = []
@@ -124,11 +124,11 @@ class Tokens:
         self._starts = [token.start for token in self.all]
 
     def at(self, place: int) -> int:
-        """Return the number of the token at this position, or of the last one before it."""
+        """Return the index of the token at this position, or of the last token before it."""
         return max(0, bisect_right(self._starts, place) - 1)
 
     def following(self, place: int, *, most: int) -> Iterator[tuple[int, Token]]:
-        """Yield the tokens from a position on; the first one may be the rest of a token."""
+        """Yield the tokens from a position on, with their indexes; the first token may be cut."""
         first = self.at(place)
         for number in range(first, min(first + most, len(self.all))):
             token = self.all[number]
@@ -136,7 +136,7 @@ class Tokens:
                 yield number, token if token.start >= place else token.from_place(place)
 
     def before(self, place: int, *, most: int) -> Iterator[tuple[int, Token]]:
-        """Yield the tokens before a position, backwards to the beginning of the sentence."""
+        """Yield the tokens before a position, back to the beginning of the sentence."""
         last = self.at(place)
         for number in range(last, max(-1, last - most), -1):
             token = self.all[number]
@@ -178,7 +178,7 @@ _CONTROL = ("\ue000", "\ue001")
 
 
 def look(token: str) -> Look:
-    """Return the look of a token without surrounding punctuation."""
+    """Return how much a token looks like a secret; the token has no surrounding punctuation."""
     if len(token) < 3 or any(sign in token for sign in _CONTROL) or _is_something_else(token):
         return Look.NOTHING
     if _DIGITS.search(token):
@@ -216,7 +216,7 @@ def _has_a_sign_inside(token: str) -> bool:
 
 
 def is_random(token: str) -> bool:
-    """Return whether letters, digits and signs are mixed as in no word."""
+    """Return whether a token mixes letters, digits and signs as no word does."""
     kinds = _kinds(token)
     signs = any(sign in _STRONG_SIGNS for sign in token[1:])
     if len(token) >= 6 and signs and kinds >= 3:
@@ -225,7 +225,7 @@ def is_random(token: str) -> bool:
 
 
 def is_password_by_itself(token: str) -> bool:
-    """Return whether a token is a password without a label.
+    """Return whether a token is clearly a password, even without a label.
 
     It must mix upper and lower case, digits, and a sign inside or several signs.
     """
@@ -245,7 +245,7 @@ def is_password_by_itself(token: str) -> bool:
 
 
 def is_key_by_itself(token: str) -> bool:
-    """Return whether a token is a long, random-looking string of mixed case and digits."""
+    """Return whether a token is clearly a key: long and random, with mixed case and digits."""
     if not 28 <= len(token) <= 512 or _UUID.search(token):
         return False
     kinds = (str.isupper, str.islower, str.isdigit)
@@ -272,18 +272,18 @@ def _kinds(token: str) -> int:
 
 
 def _changes(token: str) -> int:
-    """Return how often the type of character changes: letters, digits and signs."""
+    """Return how often adjacent characters differ in type: letter, digit or sign."""
     kinds = ["d" if sign.isdigit() else "a" if sign.isalpha() else "s" for sign in token]
     return sum(kind != following for kind, following in pairwise(kinds))
 
 
 def is_program(core: str) -> bool:
-    """Return whether a token is a piece of code that reads a secret from elsewhere."""
+    """Return whether a token is code that reads a secret from elsewhere, not the secret itself."""
     return _PROGRAM.search(core) is not None
 
 
 def is_odd(core: str) -> bool:
-    """Return whether a token is a secret directly after "password:", whatever it is elsewhere."""
+    """Return whether a token is unusual enough to be the secret directly after "password:"."""
     if len(core) < 4 or _MEASURE.search(core) or _PRODUCT.search(core) or "://" in core:
         return False
     if any(sign in core for sign in _CONTROL):
@@ -294,7 +294,7 @@ def is_odd(core: str) -> bool:
 
 
 def is_made_up(token: str) -> bool:
-    """Return whether a token is long and mixed enough for a password of a named service."""
+    """Return whether a token is long and mixed enough to be the password for a named service."""
     if len(token) < 7 or not any(map(str.isdigit, token)):
         return any(sign in _STRONG_SIGNS for sign in token[1:-1]) and len(token) >= 7
     signs = any(not sign.isalnum() for sign in token)

@@ -1,6 +1,7 @@
-"""Find secrets without a label: made-up tokens in or next to a sentence about access.
+"""Find secrets without a label: made-up words and codes in or next to a sentence about access.
 
-Nothing links such a value to a label, so it must look unlike anything else that people write.
+Access means logins, codes, locks and the like. Nothing marks such a value as a secret, so it must
+look unlike anything else that people write.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _NOT_A_CODE = frozenset(
 
 
 def nearby(text: str) -> Iterator[Found]:
-    """Yield made-up tokens in or next to a sentence about access."""
+    """Yield made-up words and codes in or next to a sentence about logins, codes or locks."""
     tokens = Tokens(text)
     candidates = [number for number, token in enumerate(tokens.all) if _may_be_secret(token)]
     if not candidates:
@@ -77,7 +78,11 @@ def _may_be_secret(token: Token) -> bool:
 
 
 def _access_sentences(text: str, tokens: Tokens) -> tuple[set[int], set[int], set[int]]:
-    """Return the sentences surely about access, possibly about access, and about cash."""
+    """Return three sets of sentences: surely about access, possibly about it, and about banking.
+
+    The sets contain sentence numbers. Access means logins, codes, locks and the like; sentences
+    about banking mention cash machines or banking apps.
+    """
     places: dict[str, set[int]] = defaultdict(set)
     for label in LABELS:
         for match in label.pattern.finditer(text):
@@ -98,7 +103,7 @@ def _access_sentences(text: str, tokens: Tokens) -> tuple[set[int], set[int], se
 
 
 def is_made_up_word(token: Token) -> bool:
-    """Return whether a token mixes six or more characters and is no product, file or code."""
+    """Return whether a token mixes characters as passwords do, and is no product, file or hash."""
     core = token.core
     if token.look < Look.MIXED or len(core) < _FEWEST or not _STRUCTURE.isdisjoint(core):
         return False
@@ -115,7 +120,7 @@ def is_made_up_word(token: Token) -> bool:
 
 
 def _is_a_name(tokens: Tokens, number: int) -> bool:
-    """Return whether the token is the name of an account or a network, which isn't secret."""
+    """Return whether a token is the name of an account or a network, which isn't secret."""
     before = tokens.all[max(0, number - 3) : number]
     if any(token.bare in NAMES or token.bare == "as" for token in before if token.kind == "word"):
         return True
@@ -123,7 +128,7 @@ def _is_a_name(tokens: Tokens, number: int) -> bool:
 
 
 def _is_a_code(tokens: Tokens, number: int) -> bool:
-    """Return whether the token is four to eight digits that aren't a count."""
+    """Return whether a token is a code of four to eight digits, rather than a count or a year."""
     token = tokens.all[number]
     digits = sum(map(str.isdigit, token.core))
     if token.look != Look.DIGITS or not 4 <= digits <= 8 or is_counted(tokens, number):
@@ -141,7 +146,10 @@ _YEAR = linear.compile(r"^(?:19|20)\d\d$")
 
 
 def companions(text: str, *, with_card: bool) -> Iterator[Found]:
-    """Yield codes and numbers near a covered part of `text`, in the same line."""
+    """Yield codes and numbers that are near a covered secret, in the same line.
+
+    With `with_card`, the expiry date of a card is included.
+    """
     secrets = [match.span() for match in _COVERED.finditer(text)]
     tokens = Tokens(text)
     place = 0

@@ -22,7 +22,7 @@ class Cue(Enum):
     PATTERN = "pattern"  # a swipe over a grid, or turns of a dial
     LOGIN = "login"  # a name and a password
     SERVICE = "service"  # a site or an app: a password only if one clearly follows
-    LOOSE_CODE = "loose_code"  # "code" alone
+    LOOSE_CODE = "loose_code"  # only the word "code"
     ANSWER = "answer"  # the answer to a security question
     SENT = "sent"  # a code received in a message
     PLACE = "place"  # only a place: a door, a device
@@ -80,9 +80,9 @@ def value_in(said: str) -> str:
 
 
 def is_an_answer(match: Match) -> bool:
-    """Return whether the match is an answer.
+    """Return whether the match is an answer to a security question.
 
-    After "I put" or "A:", it always is; after "is", it must be plausible.
+    After "I put" or "A:", it always is, unless it is a question; after "is", it must be plausible.
     """
     said, lead = str(match["s"]), match[0][: match.start(1) - match.start()]
     links = ("is", "it's", "is it", "是", "叫", "its")
@@ -94,7 +94,7 @@ def is_an_answer(match: Match) -> bool:
 
 
 def is_counted(tokens: Tokens, number: int) -> bool:
-    """Return whether a unit follows the number: "8 characters", 90天."""
+    """Return whether a unit follows the number, as in "8 characters" or 90天."""
     following = tokens.all[number + 1 : number + 2]
     if not following or tokens.all[number].ends_clause:
         return False
@@ -110,10 +110,10 @@ ASKING_ZH = tuple(_WORDS["asking_zh"])
 
 
 def is_a_figure_of_speech(text: str, start: int, said: str) -> bool:
-    """Return whether the label announces no secret, as in 流量密码 ("key to traffic").
+    """Return whether a label has another meaning here, as "code" has in "area code".
 
-    "area code" announces none either. "mm是" and "kl是" announce a secret before ASCII characters;
-    before Chinese ones, they ask for a meaning.
+    流量密码 ("key to traffic") is a figure of speech. "mm是" and "kl是" announce a secret before
+    ASCII characters; before Chinese ones, they ask for a meaning.
     """
     if said.startswith("密"):
         return text[max(0, start - 2) : start] in FIGURES_ZH
@@ -129,7 +129,7 @@ def names_a_code(said: str) -> bool:
 
 
 def second_of(core: str) -> str:
-    """Return the part after the name in lily/Lily#2020 or bob:hunter2."""
+    """Return the password after the name in lily/Lily#2020 or bob:hunter2, or an empty string."""
     for sign in "/:":
         name, found, rest = core.partition(sign)
         if found and len(name) >= 2 and len(rest) >= 4 and pair_look(rest):
@@ -142,7 +142,7 @@ def pair_look(rest: str) -> bool:
 
 
 def is_alike(one: Token, other: Token) -> bool:
-    """Return whether `one` continues the value `other`.
+    """Return whether token `one` continues the value that token `other` is part of.
 
     Digits follow digits; codes follow codes of similar length.
     """
@@ -223,7 +223,7 @@ _ENDS_ZH = _COMMON["ends_zh"]
 
 
 def is_phrase(words: list[str], *, by_sign: bool = False) -> bool:
-    """Return whether plain words right after "the password is" are the password.
+    """Return whether plain words directly after "the password is" are the password.
 
     After a sign ("password: …"), nearly everything is the password.
     """
@@ -243,7 +243,7 @@ def may_come_first(word: str) -> bool:
 
 
 def is_han_phrase(text: str, *, by_sign: bool = False) -> bool:
-    """Return whether Chinese text right after 密码是 or 密码： is the password."""
+    """Return whether Chinese text directly after 密码是 or 密码： is the password."""
     if not 2 <= len(text) <= 12 or NO_VALUE_ZH.search(text):
         return False
     return by_sign or not _ENDS_ZH.search(text)
