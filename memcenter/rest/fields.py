@@ -72,7 +72,7 @@ class Whole(serializers.IntegerField):
 
 
 class Share(serializers.FloatField):
-    """A number from 0 to 1."""
+    """A fraction, from 0 to 1."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"min_value": 0, "max_value": 1} | options))

@@ -99,7 +99,10 @@ class CursorPage:
 
 
 def cursor_at(order: Order, row: Model, *, backwards: bool) -> str:
-    """Return the cursor of the page that starts next to this row."""
+    """Return the cursor of the page that starts right after this row.
+
+    With `backwards`, the page ends right before it.
+    """
     return _Cursor(backwards, _name(order), getattr(row, order.field), row.pk).encoded()
 
 

@@ -119,7 +119,7 @@ def end_all_sessions(user: User) -> None:
 
 
 def forget_session(session_key: str | None) -> None:
-    """Delete the record of a session whose person signed out."""
+    """Delete the record of a session that ended because the person signed out."""
     SignIn.objects.filter(session_key=session_key or "").delete()
     if session_key:
         ledger.record_decision("session", session_digest(session_key))

@@ -142,7 +142,7 @@ def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Cou
 
 
 def concerned(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
-    """Return the conversations whose exports become outdated; None means all."""
+    """Return the conversations whose exports a forget operation makes outdated; None means all."""
     if kind == Kind.FORGET_USER:
         return None
     if "conversations" in payload:

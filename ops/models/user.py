@@ -1,4 +1,4 @@
-"""People with their sign-ins, settings, API keys and webhooks, and the instance itself."""
+"""Models of people, their sign-ins, settings, API keys and webhooks, and of the instance itself."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ def _delete_page(layer: str) -> str:
 
 
 def _switch_texts() -> dict[str, tuple[str, str, str]]:
-    """Return title, `does` and `help` of each switch, in the order of the page."""
+    """Return title, `does` and `help` of each memory switch, in the order of the page."""
     return {
         "longterm_enabled": (
             _("Long-term memory"),

@@ -250,9 +250,9 @@ def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> C
 
     Claiming gives this worker a lease: the right to run the operation until a time that it must
     keep extending. Among operations of the same priority, the oldest is claimed. With `after`, it
-    is the oldest operation of the person who follows this one. Of several operations with the same
-    `serial_key`, only one runs at a time. Raise `IntegrityError` if another worker was faster; the
-    caller's transaction is then rolled back.
+    is the oldest one of the next person, in the order of subjects. Of several operations with the
+    same `serial_key`, only one runs at a time. Raise `IntegrityError` if another worker was faster;
+    the caller's transaction is then rolled back.
     """
     due = [now, list(kinds)]
     following = [] if after is None else [after, *due]

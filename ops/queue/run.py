@@ -173,7 +173,10 @@ def hold_beside(beside: Sequence[Beside]) -> set[int]:
 
 
 def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
-    """Set the locked operations to SUCCEEDED, in the transaction that did their work."""
+    """Set these operations to SUCCEEDED, in the transaction that did their work.
+
+    `hold_beside` must have locked them.
+    """
     if not results:
         return
     now = timezone.now()

@@ -216,7 +216,7 @@ def named(node: Node, key: str) -> list[str]:
 def names_somebody(node: Node) -> bool:
     """Return whether the filter names a user, agent, app or run.
 
-    A filter without a name would match all memories.
+    A filter that names none would match all memories.
     """
     return any(named(node, key) for key in ENTITIES)
 

@@ -159,7 +159,7 @@ def simplified(text: str) -> str:
 
 
 def language(text: str) -> Literal["zh", "en"]:
-    """Return "zh" if the text has at least as many Chinese characters as other words."""
+    """Return "zh" if the text has at least as many Chinese characters as other words, else "en"."""
     chinese = words = 0
     for han, word in _TOKEN.findall(text):
         chinese += len(han)
