@@ -64,7 +64,7 @@ def as_user(
 
     With `changing`, the transaction also takes the person's lock, which is needed to change
     existing rows. With `durable=False`, the commit doesn't wait for the disk. Use this for rows
-    that may be lost if the machine crashes, such as the trace of a recall; nothing is lost if only
+    that may be lost if the machine crashes, such as the record of a search; nothing is lost if only
     the process crashes. With `at_once=False`, the transaction begins together with its first
     statement, which saves a round trip. Raise `RuntimeError` if a transaction is already open,
     since it would be unclear whose it is.

@@ -1,10 +1,10 @@
-"""The hash chain that protects the audit log, and the receipts of forgets, which are part of it.
+"""The hash chain that protects the audit log, and the receipts of forget operations.
 
-Each sealed event contains the hash of the previous one. Adding an event (`ops.audit_log`) never
-waits for others; the event first appears in `UnsealedEvent`. Sealing then gives events their places
-in the chain, in batches and under a lock on the chain's head. An event of a long transaction
-appears when that transaction commits, and is then sealed once. No other module computes the hashes
-of events and receipts.
+Each sealed event contains the hash of the previous one. Receipts are part of the chain too. Adding
+an event (`ops.audit_log`) never waits for others; the event first appears in `UnsealedEvent`.
+Sealing then assigns events their places in the chain, in batches and under a lock on the chain's
+head. An event of a long transaction appears when that transaction commits, and is then sealed once.
+No other module computes the hashes of events and receipts.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def in_trouble(trouble: Trouble, *, now: datetime) -> Q:
 
 
 def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
-    """Return in which way an operation is delayed, or None if it isn't.
+    """Return the way in which an operation is delayed, or None if it isn't.
 
     A step of the operation counts as progress, and so does the loss of a lease.
     """
@@ -64,9 +64,10 @@ def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
 
 
 def stand_still(*, since: datetime) -> bool:
-    """Return whether operations are due or running, but none was claimed or finished since then.
+    """Return whether operations are due or running, but none has made progress.
 
-    Call it inside `as_system`. It can't see that leases were renewed, since those rows are locked.
+    Progress means that one was claimed or finished after `since`. Call this inside `as_system`. It
+    can't see that leases were renewed, since those rows are locked.
     """
     held = webhook_events.HELD_KINDS if webhook_events.deliveries_held_since() else ()
     values = {"since": since, "kinds": sorted(registry.handled_kinds() - {*held})}
@@ -74,7 +75,7 @@ def stand_still(*, since: datetime) -> bool:
 
 
 def waiting_since(operation: Operation) -> datetime:
-    """Return since when the operation has been waiting or making no progress."""
+    """Return the time since which the operation has been waiting or making no progress."""
     waits = operation.status == Status.PENDING
     return operation.run_after if waits else operation.updated_at
 

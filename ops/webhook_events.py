@@ -144,5 +144,5 @@ def resume_deliveries() -> bool:
 
 
 def deliveries_held_since() -> datetime | None:
-    """Return since when deliveries have been held back, or None if they aren't."""
+    """Return the time since which deliveries are held back, or None if they aren't."""
     return Instance.objects.filter(pk=1).values_list("deliveries_held_at", flat=True).first()

@@ -65,7 +65,10 @@ def list_webhooks(user: User | None) -> QuerySet[Webhook]:
 
 
 def find(public_id: str, *, user: User | None) -> Webhook:
-    """Return the webhook with this public id. Raise `NotFound` if this user has none."""
+    """Return the webhook with this public id.
+
+    Raise `NotFound` if it doesn't exist or isn't the given user's.
+    """
     found = list_webhooks(user).filter(public_id=public_id).first()
     if found is None:
         raise NotFound("There is no such webhook.")

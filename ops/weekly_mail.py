@@ -262,9 +262,9 @@ def ask_to_confirm(run: Run) -> None:
 
 @dataclass(frozen=True)
 class Letter:
-    """An email: lines of text that contain no remembered content, and a link.
+    """An email: a few lines of text and a link.
 
-    `stop_url`, if set, is the link to unsubscribe.
+    The lines contain no remembered content. `stop_url`, if set, is the link to unsubscribe.
     """
 
     subject: str
@@ -281,8 +281,8 @@ class NotSent(ProviderError):
 def send(letter: Letter, row: WeeklyMail) -> None:
     """Send an email in the active language. Raise `NotSent` if the mail server refuses it.
 
-    If the connection breaks while the server accepts it, it counts as sent: getting none is better
-    than getting it twice.
+    If the connection breaks while the server is accepting the email, it counts as sent: it is
+    better to get no email than to get it twice.
     """
     message = _message(letter, row)
     connection = get_connection()

@@ -1,4 +1,4 @@
-"""Chat models of any server with OpenAI's chat completions, called by the package `openai`.
+"""Chat models of any server with OpenAI's chat completions, called through the package `openai`.
 
 A circuit breaker stops calls to a failing server for a while. Every failure is raised as a
 `ProviderError` with a message of our own, since the server's message may repeat the input.

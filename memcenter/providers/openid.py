@@ -1,4 +1,4 @@
-"""Sign-in with an account at an OpenID Connect provider, by the package Authlib.
+"""Sign-in with an account at an OpenID Connect provider, through the package Authlib.
 
 Authlib performs the discovery and the code flow with PKCE, state and nonce. It checks signature,
 issuer, audience and age of the ID token. Only the ID token is trusted.

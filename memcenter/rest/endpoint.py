@@ -119,7 +119,7 @@ class Endpoint:
     `without_key` is the query parameter whose token replaces a key. With `while_forgetting`, the
     endpoint also answers while all data of the person is being forgotten. `all_users_for` is the
     scope with which an unbound key may ask about all people. `afterwards` says that the call only
-    writes the trace of its answer, which happens after the response was sent. `adds` says that the
+    writes the record of its answer, which happens after the response was sent. `adds` says that the
     call only inserts rows, so it doesn't take the person's lock. `heavy` counts the call towards a
     separate limit, which also applies to forgetting and exporting. `media` is the content type of
     the body. With `etag`, a GET may send `If-None-Match` (answered by 304), and a write `If-Match`

@@ -71,7 +71,7 @@ def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
 
 @applies_decision("password")
 def _password(decision: Decision) -> bool:
-    """Make the password unusable if the backup contains an older one than the decision.
+    """Make the restored password unusable if it was changed after the backup.
 
     The newer password can't be restored, since the ledger contains no passwords.
     """

@@ -69,7 +69,10 @@ def public_id(key: ApiKey) -> str:
 
 
 def find(key_id: str, *, user: User | None) -> ApiKey:
-    """Return the key with this public id. Raise `NotFound` if this user has no such key."""
+    """Return the key with this public id.
+
+    Raise `NotFound` if it doesn't exist or isn't the given user's.
+    """
     number = key_id.removeprefix(_ID)
     here = key_id.startswith(_ID) and number.isascii() and number.isdigit() and len(number) < 19
     found = of(user).filter(pk=int(number)).first() if here else None
@@ -129,7 +132,7 @@ def authenticate_call(
 ) -> tuple[ApiKey, Person | None] | None:
     """Return the valid key and the person whom the call concerns, or None.
 
-    Both are loaded by one statement. The person is the one that the key is bound to. For an unbound
+    Both are loaded in one statement. The person is the one that the key is bound to. For an unbound
     key it is the person with the external id `named`, if there is one. `extra` is an SQL expression
     about the person, `u`, whose value is stored in `Person.extra`.
     """
@@ -161,7 +164,7 @@ def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) 
 def _load_valid(
     digest: str, *, now: datetime, named: str | None, extra: str
 ) -> tuple[ApiKey, Person | None] | None:
-    """Load the valid key and the person by plain SQL, since every API call starts with this."""
+    """Load the valid key and the person with plain SQL, since every API call starts with this."""
     kinds = ((ApiKey, "k"), (User, "u"), (UserSettings, "s"))
     columns = ", ".join(statements.columns(model, alias) for model, alias in kinds)
     found = statements.first_rows(

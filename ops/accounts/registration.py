@@ -142,7 +142,7 @@ def take_link(token: str) -> SignInLink:
     """Mark the sign-in link as used, and return it.
 
     Of two concurrent calls only one succeeds. Raise `NotFound` if the link is used, expired or
-    unknown, or its person may not sign in by a link any more.
+    unknown, or its person may not sign in with a link any more.
     """
     now = timezone.now()
     living = SignInLink.objects.filter(

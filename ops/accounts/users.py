@@ -140,7 +140,7 @@ def change_password(*, user: User, password: str) -> None:
 
 
 def choose_login(*, user: User, username: str, password: str) -> User:
-    """Set login name and password for a person who has only signed in by links so far.
+    """Set login name and password for a person who has only signed in with links so far.
 
     Raise `Invalid` if they already have a password, or if name or password are invalid.
     """

@@ -80,7 +80,10 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("whose"))
     def whose(self, event: Any) -> str:
-        """Return the name of the person concerned, or the subject id if the account is gone."""
+        """Return the name of the person concerned.
+
+        Return the subject id if the account no longer exists.
+        """
         return event.person or str(event.subject or "")
 
     @admin.display(description=gettext_lazy("finished"))

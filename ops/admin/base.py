@@ -164,7 +164,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows with exactly the typed text in a search field.
+        """Return the rows in which some search field equals the typed text.
 
         Django's own search ignores case, and therefore can't use our indexes.
         """

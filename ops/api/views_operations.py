@@ -109,7 +109,7 @@ def is_over(operation: Operation) -> bool:
 
 
 def event_id(operation: Operation) -> str:
-    """Return an id for the server-sent event that changes whenever the operation changes."""
+    """Return the id of a server-sent event, which differs after each change of the operation."""
     return f"{operation.updated_at.timestamp():.6f}"
 
 

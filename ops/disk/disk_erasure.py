@@ -193,7 +193,7 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
 
 
 def _touched(waiting: Iterable[Receipt]) -> set[str]:
-    """Return the tables from which the forgets with these receipts erased rows."""
+    """Return the tables from which rows were erased, according to these receipts."""
     counted = {table for receipt in waiting for table in receipt.erased.get("database", {})}
     return counted & {place.table for place in places.places()}
 

@@ -1,4 +1,4 @@
-"""Forget a person with all data and the account, and repeat forgets after a restore."""
+"""Forget a person with all data and the account, and repeat forget operations after a restore."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _named_in(session: Mapping[str, Any]) -> set[int]:
 
 
 def reapplies(scope: str) -> Callable[[Again], Again]:
-    """Register the function that repeats forgets of one scope after a restore.
+    """Register the function that repeats forget operations of one kind after a restore.
 
     It must be safe to call repeatedly.
     """
@@ -136,7 +136,7 @@ def reapplies(scope: str) -> Callable[[Again], Again]:
 
 
 def is_older_than_ledger() -> bool:
-    """Return whether this database doesn't know the last forget in the ledger.
+    """Return whether this database lacks the last forget operation in the ledger.
 
     If so, it was restored from an older backup.
     """
@@ -148,7 +148,7 @@ def is_older_than_ledger() -> bool:
 
 
 def reapply_forgets() -> Iterator[Operation]:
-    """Request again each forget in the ledger whose data exists, oldest first.
+    """Enqueue again each forget operation in the ledger whose data exists, oldest first.
 
     People and rows created later aren't affected: subjects and ids are random, and rows without
     such an id are compared by their time. A second run does nothing unless data has come back.

@@ -1,4 +1,4 @@
-"""Receipts of forgets, and the hashes and ids of erased rows, which are kept for later scans."""
+"""Receipts of forget operations, and hashes and ids of erased rows, kept for later scans."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

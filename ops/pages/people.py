@@ -199,9 +199,10 @@ def _login(pk: int) -> User:
 
 
 def _other(request: HttpRequest, pk: int) -> User:
-    """Return a person other than the signed-in owner, else raise `NotFound`.
+    """Return the person with this primary key.
 
-    Nobody may deactivate themselves or hand over to themselves.
+    Raise `NotFound` if they can't sign in, or if it is the signed-in owner: owners may not
+    deactivate themselves or hand over to themselves.
     """
     if pk == person(request).pk:
         raise NotFound("There is nobody else of this number.")

@@ -1,4 +1,4 @@
-"""Sign in by password, link or invitation, register, sign out, and list one's sessions."""
+"""Sign in by password, link or invitation, register, sign out, and list a person's sessions."""
 
 from __future__ import annotations
 
@@ -147,7 +147,10 @@ def _note_wrong_password(name: str) -> None:
 
 
 def is_fresh(request: HttpRequest) -> bool:
-    """Return whether the sign-in was recent, which counts as proof without a password."""
+    """Return whether the person has signed in recently in this session.
+
+    For people without a password, this replaces the password as a proof of identity.
+    """
     begun = request.session.get(_SIGNED_IN_AT, 0)
     return timezone.now().timestamp() - float(begun) < FRESH_SECONDS
 
@@ -381,7 +384,7 @@ def _show_link_over(request: HttpRequest, *, days: int = 0) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def first_password(request: HttpRequest) -> HttpResponse:
-    """Let a person who signed in by a link choose a login name and a password."""
+    """Let a person who signed in with a link choose a login name and a password."""
     if person(request).has_usable_password():
         return redirect("session_list")
     if not is_fresh(request):

@@ -1,4 +1,4 @@
-"""Show in words how much data of a person is stored.
+"""Show in words how much data about a person is stored.
 
 The registry of personal data guarantees that no kind is missing.
 """

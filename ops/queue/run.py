@@ -66,7 +66,7 @@ class LeaseLost(Exception):
 
 
 class GiveWay(Exception):
-    """Raised by a long handler if a forget operation of the same person is queued.
+    """Raised by a long handler if a forget operation for the same person is queued.
 
     The operation is then queued again, and the forget operation runs first.
     """
@@ -163,9 +163,9 @@ def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
 
 
 def hold_beside(beside: Sequence[Beside]) -> set[int]:
-    """Lock those of these operations that are still queued; return their keys.
+    """Lock those operations that are still queued; return their keys.
 
-    The caller may do the work of these only.
+    The caller may do the work of the locked ones only.
     """
     if not beside:
         return set()

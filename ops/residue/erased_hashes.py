@@ -204,7 +204,7 @@ def keep_disk_traces(operation: Operation, texts: Iterable[str]) -> None:
 
 
 def close_disk_key() -> None:
-    """Close the current key for the scan of raw files, so that later forgets use a new one."""
+    """Close the current key for the scan of raw files; later operations use a new one."""
     statements.rows(_CLOSE_DISK_KEY)
 
 

@@ -103,7 +103,7 @@ class Fingerprints:
         return [Held(int(number), values[owners == number]) for number in enough]
 
     def within(self, leaves: Sequence[str], *, short: bool = True) -> Hashes:
-        """Return the known hashes that occur in a field."""
+        """Return those hashes of the known texts that occur in a field."""
         if not self._values.size:
             return self._values
         wanted = set(self._of(leaves, short=short))

@@ -39,7 +39,7 @@ class ResidueFound(ApplicationError):
 
 
 class OthersErase(TryAgain):
-    """Residue was found, but another queued forget operation of the same person may erase it."""
+    """Residue was found, but another queued forget operation for the same person may erase it."""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class ExternalStore(Protocol):
     def name(self) -> str: ...
 
     def is_used(self) -> bool:
-        """Return whether the store may contain anything, found out by one statement."""
+        """Return whether the store may contain anything. Runs a single statement."""
 
     def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
         """Erase from the store those rows of a person that the database has erased.

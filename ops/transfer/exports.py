@@ -110,7 +110,7 @@ def is_ready(export: Export) -> bool:
 def start_export(run: Run, *, user: User) -> Export | None:
     """Begin an attempt: delete the file of the previous attempt, and choose a new file name.
 
-    Return None if the export is finished or was deleted. Raise `GiveWay` if a forget operation of
+    Return None if the export is finished or was deleted. Raise `GiveWay` if a forget operation for
     the person is due.
     """
     give_way(user)
@@ -145,7 +145,7 @@ def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: i
 
 
 def give_way(user: User) -> None:
-    """Raise `GiveWay` if a forget operation of the person is running or will soon run."""
+    """Raise `GiveWay` if a forget operation for the person is running or will soon run."""
     due = Q(status=Status.PENDING, run_after__lte=timezone.now() + _SOON)
     with as_system():
         forgets = Operation.objects.filter(subject=user.subject, priority=Priority.FORGET)
@@ -218,7 +218,7 @@ class Writer:
     """Writes the rows of one person, or of one conversation, in chunks.
 
     After each chunk no transaction is open, the lease is checked, and the export is ended by
-    `GiveWay` if a forget operation of the same person is queued.
+    `GiveWay` if a forget operation for the same person is queued.
     """
 
     def __init__(self, run: Run, *, user: User, conversation: int | None) -> None:
@@ -312,7 +312,7 @@ class Writer:
 def _head(user: User, *, conversation: int | None) -> dict[str, Any]:
     """Return the first part of an export: whose it is, when and how it was made.
 
-    It also says whether any forget operation of the person is unfinished. Raise `NotFound` if the
+    It also says whether any forget operation for the person is unfinished. Raise `NotFound` if the
     person is being forgotten.
     """
     if User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists():

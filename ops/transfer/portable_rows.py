@@ -262,7 +262,10 @@ class Loading:
             self._renamed[old] = new
 
     def text_in(self, text: str) -> str:
-        """Return the text with each public id that this import changed replaced by the new id."""
+        """Return the text with changed public ids replaced by the new ones.
+
+        An import changes a row's id if a row of another person already has it.
+        """
         if not self._renamed:
             return text
         return OUR_ID.sub(lambda found: self._renamed.get(found[0], found[0]), text)

@@ -118,7 +118,8 @@ def best(
 ) -> list[Found]:
     """Return the memories that match a query best, with the highest score first.
 
-    A trace of the search is recorded for each user whose memories were searched.
+    For each user whose memories were searched, a trace is recorded: what was searched for and
+    found.
     """
     found: list[Found] = []
     for user in people:

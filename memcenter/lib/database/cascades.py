@@ -114,9 +114,9 @@ def _leads_any(columns: Sequence[tuple[str, type[Model]]], numbers: dict[type[Mo
 
 
 def _loosening(table: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
-    """Return the UPDATE that sets the table's foreign keys to deleted rows to NULL.
+    """Return the UPDATE that clears the table's foreign keys that point to deleted rows.
 
-    One UPDATE sets all of its columns, since a statement may change each row only once.
+    One UPDATE clears all of these columns, since a statement may change each row only once.
     """
     changes = ", ".join(
         f'"{name}" = CASE WHEN {_leads(name, numbers[parent])} THEN NULL ELSE "{name}" END'

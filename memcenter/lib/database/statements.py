@@ -1,6 +1,6 @@
 """Plain SQL for frequent queries: prepared statements that return rows as tuples.
 
-Building such a statement by the ORM takes longer than running it.
+Building such a statement with the ORM takes longer than running it.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def _cursor_of(server: Any) -> _Cursor:
 
 
 def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[Any, ...]]:
-    """Run the statement by Django's cursor, so that it is logged and passes Django's wrappers."""
+    """Run the statement through Django's cursor, which logs it and applies Django's wrappers."""
     raw: Any = _Cursor(connection.connection)
     raw.execute = partial(raw.execute, prepare=prepare)
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
@@ -288,7 +288,7 @@ def _begun(server: Any, text: str) -> bool:
 
 
 def insert(instances: Sequence[Row]) -> None:
-    """Insert new rows of one model by one statement, and set their ids.
+    """Insert new rows of one model in one statement, and set their ids.
 
     This is much faster than `bulk_create`, but supports neither conflicts nor model inheritance.
     """
@@ -338,7 +338,7 @@ class IdOf:
 
 
 def insert_together(instances: Sequence[Model]) -> None:
-    """Insert new rows of several models by one statement, and set their ids.
+    """Insert new rows of several models in one statement, and set their ids.
 
     A row may refer to rows before it, by a foreign key or by an `IdOf` as the value of a field. Row
     security policies and triggers of one row can't see the others yet.
