@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Run a Django command, with the data folder's databases unless DATABASE_URL is set."""
+"""Run a Django command; without DATABASE_URL, use the databases in the data folder."""
 
 from memcenter.command_line import manage
 

@@ -1,4 +1,4 @@
-"""`python -m memcenter` is the console command `memcenter`."""
+"""`python -m memcenter` does the same as the console command `memcenter`."""
 
 from memcenter.command_line import main
 

@@ -1,4 +1,4 @@
-"""Celery's beat scheduler. It only sends messages and loads neither tasks nor Django apps."""
+"""Celery's beat scheduler. It only sends messages, and loads neither tasks nor Django apps."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The Celery app. Its tasks process the outbox in PostgreSQL; their messages carry no data."""
+"""The Celery app. Its tasks process the operations in PostgreSQL; task messages carry no data."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 """The command line: `manage.py` and the console command `memcenter`.
 
-Both run Django commands and use the data folder's databases unless DATABASE_URL is set.
+Both run Django commands. If DATABASE_URL isn't set, they use the databases in the data folder.
 """
 
 import contextlib
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def manage() -> None:
-    """Run the Django command of `sys.argv`."""
+    """Run the Django command given in `sys.argv`."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
     if command == "serve":
@@ -81,9 +81,10 @@ def _version() -> str:
 
 
 def _mark_as_supervisor() -> None:
-    """Re-execute this process with the data folder in its environment, for child processes.
+    """Re-execute this process with the data folder in an environment variable.
 
-    The kernel only shows the environment that a process started with.
+    Child processes inherit the variable, which identifies them later. Setting it without a new
+    execution wouldn't help: the kernel only shows the environment that a process started with.
     """
     from memcenter.embedded.process import MARK
 
@@ -104,7 +105,10 @@ _MEMORY = {
 
 
 def _set_defaults_for_agents() -> None:
-    """Set the default owner and project, before the settings read the environment."""
+    """Set the default owner and project in the environment, unless they are already set.
+
+    Must run before the settings are loaded from the environment.
+    """
     from memcenter.embedded.databases import FOR_AGENTS
 
     for name, value in FOR_AGENTS.items():

@@ -1,4 +1,4 @@
-"""Middleware functions, in the order of `settings.MIDDLEWARE`, and the pages' context."""
+"""Middleware functions, in the order of `settings.MIDDLEWARE`, and the pages' template context."""
 
 import zoneinfo
 from collections.abc import Callable
@@ -36,13 +36,16 @@ _LOOSE_POLICY = (
 
 
 def middleware(answer: Answer) -> Callable[[Handler], Handler]:
-    """Turn a function of the request and the next handler into a middleware."""
+    """Convert a function of the request and the next handler to a Django middleware."""
     return lambda get_response: lambda request: answer(request, get_response)
 
 
 @middleware
 def health_check(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Answer `/healthz` before anything else; it only shows that the process responds."""
+    """Answer `/healthz`, before any other middleware runs.
+
+    The answer only shows that the process responds.
+    """
     if request.path == "/healthz":
         return HttpResponse("ok\n", content_type="text/plain")
     return get_response(request)
@@ -50,7 +53,7 @@ def health_check(request: HttpRequest, get_response: Handler) -> HttpResponse:
 
 @middleware
 def request_id(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Assign each request an id, for its log lines and the response."""
+    """Assign an id to each request; it appears in log lines and in the response."""
     with telemetry.of_request(request.headers.get(telemetry.REQUEST_ID, "")) as name:
         with telemetry.request_span(request) as answered:
             response = answered(get_response(request))
@@ -60,7 +63,7 @@ def request_id(request: HttpRequest, get_response: Handler) -> HttpResponse:
 
 @middleware
 def client_address(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Set the client's address as seen by the outermost of our own proxies."""
+    """Set REMOTE_ADDR to the client's address as reported by our own outermost proxy."""
     passed = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
     if 0 < settings.PROXIES <= len(passed):
         request.META["REMOTE_ADDR"] = passed[-settings.PROXIES].strip()
@@ -77,10 +80,10 @@ def content_security_policy(request: HttpRequest, get_response: Handler) -> Http
 
 @middleware
 def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Call the view directly for an API call with a key.
+    """Call the view directly if the request is an API call with a key.
 
-    Sessions, CSRF tokens, sign-in and messages belong to pages. For such a call, the middlewares
-    that follow in `settings.MIDDLEWARE` would only take time.
+    This skips the middleware that follows in `settings.MIDDLEWARE`: sessions, CSRF tokens, sign-in
+    and messages are needed for pages only.
     """
     if not _brings_a_key(request):
         return get_response(request)
@@ -96,9 +99,10 @@ def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpRespons
 
 @middleware
 def compressed_lists(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Compress the admin and the API reference, whose rows repeat the same markup.
+    """Compress the admin's pages and the API reference, where most markup is repeated.
 
-    Other pages echo what a person typed beside secrets, which compression could reveal (BREACH).
+    Other pages aren't compressed. They contain secrets together with text that a person typed, and
+    the size of the compressed page could reveal a secret (the BREACH attack).
     """
     if not request.path.startswith(("/admin/", "/api/docs/")):
         return get_response(request)
@@ -120,7 +124,7 @@ def _of_the_view(request: HttpRequest) -> HttpResponse:
 
 @middleware
 def who_acts(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Set the actor for the audit log; for API calls the key sets it."""
+    """Set the actor for the audit log; in API calls, authentication sets the key later."""
     if request.path.startswith(("/api/", "/v1/")):
         audit_log.set_actor("visitor", "api")
     else:
@@ -138,7 +142,10 @@ def _actor_of(request: HttpRequest) -> tuple[str, str]:
 
 @middleware
 def staff_second_step(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Redirect staff without a second factor to set one up, if the setting requires it."""
+    """Redirect staff without a second factor to the page where they can set one up.
+
+    Applies to the admin and the page People, if the setting requires a second factor.
+    """
     is_theirs = request.path.startswith(("/admin/", "/people/"))
     if settings.STAFF_SECOND_STEP and is_theirs and _lacks(request):
         messages.warning(
@@ -158,7 +165,7 @@ def _lacks(request: HttpRequest) -> bool:
 
 @middleware
 def personal_settings(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Activate the signed-in person's language and time zone."""
+    """Activate the language and time zone of the signed-in person."""
     if request.path.startswith("/api/") or not request.user.is_authenticated:
         return get_response(request)
     own = users.settings_of(request.user)
@@ -171,7 +178,10 @@ def personal_settings(request: HttpRequest, get_response: Handler) -> HttpRespon
 
 
 def personal(request: HttpRequest) -> dict[str, Any]:
-    """Return the template variables of every page; `language_model` is empty for bundled rules."""
+    """Return the template variables that every page needs.
+
+    `language_model` is empty if the bundled rules are used instead of a model.
+    """
     own = getattr(request, "user_settings", None)
     chosen = own.theme if own else request.COOKIES.get("theme", "")
     return {

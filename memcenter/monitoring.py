@@ -1,8 +1,8 @@
 """`/readyz` reports whether this instance works; `/metrics` returns figures for Prometheus.
 
-The figures contain only numbers and our own names, no personal data. They are counted in
-PostgreSQL, so every process returns the same. Each statement reads an index of recent or unfinished
-rows.
+The figures consist of numbers and of names from our code; they contain no personal data. They are
+counted in PostgreSQL, so every process returns the same ones. Each query reads an index of recent
+or unfinished rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ops.tasks import HEARTBEAT_KEY
 
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
-    """Answer 200 if every part works, else 503; each part reports `ok` or its problem."""
+    """Return 200 if every check passes, else 503, with `ok` or the problem for each check."""
     states = {name: check() or "ok" for name, check in CHECKS.items()}
     good = all(state == "ok" for state in states.values())
     return JsonResponse(
@@ -68,7 +68,10 @@ def _worker() -> str:
 
 
 def _operations() -> str:
-    """Check that operations progress, since a worker may answer while all its processes hang."""
+    """Return a problem if operations are due but none makes progress, else an empty text.
+
+    A worker may still answer although all of its processes hang.
+    """
     try:
         if cache.get(RENEWED_KEY):
             return ""
@@ -102,7 +105,7 @@ Gauge = tuple[str, str, list[Sample]]
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer calls with the token; any other call gets a 404."""
+    """Return the figures if the request has the right token, else a 404."""
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     wanted = settings.METRICS_TOKEN
     if not wanted or not hmac.compare_digest(given.encode(), wanted.encode()):

@@ -1,6 +1,6 @@
-"""The storage of collected static files: merges the stylesheet with the files it imports.
+"""The storage of collected static files, which merges the stylesheet with the files it imports.
 
-On a slow connection each import delays the page. In development the files stay separate.
+Each import would delay the page on a slow connection. In development the files are separate.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _IMPORT = re.compile(r'@import url\("([\w./-]+)"\) layer\((\w+)\);')
 
 
 class StaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """Hashed names, compressed copies, and a stylesheet without imports."""
+    """Stores files under hashed names, with compressed copies and a merged stylesheet."""
 
     def post_process(
         self, paths: dict[str, tuple[Storage, str]], dry_run: bool = False, **options: Any
@@ -33,7 +33,7 @@ class StaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[
 
 
 def _layer(paths: Mapping[str, tuple[Storage, str]], match: re.Match[str]) -> str:
-    """Return the imported file as a block of its layer."""
+    """Return the content of an imported file, wrapped in a block of its cascade layer."""
     name = str(PurePosixPath(STYLESHEET).parent / match[1])
     return f"@layer {match[2]} {{\n{_read(paths, name)}}}\n"
 

@@ -1,8 +1,9 @@
-"""Log formats, the request id that connects the lines of one request, and OpenTelemetry spans.
+"""Log formats, the request id that all log lines of a request share, and OpenTelemetry spans.
 
-Lines contain ids, never content. Spans contain routes, kinds, times and outcomes: no content, no
-URLs with ids. Only the type and place of an exception are recorded, since its message may quote
-user input. Everything caused by one request is one trace, named by the request's id.
+Log lines contain ids, never content. Spans contain routes, kinds, times and outcomes, but neither
+content nor URLs, which contain ids. Only the type and the place of an exception are recorded, since
+its message may quote user input. Everything caused by one request belongs to one trace, whose id is
+the request id.
 """
 
 from __future__ import annotations
@@ -37,9 +38,10 @@ REQUEST_ID = "X-Request-ID"
 
 @contextmanager
 def of_request(given: str) -> Iterator[str]:
-    """Set the request id for everything logged inside; an id given by a proxy is kept.
+    """Set the request id for everything that is logged in the block, and yield it.
 
-    Operations enqueued inside, and calls of models and webhooks, carry the id too.
+    An id given by a proxy is used if it has the usual form, else a new one. Operations enqueued in
+    the block, model calls and webhook deliveries carry it too.
     """
     chosen = given if _SENDABLE.fullmatch(given) else uuid.uuid4().hex
     token = _request_id.set(chosen)
@@ -50,17 +52,20 @@ def of_request(given: str) -> Iterator[str]:
 
 
 def request_id() -> str:
-    """Return the id of the original request, or an empty string."""
+    """Return the id of the current request, or of the request that enqueued this operation.
+
+    Return an empty string if there is none.
+    """
     return _request_id.get()
 
 
 def passed_on() -> dict[str, str]:
-    """Return the headers that pass the request id on."""
+    """Return the headers that pass the request id on to other services."""
     return {REQUEST_ID: _request_id.get()} if _request_id.get() else {}
 
 
 class WithRequest(logging.Filter):
-    """Adds the id of the request, or `-`, to each line."""
+    """Adds the request id, or `-`, to each log line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = _request_id.get() or "-"
@@ -68,7 +73,7 @@ class WithRequest(logging.Filter):
 
 
 class JsonLines(logging.Formatter):
-    """Formats each line as a JSON object for log collectors."""
+    """Formats each log line as a JSON object, for log collectors."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -88,9 +93,9 @@ class JsonLines(logging.Formatter):
 
 
 def watch_slow_queries() -> None:
-    """Log statements slower than the setting, without their values, on every connection.
+    """Log every SQL statement that is slower than the setting, without its values.
 
-    Off by default, since it disables the fast path of hot statements.
+    Off by default, since it disables the faster execution in `memcenter.lib.database.statements`.
     """
     if settings.SLOW_QUERY_MS:
         connection_created.connect(_watch, dispatch_uid="slow queries")
@@ -120,7 +125,7 @@ Attributes = Mapping[str, str | int]
 
 @contextmanager
 def span(name: str, attributes: Attributes) -> Iterator[Any]:
-    """Trace the block; yield the span, or None if tracing is off."""
+    """Trace the block as a span. Yield the span, or None if tracing is off."""
     if not settings.OTEL_ENDPOINT:
         yield None
         return
@@ -142,7 +147,7 @@ def span(name: str, attributes: Attributes) -> Iterator[Any]:
 
 @contextmanager
 def request_span(request: HttpRequest) -> Iterator[Callable[[HttpResponse], HttpResponse]]:
-    """Trace a request; yield a function that records the response."""
+    """Trace a request. Yield a function that must be called with the response."""
     with span(str(request.method), {"http.request.method": str(request.method)}) as current:
 
         def answered(response: HttpResponse) -> HttpResponse:
@@ -154,7 +159,10 @@ def request_span(request: HttpRequest) -> Iterator[Callable[[HttpResponse], Http
 
 
 def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
-    """Record the declared route, never the path, which contains ids."""
+    """Record the route and the status of the response in the span.
+
+    The path isn't recorded, since it contains ids.
+    """
     match = request.resolver_match
     route = f"/{match.route}" if match else ""
     current.update_name(f"{request.method} {route}".strip())
@@ -170,7 +178,7 @@ def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
 def provider(endpoint: str) -> TracerProvider:
     """Return the tracer provider of this process, created for the first span.
 
-    It isn't the global provider, since libraries would write arbitrary content into their spans.
+    It isn't installed as the global provider, since libraries would then add arbitrary content.
     """
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
@@ -199,5 +207,5 @@ def provider(endpoint: str) -> TracerProvider:
 
 
 def _number(name: str) -> int:
-    """Return the request id as a trace id, or 0 (invalid) if it has another form."""
+    """Return the request id as a trace id, or 0 (an invalid one) if it isn't 32 hex digits."""
     return int(name, 16) if len(name) == _TRACE_ID_DIGITS else 0

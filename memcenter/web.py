@@ -1,9 +1,8 @@
-"""Granian with a reload during which a process always listens.
+"""The web server Granian, changed so that some process is always listening during a reload.
 
-    python -m memcenter.web --interface wsgi ... memcenter.wsgi:application
-
-accepts Granian's own options. On SIGHUP, Granian ends an old process a fixed time after it started
-the new one, which may still be loading then. This server waits until the new process listens.
+`python -m memcenter.web --interface wsgi ... memcenter.wsgi:application` accepts Granian's own
+options. On SIGHUP, Granian starts a new process and ends the old one a fixed time later, when the
+new process may still be loading. This server waits until the new process listens.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class WebServer(MPServer):
         return worker
 
     def _wait_for(self, worker: Any) -> None:
-        """Wait until the process listens or has ended, or the server stops."""
+        """Wait until the process listens, has ended, or the server itself is stopped."""
         while worker.is_alive() and not self.interrupt_signal:
             if _is_listening(worker._id(), self.bind_port):
                 return

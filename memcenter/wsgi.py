@@ -23,7 +23,7 @@ process.end_when_stuck(settings.WEB_STUCK_SECONDS)
 
 
 def _warm_up() -> None:
-    """Load the models and the dictionaries now, since the first request would wait for them."""
+    """Load models and dictionaries now, so that the first request needn't wait for them."""
     from memories.language_steps import preload
 
     preload()

@@ -1,28 +1,30 @@
-"""Open transactions for one person or for the system. Only this module opens them.
+"""Open transactions for one person or for the system. No other module opens transactions.
 
-The policies of `memcenter.lib.database.schema` compare rows with `memcenter.user`. Work across
-users (claiming, sweeps, administration) switches to a separate role inside its transaction.
+The row security policies of `memcenter.lib.database.schema` compare the owner of a row with the
+setting `memcenter.user`. Work that concerns several people (claiming operations, periodic sweeps,
+administration) switches to a separate database role inside its transaction.
 
 Transactions that lock shared rows take their locks in this order, so that no deadlock is possible:
 
-1. The person: `lock_person`, or `as_user(changing=True)` at the start of the transaction. A
-   transaction that changes or erases a person's existing rows takes this lock before it locks any
-   of them, so changes of one person run one after the other. Recording, recalling and reading
-   don't take it; they wait for no forget and no worker.
-2. The person's row in `ops_user`. A forget increments a counter there (`erasure.start`), and data
-   that was read before a forget is written only while that row is locked (`STILL_THERE`). A
-   transaction that ends an ownership locks the rows of all owners, by id
-   (`users.check_not_last_owner`).
+1. The person's lock: `lock_person`, or `as_user(changing=True)` at the start of the transaction. A
+   transaction that changes or erases existing rows of a person takes this lock before it locks any
+   of them, so changes to one person's data run one after the other. Recording, recalling and
+   reading don't take it, so they never wait for a forget operation or a worker.
+2. The person's row in `ops_user`. Each request to forget increments a counter there
+   (`erasure.start`). Data that was read before such a request is written only while that row is
+   locked and the counter is unchanged (`STILL_THERE`). A transaction after which somebody is no
+   longer an owner locks the rows of all owners, by id (`users.check_not_last_owner`).
 3. The operation under whose lease the work is done (`Run.applying`).
-4. Other advisory locks: an idempotency key, a person's notes, files and projects, a vector space.
+4. Other advisory locks: an idempotency key, a person's notes, files and projects, and the vectors
+   of one embedder.
 5. A conversation, then its messages and turns, then memories and the rows that belong to them.
    Recording locks the person's settings, the conversation and its messages, and nothing else. A
-   recall counts an access only if nobody holds the memory.
+   recall counts an access to a memory only if nobody has locked that memory.
 6. The head of the audit log's chain (`audit_chain.hold`).
 
-An import takes too long to lock the person. It takes locks of earlier steps only if it doesn't have
-to wait for them. `tests/rules/test_lock_order.py` checks the locks of every call, form, tool and
-operation.
+An import takes too long to hold the person's lock. It takes locks of earlier steps only if it
+doesn't have to wait for them. `tests/rules/test_lock_order.py` checks the locks taken by every API
+call, form, tool and operation.
 """
 
 from abc import ABC, abstractmethod
@@ -58,13 +60,14 @@ _SOFTLY = "set_config('synchronous_commit', 'off', true)"
 def as_user(
     user: User, *, durable: bool = True, changing: bool = False, at_once: bool = True
 ) -> Iterator[None]:
-    """Open a transaction of one person. Leave it before any model call.
+    """Open a transaction for one person. Leave it before calling a model.
 
-    `changing` also takes the person's lock, for changes of existing rows. With `durable=False` the
-    commit doesn't wait for the disk. It is for rows that a crash of the machine may lose, such as
-    the trace of a recall; a crash of the process loses nothing. Without `at_once` the transaction
-    begins with its first statement, which saves a round trip. Raise `RuntimeError` if a transaction
-    is already open, since its person would be unclear.
+    With `changing`, the transaction also takes the person's lock, which is needed to change
+    existing rows. With `durable=False`, the commit doesn't wait for the disk. Use this for rows
+    that may be lost if the machine crashes, such as the record of a search; nothing is lost if only
+    the process crashes. With `at_once=False`, the transaction begins together with its first
+    statement, which saves a round trip. Raise `RuntimeError` if a transaction is already open,
+    since it would be unclear whose it is.
     """
     with transaction.atomic(durable=True):
         lock = (_LOCK_PERSON.format(int(user.pk)),) if changing else ()
@@ -79,9 +82,9 @@ def as_user(
 
 
 def lock_person(user: User) -> None:
-    """Lock the person's rows against other changes until the transaction ends.
+    """Take the person's lock until the transaction ends, so that nobody else changes their rows.
 
-    Call it before any of the rows is locked. A second call in one transaction is free.
+    Call it before locking any of the rows. A second call in the same transaction costs nothing.
     """
     if _locked.get() != user.pk:
         statements.rows(f"SELECT {_LOCK_PERSON.format(int(user.pk))}")
@@ -91,7 +94,7 @@ def lock_person(user: User) -> None:
 
 @contextmanager
 def within(user: User, *, durable: bool = True, at_once: bool = True) -> Iterator[None]:
-    """Join the person's open transaction, or open one like `as_user`."""
+    """Use the person's open transaction, or open one as `as_user` does."""
     if _whose.get() == user.pk:
         yield
         return
@@ -108,7 +111,7 @@ def _begun(text: str, *, at_once: bool) -> AbstractContextManager[None]:
 
 @contextmanager
 def as_system(*, durable: bool = True) -> Iterator[None]:
-    """Open a transaction that may access every person's rows; `durable` as in `as_user`."""
+    """Open a transaction that may access the rows of all people; `durable` as in `as_user`."""
     with transaction.atomic(durable=True):
         statements.begin(_entering("role", settings.SYSTEM_ROLE, durable=durable))
         with _ending():
@@ -117,10 +120,10 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 
 @contextmanager
 def among_everybody() -> Iterator[None]:
-    """Read every person's rows inside a person's transaction.
+    """Allow the block to read the rows of all people, inside the transaction of one person.
 
-    Used to check that a name is unique and that an owner is left. The rows are never shown, and
-    nothing is written. A system transaction can read them anyway.
+    It is used to check that a name is unique or that an owner is left. The rows that it finds are
+    never shown, and nothing is written. In a transaction of the system it changes nothing.
     """
     if _whose.get() is None:
         yield
@@ -140,22 +143,25 @@ def _entering(name: str, value: str, *more: str, durable: bool) -> str:
 
 
 def last_acts() -> Sequence[Callable[[], object]]:
-    """Return the actions pending for the end of the open transaction, if one of ours is open."""
+    """Return the actions registered by `before_commit` for the open transaction.
+
+    Return none if no transaction opened by this module is open.
+    """
     return _last_acts.get() or ()
 
 
 class LastStatement(ABC):
-    """A statement at the end of a transaction, sent together with other such statements.
+    """A statement that runs at the end of a transaction, together with others of its kind.
 
     Pass it to `before_commit`.
     """
 
     @abstractmethod
     def statement(self) -> tuple[str, Sequence[Any]]:
-        """Return the SQL and its values."""
+        """Return the SQL text and its values."""
 
     def answered(self, rows: Sequence[tuple[Any, ...]]) -> None:  # noqa: B027 (few need it)
-        """Process the rows that the statement returned."""
+        """Process the rows that the statement has returned."""
 
     def __call__(self) -> None:
         self.answered(statements.rows(*self.statement()))
@@ -163,12 +169,15 @@ class LastStatement(ABC):
 
 @dataclass
 class Gathered(LastStatement):
-    """A statement that collects the ids of all equal statements in the same transaction."""
+    """A statement for a list of ids, run once at the end of the transaction.
+
+    All equal statements registered in the transaction are combined into one, which gets all ids.
+    """
 
     ids: list[str] = field(default_factory=list, compare=False, kw_only=True)
 
     def add(self, id_: str) -> None:
-        """Add the id to an equal pending statement, or make this one pending."""
+        """Add the id to an equal statement that is already registered, or register this one."""
         waiting = (act for act in last_acts() if isinstance(act, Gathered) and act == self)
         if (same := next(waiting, None)) is not None:
             same.ids.append(id_)
@@ -178,7 +187,10 @@ class Gathered(LastStatement):
 
 
 def before_commit(act: Callable[[], object]) -> None:
-    """Call `act` at the end of the open transaction, or at once if none of ours is open."""
+    """Call `act` at the end of the open transaction.
+
+    If no transaction opened by this module is open, call it at once in a transaction of its own.
+    """
     waiting = _last_acts.get()
     if waiting is not None:
         waiting.append(act)

@@ -1,9 +1,10 @@
-"""The hash chain of the audit log, and the receipts of forgets, sealed in it.
+"""The hash chain that protects the audit log, and the receipts of forget operations.
 
-Each sealed event holds the hash of the previous one. Events are appended without waiting
-(`ops.audit_log`). Sealing assigns them their places in batches, under the lock of the chain's head.
-Events of a late transaction appear in `UnsealedEvent` with its commit and are sealed once. Only
-this module computes hashes of events and receipts.
+Each sealed event contains the hash of the previous one. Receipts are part of the chain too. Adding
+an event (`ops.audit_log`) never waits for others; the event first appears in `UnsealedEvent`.
+Sealing then assigns events their places in the chain, in batches and under a lock on the chain's
+head. An event of a long transaction appears when that transaction commits, and is then sealed once.
+No other module computes the hashes of events and receipts.
 """
 
 from __future__ import annotations
@@ -58,14 +59,14 @@ class Link:
 
 @dataclass(frozen=True)
 class Tail:
-    """The number of unsealed events and the key of the oldest."""
+    """The events that aren't sealed yet: their number and the key of the oldest."""
 
     count: int
     first: int | None
 
 
 def seal() -> int:
-    """Seal all waiting events, one transaction for each batch; return their number."""
+    """Seal all unsealed events, each batch in a transaction of its own; return their number."""
     count = 0
     while True:
         with as_system():
@@ -85,8 +86,8 @@ def _seal_batch() -> int:
 def hold() -> Link:
     """Lock the chain's head until the transaction ends, and return the newest link.
 
-    Take this lock last. Only sealing and issuing a receipt wait for it. The row is created on first
-    use.
+    Take this lock after all others. Only sealing and issuing a receipt need it. The row is created
+    on first use.
     """
     found = statements.rows(_HEAD)
     if not found:
@@ -97,7 +98,7 @@ def hold() -> Link:
 
 
 def add(events: Sequence[AuditEvent], *, after: Link) -> None:
-    """Seal these events in this order, after the locked newest link."""
+    """Seal these events in the given order, after the newest link, which must be locked."""
     if not events:
         return
     seals = []
@@ -115,15 +116,15 @@ def add(events: Sequence[AuditEvent], *, after: Link) -> None:
 
 
 def hash_of_event(event: AuditEvent, *, number: int, previous_hash: str) -> str:
-    """Return the SHA-256 of every column except the key, with the place in the chain."""
+    """Return the SHA-256 of an event: all columns except the key, and its place in the chain."""
     place = {"previous_hash": previous_hash, **({"number": number} if number > 0 else {})}
     return _digest({**_columns(event), **place})
 
 
 def hash_of_receipt(receipt: Receipt) -> str:
-    """Return the SHA-256 of every column except the key and the hash itself.
+    """Return the SHA-256 of a receipt: all columns except the key and the hash itself.
 
-    Columns added later count only if they aren't empty.
+    Columns that were added to the table later are left out if they are empty.
     """
     values = _columns(receipt)
     return _digest({name: value for name, value in values.items() if name not in _LATER or value})
@@ -142,7 +143,7 @@ def _plain(value: Any) -> Any:
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-    """Hash the values as JSON with sorted names."""
+    """Return the SHA-256 of the values, written as JSON with sorted names."""
     return hashlib.sha256(orjson.dumps(values, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -152,18 +153,19 @@ def tail() -> Tail:
 
 
 def first_break() -> str | None:
-    """Return the id of the first broken event or receipt, or None if the chain is intact.
+    """Return the id of the first event or receipt that was tampered with, or None.
 
-    This finds an event or receipt that was changed, moved, removed or cut off the end, and an event
-    that is neither sealed nor waiting. An event removed before it was sealed can't be found.
+    This detects an event or receipt that was changed, moved, removed, or cut off at the end, and an
+    event that is neither sealed nor waiting. It can't detect an event that was removed before it
+    was sealed.
     """
     return _broken_link(AuditHead.objects.first()) or _stray()
 
 
 def _broken_link(head: AuditHead | None) -> str | None:
-    """Check the links.
+    """Return the first broken link of the chain, or None.
 
-    `head` must be read first, so that links sealed in the meantime don't count as a break.
+    `head` must be read before the links, so that links added meanwhile don't count as a break.
     """
     last, place = Link(0, ""), "the end"
     for sealed in chain.from_iterable(_links()):
@@ -181,7 +183,7 @@ def _broken_link(head: AuditHead | None) -> str | None:
 
 @dataclass(frozen=True)
 class _Sealed:
-    """A link with its event or receipt, if that exists."""
+    """A link of the chain with its event and receipt, if they still exist."""
 
     link: Link
     previous_hash: str
@@ -204,7 +206,7 @@ class _Sealed:
 
 
 def _links() -> Iterator[list[_Sealed]]:
-    """Yield all links in order, read in batches."""
+    """Yield batches of all links, in order."""
     last: int | None = None
     while True:
         rest = AuditSeal.objects.order_by("number")
@@ -233,10 +235,11 @@ def _stray() -> str | None:
 
 
 def note_step(operation: Operation, *, step: str, counts: Counts) -> None:
-    """Store the counts of a step, in the transaction that erased the rows.
+    """Store how many rows a step has erased, in the transaction that erased them.
 
-    A repeated step adds to its counts. `counts` has a key per table, or `store:what` outside the
-    database. `operation` is the claimed row: only the attempt that holds the lease writes to it.
+    If the step runs again, its counts are added up. The keys of `counts` are tables, or
+    `store:what` for other stores. `operation` must be the claimed row: only the attempt that holds
+    the lease may write to it.
     """
     done = operation.steps_done
     same: dict[str, Any] = next((entry for entry in done if entry["step"] == step), {})
@@ -250,7 +253,7 @@ def note_step(operation: Operation, *, step: str, counts: Counts) -> None:
 
 
 def erased_by(operation: Operation) -> dict[str, dict[str, int]]:
-    """Return the counts of all steps so far, by store."""
+    """Return the counts of all steps so far, by store and then by table."""
     erased: dict[str, dict[str, int]] = {}
     for step in operation.steps_done:
         for name, count in step["erased"].items():
@@ -269,10 +272,10 @@ def issue_receipt(
     disk: Mapping[str, Any] | None = None,
     chosen: str = "",
 ) -> Receipt:
-    """Issue the operation's receipt, sealed in the audit log; a repeated call returns the same.
+    """Issue the operation's receipt, and seal it in the audit log.
 
-    `scan` says what was scanned and found, `disk` until when other copies of the rows may exist,
-    and `chosen` who chose what to forget.
+    If it has already been issued, return it. `scan` says what was scanned and found, `disk` until
+    when other copies of the rows may exist, and `chosen` who chose what to forget.
     """
     found = Receipt.objects.filter(operation=operation).first()
     if found is not None:

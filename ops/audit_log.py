@@ -1,6 +1,7 @@
-"""The append-only audit log, and the current actor: user or key and surface, set per request.
+"""The append-only audit log, and the current actor (a user or key, and how they act).
 
-Events are added without waiting; `audit_chain` seals them later.
+Adding an event waits for no other event; `audit_chain` seals it later. The actor is set for each
+request.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ def record(
     target: str = "",
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add an event for the current actor, in the transaction of the audited change.
+    """Add an event for the current actor, in the transaction of the change that it describes.
 
-    If the transaction fails, there is no event. `details` holds only ids, our own names and counts.
+    If the transaction fails, there is no event. `details` may contain only ids, names from our code
+    and counts.
     """
     now = current_actor()
     append(
@@ -44,9 +46,10 @@ def record(
 
 
 def gather(action: str, *, subject: UUID | None, target: str) -> None:
-    """Add one event for all calls with the same action in this transaction, like `record`.
+    """Add a single event for all targets of the same action in this transaction.
 
-    A single target is the event's target. If there are several, the details list the first hundred.
+    Like `record`, it is for the current actor. One target is stored as the event's target; of
+    several targets, the first hundred are listed in the details.
     """
     _Together(action, current_actor(), subject).add(target)
 
@@ -80,7 +83,10 @@ def append(
     target: str = "",
     details: Mapping[str, Any] | None = None,
 ) -> AuditEvent:
-    """Add one event in the caller's transaction; `details` holds ids and counts only."""
+    """Add an event for the given actor, in the caller's transaction.
+
+    `details` may contain only ids and counts.
+    """
     event = AuditEvent(
         at=timezone.now(),
         actor=actor,
@@ -96,9 +102,10 @@ def append(
 
 @dataclass(frozen=True)
 class Acting:
-    """`actor` is `user`, `visitor`, `key <id>`, `staff <id>`, `operator` or `worker`.
+    """The current actor and the surface that they use.
 
-    `surface` is `page`, `api`, `mcp`, `mem0`, `openai`, `admin`, `command` or `worker`.
+    `actor` is `user`, `visitor`, `key <id>`, `staff <id>`, `operator` or `worker`. `surface` is
+    `page`, `api`, `mcp`, `mem0`, `openai`, `admin`, `command` or `worker`.
     """
 
     actor: str
@@ -114,13 +121,16 @@ def current_actor() -> Acting:
 
 
 def acting_key_id() -> int | None:
-    """Return the id of the acting API key, or None."""
+    """Return the id of the API key that acts, or None if the actor isn't a key."""
     kind, _, number = current_actor().actor.partition(" ")
     return int(number) if kind == "key" else None
 
 
 def set_actor(actor: str, surface: str) -> None:
-    """Set the actor until the thread's next request, since streaming outlives the view."""
+    """Set the actor until the next request of this thread.
+
+    It isn't reset after the view, since a streamed response is produced later.
+    """
     _acting.set(Acting(actor, surface))
 
 

@@ -1,4 +1,4 @@
-"""The registry of operation handlers and of kinds of personal data, including other apps'."""
+"""The registry of operation handlers and of all kinds of personal data, for all apps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _readable: list[Readable] = []
 
 @dataclass(frozen=True)
 class Page:
-    """A readable page of an export: Markdown, line by line."""
+    """A readable page of an export, as lines of Markdown."""
 
     path: str
     lines: Iterator[str]
@@ -35,9 +35,9 @@ Readable = Callable[[User, int | None], Iterator[Page]]
 
 
 def handles(kind: Kind, *, is_long: bool = False) -> Callable[[Handler], Handler]:
-    """Register the handler of one kind of operation. It must be safe to run twice.
+    """Register the handler of one kind of operation. Running it twice must be safe.
 
-    `is_long`: a single step handles much data and gets more processor time.
+    `is_long` gives each of its steps more processor time, since a step handles much data.
     """
 
     def register(handler: Handler) -> Handler:
@@ -64,10 +64,10 @@ def is_long(kind: str) -> bool:
 
 
 class UserData(Protocol):
-    """One kind of personal data, with its export, import and erasure.
+    """One kind of personal data: how it is exported, imported and erased.
 
-    Kinds are erased by `order`, lowest first: rows that reference others come before those. Imports
-    use the reverse order.
+    Kinds are erased by `order`, lowest first, so that rows are erased before the rows to which they
+    refer. Imports use the reverse order.
     """
 
     @property
@@ -80,28 +80,34 @@ class UserData(Protocol):
     def models(self) -> tuple[type[Model], ...]: ...
 
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
-        """Yield the person's visible rows as values for JSON, one at a time.
+        """Yield the person's visible rows one at a time, as values for JSON.
 
-        No transaction needs to stay open between two rows.
+        Between two rows, no transaction needs to stay open.
         """
 
     def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
-        """Yield the rows of one conversation; nothing if the kind has none."""
+        """Yield the rows that belong to one conversation, if this kind has any."""
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Import rows that `export` wrote, possibly elsewhere, and report the skipped ones."""
+        """Import rows written by `export`, possibly on another instance.
+
+        Rows that can't be imported are skipped and reported.
+        """
 
     def erase(self, user_id: int) -> Mapping[str, int]:
-        """Erase all rows; safe to repeat. Return the number of erased rows by table."""
+        """Erase all rows of the person; return how many were erased from each table.
+
+        Safe to repeat.
+        """
 
     def count(self, user: User) -> int:
-        """Return the number of the person's rows."""
+        """Return how many rows of this kind the person has."""
 
 
 class Derived:
-    """Data outside the tables that repeats rows: erased, but not exported or imported.
+    """Data derived from rows and stored outside the tables, such as files and cache entries.
 
-    A subclass defines `name`, `order` and `erase`.
+    It is erased, but neither exported nor imported. A subclass defines `name`, `order` and `erase`.
     """
 
     name = ""
@@ -115,7 +121,7 @@ class Derived:
         return iter(())
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Do nothing: the data is derived again from the imported rows."""
+        """Do nothing, since the data is derived again from the imported rows."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         raise NotImplementedError
@@ -126,13 +132,14 @@ class Derived:
 
 @dataclass(frozen=True)
 class Rows:
-    """Personal data that is the rows of one table with a `user` column.
+    """The rows of one table with a column `user`, as a kind of personal data.
 
-    `leave_out` lists columns that are not exported (digests, internal state). `conversation` is the
-    path to the conversation of a row. An import recognises an existing row by its public id or by
-    the columns of `natural`; a row inside an existing parent (`inside`) counts as existing too.
-    `stays` is the reason why rows of a kind are never imported. `also` adds exported columns (name
-    and path) that an import ignores.
+    `leave_out` lists columns that aren't exported, such as digests and internal state.
+    `conversation` is the lookup path from a row to its conversation. An import recognises an
+    existing row by its public id, or by the columns in `natural`. Rows that belong to an existing
+    parent (`inside`) count as existing too. `stays` is set for a kind that is never imported, to
+    the reason for this. `also` lists additional columns (name and lookup path) that are exported
+    and that an import ignores.
     """
 
     model: type[Model]
@@ -169,7 +176,7 @@ class Rows:
             loading.leave_out(self.name, self.stays)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
-        """Return the key of each row that already exists, else None."""
+        """Return for each imported row the key of the same existing row, or None."""
         found: list[int | None] = [None] * len(rows)
         name = portable_rows.reference_of(self.model)
         if name in portable_rows.IDS:
@@ -180,10 +187,13 @@ class Rows:
         return [by_id or other for by_id, other in zip(found, same, strict=True)]
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
-        """Adapt values that are only valid at their origin. Raise `Unfit`."""
+        """Adapt an imported row, for example values that are valid only where it was exported.
+
+        Raise `Unfit` if the row can't be imported.
+        """
 
     def finished(self, loading: Loading) -> None:
-        """A hook that runs after the last row of the table."""
+        """Called after the last row of the table has been imported."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         rows = self.model._base_manager.filter(user_id=user_id)
@@ -193,7 +203,7 @@ class Rows:
         return int(self._visible(user).count())
 
     def counted(self, user: User) -> QuerySet[Any] | None:
-        """Return the rows that `count` counts, to count several kinds in one statement."""
+        """Return the rows to count, so that several kinds can be counted in one statement."""
         return self._visible(user)
 
     def _visible(self, user: User) -> QuerySet[Any]:
@@ -208,14 +218,15 @@ def register(*participants: UserData) -> None:
 
 
 def participants() -> list[UserData]:
-    """Return the kinds in the order of erasure."""
+    """Return all kinds of personal data, in the order in which they are erased."""
     return sorted(_participants, key=lambda participant: (participant.order, participant.name))
 
 
 def reads_well(pages: Readable) -> Readable:
-    """Register a function that writes readable pages for a person, or for a conversation's key.
+    """Register a function that returns readable pages for an export.
 
-    The lines are fetched like rows: no transaction needs to stay open between two lines.
+    It is called with a person and, for the export of one conversation, the key of that
+    conversation. Between two lines, no transaction needs to stay open.
     """
     _readable.append(pages)
     return pages
@@ -227,7 +238,10 @@ def readable() -> list[Readable]:
 
 @dataclass(frozen=True)
 class RowsUnder(Rows):
-    """Rows that are hidden with their parents (`parents` are names of foreign keys)."""
+    """Rows that are hidden when a row they belong to is hidden.
+
+    `parents` are the names of the foreign keys to such rows.
+    """
 
     parents: tuple[str, ...] = ()
 
@@ -240,7 +254,7 @@ class RowsUnder(Rows):
 
 @dataclass(frozen=True)
 class DerivedRows(Derived, Rows):
-    """Rows derived from other rows: erased, but not exported or imported."""
+    """Rows derived from other rows. They are erased, but neither exported nor imported."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         return Rows.erase(self, user_id)

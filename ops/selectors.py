@@ -1,4 +1,4 @@
-"""Queries for operations and receipts, the queue, and the cost of models."""
+"""Queries about operations and receipts, the state of the queue, and the cost of models."""
 
 from __future__ import annotations
 
@@ -32,14 +32,18 @@ _COST_DAYS = 30
 
 
 class Trouble(StrEnum):
-    """`OVERDUE`: due, but started by no worker. `STUCK`: running without progress."""
+    """The ways in which an operation is delayed.
+
+    `OVERDUE`: it is due, but no worker has started it. `STUCK`: it is running, but makes no
+    progress.
+    """
 
     OVERDUE = "overdue"
     STUCK = "stuck"
 
 
 def in_trouble(trouble: Trouble, *, now: datetime) -> Q:
-    """Return the filter for operations in trouble."""
+    """Return the filter that selects the operations delayed in this way."""
     if trouble == Trouble.OVERDUE:
         return Q(status=Status.PENDING, run_after__lt=now - OVERDUE_AFTER)
     dead = Q(lease_until__lt=now - _LEASE_GRACE)
@@ -47,7 +51,10 @@ def in_trouble(trouble: Trouble, *, now: datetime) -> Q:
 
 
 def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
-    """Return the trouble of one operation. Each step and each lost lease counts as progress."""
+    """Return the way in which an operation is delayed, or None if it isn't.
+
+    A step of the operation counts as progress, and so does the loss of a lease.
+    """
     if operation.status == Status.PENDING and operation.run_after < now - OVERDUE_AFTER:
         return Trouble.OVERDUE
     if operation.status != Status.RUNNING or operation.lease_until is None:
@@ -57,9 +64,10 @@ def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
 
 
 def stand_still(*, since: datetime) -> bool:
-    """Return whether operations are due or running and none was claimed or finished since then.
+    """Return whether operations are due or running, but none has made progress.
 
-    Call it as the system. Renewals aren't visible here, since they are in locked rows.
+    Progress means that one was claimed or finished after `since`. Call this inside `as_system`. It
+    can't see that leases were renewed, since those rows are locked.
     """
     held = webhook_events.HELD_KINDS if webhook_events.deliveries_held_since() else ()
     values = {"since": since, "kinds": sorted(registry.handled_kinds() - {*held})}
@@ -67,7 +75,7 @@ def stand_still(*, since: datetime) -> bool:
 
 
 def waiting_since(operation: Operation) -> datetime:
-    """Return the time since which the operation waits or makes no progress."""
+    """Return the time since which the operation has been waiting or making no progress."""
     waits = operation.status == Status.PENDING
     return operation.run_after if waits else operation.updated_at
 
@@ -96,20 +104,26 @@ def receipt_of(operation: Operation) -> Receipt:
 
 
 def user_of(operation: Operation) -> User | None:
-    """Return the person of the operation; None if the account is deleted or there is none."""
+    """Return the person whom the operation concerns.
+
+    Return None if it concerns nobody, or the account has been deleted.
+    """
     if operation.subject is None:
         return None
     return User.objects.filter(subject=operation.subject).first()
 
 
 def can_be_cancelled(operation: Operation) -> bool:
-    """Return whether the operation may be cancelled. A forget may not."""
+    """Return whether people may cancel the operation. A forget can't be cancelled."""
     return operation.status == Status.PENDING and operation.priority != Priority.FORGET
 
 
 @dataclass(frozen=True)
 class QueueState:
-    """Unfinished operations of one kind. `oldest` is when the oldest queued one became due."""
+    """How many operations of one kind aren't finished.
+
+    `oldest` is the time at which the oldest queued operation became due.
+    """
 
     kind: str
     name: str
@@ -120,7 +134,10 @@ class QueueState:
 
 
 def queue_states(*, now: datetime) -> Sequence[QueueState]:
-    """Return the kinds with queued, running or failed operations, read by indexes only."""
+    """Return the state for each kind that has queued, running or failed operations.
+
+    All figures are read from indexes.
+    """
     found: dict[str, dict[str, Any]] = {}
     for status in (Status.PENDING, Status.RUNNING, Status.FAILED):
         rows = Operation.objects.filter(status=status).order_by().values("kind")
@@ -146,7 +163,7 @@ def _queue_state(kind: str, figures: dict[str, Any]) -> QueueState:
 
 @dataclass(frozen=True)
 class ModelCost:
-    """The use of one model by one step on one day (UTC)."""
+    """How much one model was used for one kind of step on one day (UTC)."""
 
     day: date
     step: str
@@ -160,7 +177,7 @@ class ModelCost:
 
 
 def model_costs(*, now: datetime) -> Sequence[ModelCost]:
-    """Return the use by day, step and model in the last thirty days, newest first."""
+    """Return the use of models in the last thirty days, by day, step and model, newest first."""
     rows = (
         ModelCall.objects.filter(created_at__gt=now - timedelta(days=_COST_DAYS))
         .order_by()

@@ -1,4 +1,4 @@
-"""The Celery tasks of `ops`. Messages are empty, since the outbox holds the work."""
+"""The Celery tasks of the app `ops`. Task messages are empty; the database holds the work."""
 
 import time
 
@@ -21,7 +21,10 @@ _ROUND_SECONDS = 15
 
 @worker_process_init.connect
 def limit_processor_time(**_: object) -> None:
-    """Limit the processor time of operations in this process; Celery replaces an ended process."""
+    """Start the watchdog, which limits the processor time of operations in this process.
+
+    Celery replaces a process that the limit has ended.
+    """
     watchdog.own.begin()
 
 
@@ -40,7 +43,10 @@ def sweep() -> int:
 
 
 def _round() -> int:
-    """Drain the outbox for a while, then let other tasks run."""
+    """Run due operations for a limited time, so that other tasks get their turn.
+
+    If operations are left, a new message makes a worker continue. Return how many were run.
+    """
     broker.begun()
     stop_at = time.monotonic() + _ROUND_SECONDS
     count = worker.drain(seconds=_ROUND_SECONDS)
@@ -53,7 +59,7 @@ def _round() -> int:
 
 @shared_task(ignore_result=True)
 def request_cleanup() -> None:
-    """Enqueue an erase for expired rows, unless one is already queued."""
+    """Enqueue the erasure of expired rows, unless it is already queued."""
     with as_system():
         outbox.enqueue(
             Kind.CLEANUP,
@@ -67,14 +73,14 @@ def request_cleanup() -> None:
 
 @shared_task(ignore_result=True)
 def request_weekly_mails() -> int:
-    """Enqueue the weekly mail of each person whose Monday morning has begun."""
+    """Enqueue the weekly email for each person for whom it is due; return their number."""
     with as_system():
         return weekly_mail.request_due(now=timezone.now())
 
 
 @shared_task(ignore_result=True)
 def seal_audit() -> None:
-    """Seal the waiting events of the audit log."""
+    """Seal the events that were added to the audit log since the last run."""
     audit_chain.seal()
 
 

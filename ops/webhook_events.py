@@ -1,7 +1,7 @@
-"""Webhook events: written in the transaction of the change and sent by an operation.
+"""Webhook events: written in the transaction of a change, and sent later by an operation.
 
-This module inserts its operations itself, because the outbox calls it when operations end. After a
-restore, deliveries are held until the owner releases them.
+This module inserts its operations without `ops.queue.outbox`, because the outbox itself calls it
+when operations end. After a restore, deliveries are held back until an owner releases them.
 """
 
 from __future__ import annotations
@@ -49,15 +49,16 @@ class Event(models.TextChoices):
 
 
 def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
-    """Write an event about these memories, by public id."""
+    """Write one event about these memories, given by their public ids."""
     if ids:
         _OfMemories(event, user_id, ids=[*ids])()
 
 
 def gather(event: Event, *, user_id: int, memory_id: str) -> None:
-    """Write an event about a memory at the end of the transaction, together with others.
+    """Write an event about a memory at the end of the transaction.
 
-    Nothing is written if the user no longer exists then.
+    Events of the same kind in one transaction are written together. Nothing is written if the user
+    no longer exists by then.
     """
     _OfMemories(event, user_id).add(memory_id)
 
@@ -77,7 +78,7 @@ class _OfMemories(Gathered):
 
 
 def operation_ended(operation: Operation, *, status: str) -> None:
-    """Write an event that an operation has ended, except for deliveries themselves."""
+    """Write an event that an operation has ended, unless it is the delivery of an event."""
     if operation.kind == Kind.DELIVER_WEBHOOK or operation.subject is None:
         return
     asked_by = operation.requested_by_key
@@ -91,7 +92,7 @@ def operation_ended(operation: Operation, *, status: str) -> None:
 
 
 def test(webhook: int, *, subject: UUID | None) -> Delivery:
-    """Write a test event for one address."""
+    """Write a test event for one webhook; return its delivery."""
     return _tell(TEST, webhook=webhook, subject=subject, bodies=[{}])[0]
 
 
@@ -123,7 +124,10 @@ def _tell(
 
 
 def hold_deliveries() -> None:
-    """Hold all deliveries. Safe to repeat; call it in a system transaction."""
+    """Hold back all deliveries from now on. Call it in a transaction of the system.
+
+    Safe to repeat.
+    """
     Instance.objects.get_or_create(pk=1)
     held = Instance.objects.filter(pk=1, deliveries_held_at__isnull=True)
     if held.update(deliveries_held_at=timezone.now()):
@@ -131,7 +135,7 @@ def hold_deliveries() -> None:
 
 
 def resume_deliveries() -> bool:
-    """Release deliveries, including the waiting ones. Return False if none were held."""
+    """Release the deliveries that are held back; return False if none were."""
     held = Instance.objects.filter(pk=1, deliveries_held_at__isnull=False)
     resumed = bool(held.update(deliveries_held_at=None))
     if resumed:
@@ -140,5 +144,5 @@ def resume_deliveries() -> bool:
 
 
 def deliveries_held_since() -> datetime | None:
-    """Return the time since which deliveries are held, or None."""
+    """Return the time since which deliveries are held back, or None if they aren't."""
     return Instance.objects.filter(pk=1).values_list("deliveries_held_at", flat=True).first()

@@ -1,6 +1,6 @@
-"""Create, change, test and remove webhooks, and deliver their events.
+"""Create, change, test and remove webhooks, and deliver events to them.
 
-Each delivery is one operation. It goes only to public addresses, which are checked for every
+Each delivery is one operation. It is sent to public addresses only, which is checked before each
 request.
 """
 
@@ -60,12 +60,15 @@ _PRIVATE = gettext_noop("This leads to a private address. Webhooks are only sent
 
 
 def list_webhooks(user: User | None) -> QuerySet[Webhook]:
-    """Return the person's webhooks; without a person, the product's."""
+    """Return the person's webhooks; without a person, those of the whole installation."""
     return Webhook.objects.filter(user=user).select_related("user")
 
 
 def find(public_id: str, *, user: User | None) -> Webhook:
-    """Return the webhook with this public id. Raise `NotFound`."""
+    """Return the webhook with this public id.
+
+    Raise `NotFound` if it doesn't exist or isn't the given user's.
+    """
     found = list_webhooks(user).filter(public_id=public_id).first()
     if found is None:
         raise NotFound("There is no such webhook.")
@@ -73,9 +76,10 @@ def find(public_id: str, *, user: User | None) -> Webhook:
 
 
 def look_at(url: str) -> None:
-    """Resolve and check an address within 6 s, before the transaction that stores it.
+    """Check the address of a webhook, which may take 6 seconds for the name lookup.
 
-    Raise `Invalid` naming `url` if it leads to a private address.
+    Call it before the transaction that stores the address. Raise `Invalid`, naming `url`, if the
+    address is malformed or leads to a private network.
     """
     if problem := problem_with_address(url, longest=MAX_URL):
         raise Invalid.field("url", problem)
@@ -86,8 +90,8 @@ def create(
 ) -> Webhook:
     """Create a webhook, with a random secret if none is given.
 
-    Call `look_at` first. Raise `Invalid` naming the field, and `Conflict` if there are already too
-    many or the person is being forgotten.
+    Call `look_at` before. Raise `Invalid`, naming the field, if a value is invalid, and `Conflict`
+    if there are too many webhooks or the person is being forgotten.
     """
     if user is not None:
         users.check_not_being_forgotten(user)
@@ -106,7 +110,10 @@ def create(
 
 
 def change(webhook: Webhook, *, changes: dict[str, Any]) -> Webhook:
-    """Change `url`, `events`, `secret` or `is_active`. Raise `Invalid` naming the field."""
+    """Change `url`, `events`, `secret` or `is_active` of a webhook.
+
+    Raise `Invalid`, naming the field, if a value is invalid.
+    """
     _check(
         url=changes.get("url", webhook.url),
         told=changes.get("events", webhook.events),
@@ -122,7 +129,7 @@ def change(webhook: Webhook, *, changes: dict[str, Any]) -> Webhook:
 
 
 def remove(webhook: Webhook) -> None:
-    """Remove a webhook with its log; pending deliveries are dropped."""
+    """Delete a webhook with its deliveries. Those not sent yet are dropped."""
     _record("webhook.removed", webhook)
     ledger.record_decision("webhook", webhook.public_id, removed=True)
     webhook.deliveries.all().delete()
@@ -130,7 +137,7 @@ def remove(webhook: Webhook) -> None:
 
 
 def try_out(webhook: Webhook) -> Delivery:
-    """Send a test event now, even if the webhook is off."""
+    """Send a test event to the webhook now, even if it is switched off."""
     _record("webhook.tried", webhook)
     subject = webhook.user.subject if webhook.user else None
     return webhook_events.test(webhook.pk, subject=subject)
@@ -141,7 +148,7 @@ def log_of(webhook: Webhook) -> QuerySet[Delivery]:
 
 
 def last_of(rows: Sequence[Webhook], *, count: int) -> list[Delivery]:
-    """Return the last few deliveries of each webhook, newest first."""
+    """Return the last `count` deliveries of each webhook, newest first."""
     if not rows:
         return []
     place = Window(RowNumber(), partition_by=F("webhook"), order_by=F("pk").desc())
@@ -167,17 +174,17 @@ def _record(action: str, webhook: Webhook, details: dict[str, Any] | None = None
 
 
 class Undelivered(ProviderError):
-    """The address did not accept the delivery, which is retried like any operation."""
+    """The address didn't accept the delivery; the operation is retried."""
 
     uses_up = True
 
 
 @handles(Kind.DELIVER_WEBHOOK)
 def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
-    """Send one delivery and log the result.
+    """Send one delivery, and store its result.
 
-    Safe to run twice: an accepted delivery is not sent again. If a worker dies between the response
-    and the log, it is sent again; receivers recognise a delivery by its id.
+    Safe to run twice: a delivery that was accepted isn't sent again. If the worker dies between the
+    response and storing the result, it is sent again; receivers recognise it by its id.
     """
     with as_system():
         found = Delivery.objects.select_related("webhook").filter(pk=run.payload["delivery"])
@@ -205,7 +212,10 @@ def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
 
 
 def body_of(delivery: Delivery) -> bytes:
-    """Return the body, which contains only ids. A receiver reads the rows with an API key."""
+    """Return the body of a delivery, which contains only ids.
+
+    A receiver with an API key can use them to fetch the data.
+    """
     person = User.objects.filter(subject=delivery.subject).first() if delivery.subject else None
     body = {
         "id": delivery.public_id,
@@ -218,13 +228,20 @@ def body_of(delivery: Delivery) -> bytes:
 
 
 def signature(body: bytes, *, secret: str, at: int) -> str:
-    """Return `t=…,v1=…`: HMAC-SHA256, in hex, of the Unix seconds, a dot and the body."""
+    """Return the signature of a request, as `t=…,v1=…`.
+
+    `t` is the time in Unix seconds; `v1` is the HMAC-SHA256, in hex, of this time, a dot and the
+    body.
+    """
     mac = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
     return f"t={at},v1={mac.hexdigest()}"
 
 
 def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[int | None, str]:
-    """Return the status of the response, and the error in our own words."""
+    """Send a delivery; return the status of the response, and a message of our own about it.
+
+    The status is None if the request couldn't be sent.
+    """
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Memory-Center-Webhook/1",
@@ -243,7 +260,7 @@ def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[in
 
 
 def _is_paused(webhook: int) -> bool:
-    """Return whether deliveries to this address are paused because it was too slow."""
+    """Return whether the webhook gets no deliveries for now, since its address was too slow."""
     until = _paused_until.get(webhook, 0.0)
     if until <= time.monotonic():
         _paused_until.pop(webhook, None)
@@ -252,16 +269,16 @@ def _is_paused(webhook: int) -> bool:
 
 
 class Unreachable(Exception):
-    """The request could not be sent; the message gives the reason in our own words."""
+    """The request couldn't be sent. The message gives the reason, in our own words."""
 
 
 class TooSlow(Unreachable):
-    """The request timed out; the receiver may have processed it."""
+    """The request timed out, but the receiver may have processed it."""
 
 
 @dataclass(frozen=True)
 class PublicAddress:
-    """A checked IP address with the host name that resolved to it."""
+    """A URL with the IP address of its host, which was checked to be public."""
 
     url: SplitResult
     address: str
@@ -269,9 +286,9 @@ class PublicAddress:
 
 
 def problem_with_address(url: str, *, longest: int) -> str:
-    """Return a sentence on what is wrong with an address, or an empty text.
+    """Return one sentence on what is wrong with a URL, or an empty text.
 
-    A name that does not resolve now is accepted, since it is checked again before each request.
+    A host name that doesn't resolve now is accepted, since it is checked again before each request.
     """
     try:
         parts = _parts(url, longest=longest)
@@ -285,7 +302,10 @@ def problem_with_address(url: str, *, longest: int) -> str:
 
 
 def problem_with_url(url: str, *, longest: int) -> str:
-    """Do the same as `problem_with_address` without DNS, for use inside a transaction."""
+    """Return what is wrong with a URL, as `problem_with_address` does, but without DNS.
+
+    It can therefore be called inside a transaction.
+    """
     try:
         address = _literal(_parts(url, longest=longest))
     except Invalid as error:
@@ -294,7 +314,11 @@ def problem_with_url(url: str, *, longest: int) -> str:
 
 
 def public_address(url: str) -> PublicAddress:
-    """Resolve and check a host. Raise `Unreachable` if any of its addresses is forbidden."""
+    """Resolve the host of a URL, and check that it is public.
+
+    Raise `Unreachable` if the URL is malformed, the host is unknown, or any of its addresses is
+    private.
+    """
     try:
         parts = _parts(url, longest=len(url))
     except Invalid as error:
@@ -306,7 +330,10 @@ def public_address(url: str) -> PublicAddress:
 
 
 def post_to_address(place: PublicAddress, *, body: bytes, headers: Mapping[str, str]) -> int:
-    """Send without following redirects; return the status within 8 s. Raise `Unreachable`."""
+    """Send a POST request; return the status of the response, within 8 seconds.
+
+    Redirects aren't followed. Raise `Unreachable` if there is no response.
+    """
     connection = _connection(place)
     over = threading.Event()
     alarm = threading.Timer(_PATIENCE_SECONDS, _hang_up, [connection, over])
@@ -335,7 +362,10 @@ def post_to_address(place: PublicAddress, *, body: bytes, headers: Mapping[str, 
 
 
 def _connection(place: PublicAddress) -> http.client.HTTPConnection:
-    """Connect to the checked address; the name is used for headers and the certificate only."""
+    """Return a connection to the address that was checked.
+
+    The host name isn't resolved again; it is used only for the headers and the certificate.
+    """
     secure = place.url.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
     connection = kind(place.url.hostname or "", place.port, timeout=ANSWER_SECONDS)
@@ -353,7 +383,7 @@ def _connection(place: PublicAddress) -> http.client.HTTPConnection:
 
 
 def _hang_up(connection: http.client.HTTPConnection, over: threading.Event) -> None:
-    """Shut down the socket, since closing alone would not wake a blocked reader."""
+    """Shut down the socket of a connection, since closing it wouldn't wake a thread that reads."""
     over.set()
     if connection.sock is not None:
         with suppress(OSError):
@@ -361,7 +391,7 @@ def _hang_up(connection: http.client.HTTPConnection, over: threading.Event) -> N
 
 
 def _parts(url: str, *, longest: int) -> SplitResult:
-    """Parse and check a URL. Raise `Invalid`."""
+    """Parse and check a URL. Raise `Invalid` if it isn't an HTTP address, or is too long."""
     try:
         parts = urlsplit(url)
         _port(parts)
@@ -382,7 +412,10 @@ def _port(parts: SplitResult) -> int:
 
 
 def _resolved(parts: SplitResult) -> list[_Address]:
-    """Return every address of the name. Raise `Unreachable`."""
+    """Return every IP address of the host.
+
+    Raise `Unreachable` if the name is unknown, or `TooSlow` if the lookup takes too long.
+    """
     if (literal := _literal(parts)) is not None:
         return [literal]
     try:
@@ -402,9 +435,10 @@ def _literal(parts: SplitResult) -> _Address | None:
 
 
 def _looked_up(name: str) -> list[str]:
-    """Call `getaddrinfo` in a thread and wait at most 3 s, since it has no time-out.
+    """Return the IP addresses of a name, within 3 seconds.
 
-    Raise `TimeoutError`, also if too many threads already wait for slow names.
+    `getaddrinfo` has no time-out, so it runs in a thread. Raise `TimeoutError` if it takes longer,
+    or if too many threads are already waiting for slow names.
     """
     if not _looking_up.acquire(timeout=LOOKUP_SECONDS):
         raise TimeoutError

@@ -1,9 +1,9 @@
-"""The weekly mail: recipients, confirming and stopping it, when it is due, and sending.
+"""The weekly email: who gets it and when, confirming the address, unsubscribing, and sending.
 
-A sent mail can't be forgotten, so a mail contains only counts and links: no memory, no topic and no
-name. `memories.week_mail` counts. Each link is a row's nonce, signed for one purpose. Links work
-without signing in, since only readers of the mailbox have them. Mail is held after a restore, like
-webhooks.
+An email that was sent can't be forgotten any more. It therefore contains only counts and links: no
+memory, no topic and no name. `memories.week_mail` does the counting. Each link contains the row's
+nonce, signed for one purpose. Links work without signing in, since only people who can read the
+mailbox have them. After a restore, emails are held back, as webhook deliveries are.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 
 
 class Link(StrEnum):
-    """The purpose of a link in a mail; the values are names of pages."""
+    """The purposes of links in emails. The values are the names of pages."""
 
     CONFIRM = "weekly_mail_confirm"
     STOP = "weekly_mail_stop"
@@ -66,11 +66,11 @@ def mail_of(user: User) -> WeeklyMail | None:
 
 
 def switch_on(*, user: User, address: str, language: str) -> None:
-    """Ask at this address whether the weekly mail may be sent there.
+    """Send an email to this address that asks to confirm the weekly email.
 
-    Does nothing if the address is already confirmed. Raise `Invalid` naming `address`, and
-    `Conflict` without a mail server, after too many requests in a day, and while the person is
-    being forgotten.
+    Nothing is sent if the address is already confirmed. Raise `Invalid`, naming `address`, if it is
+    malformed. Raise `Conflict` if no mail server is configured, after too many requests in a day,
+    or while the person is being forgotten.
     """
     users.check_not_being_forgotten(user)
     if not is_offered():
@@ -96,14 +96,17 @@ def switch_on(*, user: User, address: str, language: str) -> None:
 
 
 def switch_off(user: User) -> None:
-    """Erase the address. Safe to repeat."""
+    """Delete the person's address, so that no weekly email is sent. Safe to repeat."""
     if WeeklyMail.objects.filter(user=user).delete()[0]:
         ledger.record_decision("weekly mail", user.subject, nonce=None)
         audit_log.record("weekly_mail.stopped", subject=user.subject)
 
 
 def confirm(token: str) -> None:
-    """Confirm the address to which this link was sent, as the system. Raise `NotFound`."""
+    """Confirm the address to which this link was sent. Call it inside `as_system`.
+
+    Raise `NotFound` if the link is invalid or too old, or the address was replaced or removed.
+    """
     row = find(Link.CONFIRM, token)
     if row is None:
         raise NotFound("There is no such link any more.")
@@ -113,7 +116,10 @@ def confirm(token: str) -> None:
 
 
 def stop(token: str) -> None:
-    """Switch off by the link in a mail, as the system; safe to repeat. Raise `NotFound`."""
+    """Unsubscribe the address to which this link was sent. Call it inside `as_system`.
+
+    Safe to repeat. Raise `NotFound` if the link is invalid.
+    """
     row = find(Link.STOP, token)
     if row is not None:
         lock_person(row.user)
@@ -121,9 +127,9 @@ def stop(token: str) -> None:
 
 
 def find(link: Link, token: str) -> WeeklyMail | None:
-    """Return the row of a link, or None if the address was replaced or removed.
+    """Return the row for a link, or None if the address was replaced or removed since.
 
-    Raise `NotFound` for a token that is not ours, or too old to confirm an address.
+    Raise `NotFound` if the link isn't ours, or is too old to confirm an address.
     """
     longest = timedelta(days=CONFIRM_DAYS) if link is Link.CONFIRM else None
     try:
@@ -147,15 +153,16 @@ def _signer(link: Link) -> signing.TimestampSigner:
 
 
 def unconfirmed() -> QuerySet[WeeklyMail]:
-    """Return the addresses whose link has expired."""
+    """Return the addresses that weren't confirmed before their link expired."""
     too_old = timezone.now() - timedelta(days=CONFIRM_DAYS)
     return WeeklyMail.objects.filter(confirmed_at=None, asked_at__lt=too_old)
 
 
 def request_due(*, now: datetime) -> int:
-    """Enqueue the mail of everybody whose Monday morning has begun; return the number of mails.
+    """Enqueue the weekly email for everybody for whom it is due; return their number.
 
-    Call it as the system. Each Monday is requested once, however the operation ends.
+    Call it inside `as_system`. Each Monday's email is requested only once, even if the operation
+    fails.
     """
     if not is_offered():
         return 0
@@ -174,9 +181,10 @@ def request_due(*, now: datetime) -> int:
 
 
 def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
-    """Return the Monday of this week in the person's time zone if its mail is still to be sent.
+    """Return this week's Monday if its email is due and hasn't been sent, else None.
 
-    It is due from 8:00 on. A person who confirms the address later gets the next mail.
+    The week is that of the person's time zone, and the email is due from Monday, 8:00. People who
+    confirm their address later in the week get the next email.
     """
     zone = ZoneInfo(_settings_of(row).timezone)
     today = now.astimezone(zone).date()
@@ -189,9 +197,9 @@ def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
 
 
 def claim(user: User, *, monday: date) -> WeeklyMail | None:
-    """Mark the mail of this Monday as sent, before sending it; None if it is no longer due.
+    """Record this Monday's email as sent, before it is sent; return its row.
 
-    Call it in the person's transaction, with their lock.
+    Return None if it is no longer due. Call it in the person's transaction, with their lock.
     """
     row = mail_of(user)
     if row is None or due_monday(row, now=timezone.now()) != monday:
@@ -202,7 +210,7 @@ def claim(user: User, *, monday: date) -> WeeklyMail | None:
 
 
 def unclaim(row: WeeklyMail) -> None:
-    """Make a mail that was not sent due again."""
+    """Record that the email wasn't sent after all, so that it is due again."""
     before = row.sent_on and row.sent_on - timedelta(days=7)
     WeeklyMail.objects.filter(pk=row.pk, sent_on=row.sent_on).update(sent_on=before)
 
@@ -228,7 +236,10 @@ def _enqueue(kind: Kind, user: User, payload: Mapping[str, str]) -> None:
 
 @handles(Kind.CONFIRM_MAIL)
 def ask_to_confirm(run: Run) -> None:
-    """Send the mail that asks to confirm the address. Run twice, it sends at most two mails."""
+    """Send the email that asks to confirm the address.
+
+    If the operation runs twice, at most two emails are sent.
+    """
     user = run.user()
     if user is None:
         return
@@ -251,7 +262,10 @@ def ask_to_confirm(run: Run) -> None:
 
 @dataclass(frozen=True)
 class Letter:
-    """A mail: lines without any remembered content, a link, and maybe a link to stop it."""
+    """An email: a few lines of text and a link.
+
+    The lines contain no remembered content. `stop_url`, if set, is the link to unsubscribe.
+    """
 
     subject: str
     lines: Sequence[str]
@@ -261,14 +275,14 @@ class Letter:
 
 
 class NotSent(ProviderError):
-    """The mail was certainly not sent."""
+    """The email was certainly not sent."""
 
 
 def send(letter: Letter, row: WeeklyMail) -> None:
-    """Send a mail in the active language. Raise `NotSent`.
+    """Send an email in the active language. Raise `NotSent` if the mail server refuses it.
 
-    If the connection breaks while the server accepts the mail, it counts as sent, since no mail is
-    better than two.
+    If the connection breaks while the server is accepting the email, it counts as sent: it is
+    better to get no email than to get it twice.
     """
     message = _message(letter, row)
     connection = get_connection()
@@ -292,14 +306,14 @@ def _open(connection: BaseEmailBackend) -> None:
 
 
 def _is_final(error: SMTPException) -> bool:
-    """Return whether the server rejects the address for good, so a retry would not help."""
+    """Return whether the server rejected the address for good, so that a retry is useless."""
     if not isinstance(error, SMTPRecipientsRefused):
         return False
     return all(code >= 500 for code, _words in error.recipients.values())
 
 
 def _message(letter: Letter, row: WeeklyMail) -> EmailMultiAlternatives:
-    """Return the mail as text and HTML; its headers let mail programs stop it (RFC 8058)."""
+    """Return the email as text and HTML, with headers for unsubscribing (RFC 8058)."""
     headers = {"Auto-Submitted": "auto-generated", "Message-ID": make_msgid(domain=_host())}
     if letter.stop_url:
         headers["List-Unsubscribe"] = f"<{letter.stop_url}>"

@@ -1,1 +1,1 @@
-"""Protocols of other products, as thin layers over the same services."""
+"""APIs compatible with other products, as thin layers over our own services."""

@@ -1,1 +1,1 @@
-"""Everything in one command: PostgreSQL, Redis, and a supervisor for web, worker and beat."""
+"""Run everything with one command: PostgreSQL, Redis, web server, worker and beat."""

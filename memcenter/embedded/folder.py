@@ -18,16 +18,19 @@ _LONGEST_RUN_PATH = 103 - len("/pg/.s.PGSQL.5432")
 
 
 class EmbeddedError(Exception):
-    """An error with a one-sentence message for the person at the terminal."""
+    """An error whose message is one sentence for the person at the terminal."""
 
 
 class FolderBusy(EmbeddedError):
-    """Another process holds the lock."""
+    """Another process holds the requested lock of the data folder."""
 
 
 @contextlib.contextmanager
 def plain_errors(problem: str) -> Iterator[None]:
-    """Convert an `OSError` to an `EmbeddedError` with problem, system's reason and file."""
+    """Convert an `OSError` in the block to an `EmbeddedError`.
+
+    Its message consists of `problem`, the system's reason and the file.
+    """
     try:
         yield
     except OSError as error:
@@ -38,7 +41,7 @@ def plain_errors(problem: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Secrets:
-    """Random secrets, created once and readable by the folder's owner only."""
+    """Random secrets that are created once and can be read only by the owner of the folder."""
 
     folder_id: str
     secret_key: str
@@ -55,7 +58,7 @@ class Secrets:
 
 class DataFolder:
     def __init__(self, path: Path | str) -> None:
-        """Create the folder and its secrets if they are missing."""
+        """Create the data folder and its secrets if they don't exist yet."""
         self.path = Path(path).absolute()
         self.postgres = self.path / "pg"
         self.log = self.path / "log"
@@ -78,7 +81,7 @@ class DataFolder:
         return self.path / f"{name}.pid"
 
     def write_private(self, path: Path, text: str) -> None:
-        """Write a file atomically, never readable by other users."""
+        """Write a file atomically, so that other users can't read it at any time."""
         descriptor, temporary = tempfile.mkstemp(dir=self.path)  # mkstemp makes it 0600
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -90,7 +93,10 @@ class DataFolder:
 
     @contextlib.contextmanager
     def lock(self, name: str, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
-        """Hold the lock `name`; the kernel releases it when this process ends."""
+        """Hold the lock file `name` inside the block. Raise `FolderBusy` if it is taken.
+
+        With `wait`, wait for the lock instead. The kernel releases it when this process ends.
+        """
         with self._opened(f"{name}.lock") as file:
             mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             try:
@@ -104,7 +110,10 @@ class DataFolder:
             return (self.path / name).open("a+", encoding="utf-8")
 
     def remove(self) -> None:
-        """Delete the folder and its parts stored elsewhere. The servers must be stopped."""
+        """Delete the folder, including parts that are stored elsewhere.
+
+        The databases must not be running.
+        """
         if self.postgres.is_symlink():
             shutil.rmtree(self.postgres.resolve().parent)
         shutil.rmtree(self.run)

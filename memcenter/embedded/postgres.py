@@ -1,8 +1,9 @@
-"""The bundled PostgreSQL: its binaries, cluster, process and database.
+"""The bundled PostgreSQL: its programs, cluster, process and database.
 
-For an ordinary user, the wheel's binaries run on a cluster inside the data folder. postgres refuses
-to run as root, so it then runs as an unprivileged user. If that user can't enter the checkout or
-the data folder, binaries and cluster are in /var/lib/memcenter.
+An ordinary user runs the programs from the Python package, with a cluster inside the data folder.
+PostgreSQL refuses to run as root. If we are root, it therefore runs as an unprivileged user; if
+that user can't enter the source folder or the data folder, programs and cluster are placed in
+/var/lib/memcenter.
 """
 
 from __future__ import annotations
@@ -81,9 +82,9 @@ _SHARED_MEMORY_TABLE = Path("/proc/sysvipc/shm")
 
 
 class EmbeddedPostgres(DatabaseServer):
-    """One cluster in one data folder.
+    """The PostgreSQL server of one data folder.
 
-    `fast` gives up durability, for tests. `settings` override the defaults.
+    `fast` makes it faster but not durable, for tests. `settings` override the default settings.
     """
 
     name = "postgres"
@@ -108,9 +109,9 @@ class EmbeddedPostgres(DatabaseServer):
 
     @plain_errors("PostgreSQL can't be started")
     def start(self) -> None:
-        """Start the server, or adopt a running one; create the cluster and the roles if missing.
+        """Start the server unless it already runs, and create missing cluster and roles.
 
-        Raise `EmbeddedError`.
+        Raise `EmbeddedError` if the server doesn't start.
         """
         if not (self.is_running() and self._wait_until_ready(seconds=60)):
             self._forget_child()
@@ -159,7 +160,7 @@ class EmbeddedPostgres(DatabaseServer):
         self._pid_file.write(self._child.pid)
 
     def _prepare(self) -> None:
-        """Run roles.sql, once for each version of it."""
+        """Run roles.sql, unless this version of the file has already been run."""
         marker = self.folder.roles_marker
         wanted = hashlib.sha256(ROLES_SQL.read_bytes()).hexdigest()
         if marker.exists() and marker.read_text(encoding="utf-8") == wanted:
@@ -177,7 +178,7 @@ class Placement:
     sockets: Path
 
     def own(self, path: Path) -> None:
-        """Create `path` as a folder that only the server's user may enter."""
+        """Create the folder `path`, which only the user that runs the server may enter."""
         path.mkdir(mode=0o700, exist_ok=True)
         self.give(path)
 
@@ -219,7 +220,10 @@ def _unprivileged_user() -> str:
 
 
 def _can(user: str, test: str, path: Path) -> bool:
-    """Return whether `test` succeeds on `path` for `user`; as root it would always succeed."""
+    """Return whether `test` (such as `-r`) succeeds for `path` when it is run by `user`.
+
+    Testing as root would always succeed.
+    """
     entry = pwd.getpwnam(user)
     answer = subprocess.run(
         ["test", test, path], user=user, group=entry.pw_gid, extra_groups=[], cwd="/"
@@ -253,12 +257,15 @@ def _home_elsewhere(folder: DataFolder) -> Path:
 
 
 def clean_environment() -> dict[str, str]:
-    """Return an environment without the shell's PGDATA, PGOPTIONS and similar variables."""
+    """Return an environment without PGDATA, PGOPTIONS and similar variables of the shell."""
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
 
 
 def make_cluster(folder: DataFolder, placement: Placement, *, durable: bool) -> None:
-    """Run initdb unless a cluster exists; an incomplete one is created again."""
+    """Create the database cluster with initdb, unless it exists.
+
+    A cluster whose creation was interrupted is deleted and created again.
+    """
     cluster, unfinished = placement.cluster, folder.path / "initdb.unfinished"
     if cluster.is_dir() and any(cluster.iterdir()):
         if not unfinished.exists():
@@ -293,7 +300,7 @@ def _run_initdb(placement: Placement, password: Path, *, log: Path, durable: boo
 
 
 def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, database: str) -> None:
-    """Run roles.sql on `database`; it creates whatever is missing."""
+    """Run roles.sql on `database` to create missing roles and privileges."""
     secrets = folder.secrets
     # On stdin, since arguments are visible to every user of the machine.
     script = (
@@ -324,10 +331,10 @@ def _connection_of(url: str) -> dict[str, str]:
 
 
 def clear_stale_locks(*, cluster: Path, sockets: Path) -> None:
-    """Remove lock files whose pid belongs to a process other than PostgreSQL.
+    """Remove PostgreSQL's lock files if the pid in them belongs to some other program.
 
-    PostgreSQL removes its own lock files only if the pid in them is unused. In a container the same
-    few pids are reused after every restart, so PostgreSQL could refuse to start for ever.
+    PostgreSQL removes its own lock files only if no process has that pid. In a container the same
+    few pids are reused after every restart, so PostgreSQL might otherwise refuse to start for ever.
     """
     lock = cluster / "postmaster.pid"
     lines = _lines(lock)
@@ -358,7 +365,10 @@ def _is_foreign(pid: str) -> bool:
 
 
 def _memory_in_use(lines: list[str]) -> bool:
-    """Return whether a process is attached to the cluster's shared memory; True if unknown."""
+    """Return whether any process is attached to the cluster's shared memory.
+
+    Return True if this can't be determined.
+    """
     words = lines[_SHARED_MEMORY_LINE].split() if len(lines) > _SHARED_MEMORY_LINE else []
     table = _lines(_SHARED_MEMORY_TABLE)
     if len(words) != 2 or not table:

@@ -1,6 +1,6 @@
-"""Processes: database servers, and our programs as forks of the supervisor.
+"""Start, watch and stop processes: database servers, and our programs as forks of the supervisor.
 
-Pid and start time together identify a process, since pids are reused.
+A process is identified by its pid together with its start time, since pids are reused.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Escalation = Sequence[tuple[signal.Signals, float]]
 
 
 def started_at(pid: int) -> str | None:
-    """Return the process's start time as text, or None if it has ended."""
+    """Return the start time of a process as text, or None if the process has ended."""
     if sys.platform != "linux":
         command = ["ps", "-o", "lstart=", "-p", str(pid)]
         return subprocess.run(command, capture_output=True, text=True).stdout.strip() or None
@@ -62,7 +62,10 @@ def wait_until_gone(pid: int, started: str, *, seconds: float) -> bool:
 
 @dataclass(frozen=True)
 class PidFile:
-    """A file with pid and start time of a process, which may outlive its parent."""
+    """A file that contains the pid and the start time of a process.
+
+    It makes it possible to find the process after its parent has ended.
+    """
 
     path: Path
 
@@ -73,7 +76,7 @@ class PidFile:
         temporary.replace(self.path)
 
     def alive(self) -> tuple[int, str] | None:
-        """Return pid and start time if the process still runs."""
+        """Return pid and start time of the process, or None if it no longer runs."""
         try:
             known = json.loads(self.path.read_text(encoding="utf-8"))
             pid, started = int(known["pid"]), str(known["started"])
@@ -82,7 +85,11 @@ class PidFile:
         return (pid, started) if started_at(pid) == started else None
 
     def stop(self, escalation: Escalation, *, group: bool = False) -> None:
-        """Send stronger and stronger signals until the process ends; `group` includes children."""
+        """Stop the process by one signal after another, until it has ended.
+
+        `escalation` lists the signals with the seconds to wait after each. With `group`, the whole
+        process group gets the signals.
+        """
         for number, seconds in escalation:
             known = self.alive()
             if known is None:
@@ -115,7 +122,10 @@ def spawn(
     feed: bytes = b"",
     dies_with_parent_by: signal.Signals | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a server in its own session, so that Ctrl-C reaches only the supervisor."""
+    """Start a server process in a session of its own.
+
+    Ctrl-C therefore reaches only the supervisor, which then stops the server.
+    """
     if environment is None:
         environment = {name: value for name, value in os.environ.items() if name != MARK}
     _put_aside_if_long(log)
@@ -141,10 +151,10 @@ def spawn(
 
 
 def fork(run: Callable[[], object], *, log: Path, dies_with_parent_by: signal.Signals) -> int:
-    """Run `run` in a fork of this process, in its own session; return the pid.
+    """Run `run` in a forked copy of this process, in its own session; return the pid of the copy.
 
-    The fork shares all loaded memory, but no file, socket or lock. This process must have no other
-    threads and no open connections.
+    The copy shares all loaded memory with this process, but no file, socket or lock. This process
+    must have no other threads and no open connections.
     """
     ask_the_kernel = _dying_with_parent(dies_with_parent_by)
     _put_aside_if_long(log)
@@ -161,7 +171,7 @@ def fork(run: Callable[[], object], *, log: Path, dies_with_parent_by: signal.Si
 def _run_and_exit(
     run: Callable[[], object], output: int, ask_the_kernel: Callable[[], None] | None
 ) -> NoReturn:
-    """Run the forked process, and exit without the cleanup of the original process."""
+    """Run `run` in the forked process, then exit without the cleanup of the original process."""
     code = 1
     try:
         os.setsid()
@@ -185,10 +195,10 @@ def _run_and_exit(
 
 
 def _exchange_files(output: int) -> None:
-    """Redirect output to `output` and close all other inherited files to release their locks.
+    """Redirect the output to `output`, and replace all other inherited files by /dev/null.
 
-    Their descriptors are pointed to /dev/null, since the objects that own them may close them
-    later.
+    This releases their locks. They aren't closed, since the objects that own them may try to close
+    them later.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     inherited = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
@@ -217,7 +227,7 @@ STOPPING: Escalation = ((signal.SIGTERM, 6.0), (signal.SIGKILL, 3.0))
 
 
 def of_module(name: str, *arguments: str | Path) -> Callable[[], object]:
-    """Return a function that runs `python -m name arguments`, for a forked process."""
+    """Return a function that does the same as `python -m name arguments`, for a forked process."""
     return partial(_run_module, [name, *map(str, arguments)])
 
 
@@ -229,9 +239,9 @@ def _run_module(arguments: list[str]) -> None:
 
 
 class DatabaseServer:
-    """A bundled database of a data folder. `is_ready` returns whether it answers.
+    """A bundled database server. Subclasses implement `is_ready`.
 
-    With `dies_with_parent` the kernel stops the server when the process that started it is killed.
+    With `dies_with_parent`, the kernel stops the server when the process that started it is killed.
     """
 
     name: ClassVar[str]
@@ -254,7 +264,7 @@ class DatabaseServer:
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Stop the server. Sessions end; committed data is kept."""
+        """Stop the server. Open connections are closed; committed data is kept."""
         self._pid_file.stop(self.stopping)
         self._forget_child()
 
@@ -301,7 +311,10 @@ class Program:
         self._end_group()
 
     def _end_group(self) -> None:
-        """Kill the group's remaining processes. The group id isn't reused while any is left."""
+        """Kill all remaining processes of the program's process group.
+
+        The kernel doesn't reuse the id of a group that still has processes.
+        """
         if self._pid:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, signal.SIGKILL)
@@ -311,7 +324,7 @@ class Program:
 
 
 def end_leftovers(folder: DataFolder, *, names: Sequence[str]) -> None:
-    """End programs left running by a killed supervisor of this folder."""
+    """Stop programs that were left running when the supervisor of this folder was killed."""
     for name in names:
         PidFile(folder.pid_file(name)).stop(STOPPING)
     mark = f"{MARK}={folder.path}".encode()

@@ -1,4 +1,4 @@
-"""Start all servers in order, watch them, and stop them in reverse order."""
+"""Start all servers in order, restart those that end, and stop them in reverse order."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ _PROGRAMS = ("web", "worker", "beat")
 
 @dataclass(frozen=True)
 class Profile:
-    """The numbers of web processes and of worker processes."""
+    """How many web processes and worker processes to run."""
 
     web: int
     worker: int
@@ -45,7 +45,10 @@ class Server(Protocol):
 
 @dataclass
 class Watched:
-    """A server and the time of its next restart. Early exits increase the delay."""
+    """A server and the time of its next restart.
+
+    The delay before a restart doubles if the server ended soon after its start.
+    """
 
     name: str
     server: Server
@@ -58,7 +61,10 @@ class Watched:
         self.started, self.due = time.monotonic(), None
 
     def look(self, *, now: float) -> str | None:
-        """Restart an ended server once its delay is over; return a message, if any."""
+        """Restart the server if it has ended and its delay is over.
+
+        Return a message about what happened, or None.
+        """
         if self.due is None:
             if self.server.is_running():
                 return None
@@ -110,9 +116,10 @@ class Address:
 
 
 class Supervisor:
-    """Starts and watches the servers.
+    """Starts the databases and all other servers, and watches them.
 
-    The order is: databases, `prepare`, web, first page, worker, beat, `announce`.
+    The order is: databases, the function `prepare`, web server, a request for the first page,
+    worker, beat, the function `announce`.
     """
 
     def __init__(
@@ -132,9 +139,9 @@ class Supervisor:
         self._watched: list[Watched] = []
 
     def run(self) -> None:
-        """Run until Ctrl-C or SIGTERM.
+        """Start all servers, and keep them running until Ctrl-C or SIGTERM.
 
-        If a start fails, stop all servers and raise `EmbeddedError`.
+        If one of them doesn't start, stop all of them and raise `EmbeddedError`.
         """
         using = self._folder.lock("users", shared=True)
         with self._folder.lock("serve", wait=False), _stoppable(), using:

@@ -1,1 +1,1 @@
-"""Shared helpers, which any module may import and which import no app."""
+"""Shared helpers. Any module may import them; they import none of the Django apps."""

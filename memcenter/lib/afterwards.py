@@ -1,7 +1,7 @@
-"""Writes deferred until after the response, finished even if the process is stopped.
+"""Deferred writes: database writes that run after the response has been sent.
 
-The thread that answered runs them itself, so they can't pile up. Only a killed process loses its
-deferred writes of the last few milliseconds.
+The thread that answered runs them itself, so they can't pile up. They are finished even if the
+server is asked to stop; only a killed process loses those of its last few milliseconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _count = 0
 
 
 class Owed:
-    """The deferred writes of one response; `settle` runs them once."""
+    """The deferred writes of one response. `settle` runs them, once."""
 
     def __init__(self) -> None:
         self._acts: list[Act] = []
@@ -36,7 +36,10 @@ class Owed:
         _counted(1)
 
     def settle(self) -> None:
-        """Run all deferred writes. A failure is logged by its type and doesn't stop the others."""
+        """Run all deferred writes of the response.
+
+        If a write fails, the type of the error is logged and the next write runs.
+        """
         try:
             while self._acts:
                 self._settle_one()
@@ -61,7 +64,7 @@ class Owed:
 
 
 def do(act: Act) -> None:
-    """Defer a write until after the current response; without a response, run it at once."""
+    """Run a write after the current response, or at once if no response is being prepared."""
     owed = _owing.get()
     if owed is None:
         act()
@@ -71,7 +74,7 @@ def do(act: Act) -> None:
 
 @contextmanager
 def collected() -> Iterator[Owed]:
-    """Collect the deferred writes of the block; an exception discards them."""
+    """Collect the writes deferred inside the block; discard them if it raises an exception."""
     owed = Owed()
     token = _owing.set(owed)
     try:
@@ -84,7 +87,7 @@ def collected() -> Iterator[Owed]:
 
 
 def settled(*, within: float) -> bool:
-    """Wait up to this many seconds until no thread has deferred writes."""
+    """Wait until no thread has deferred writes; return False after `within` seconds."""
     with _done:
         return _done.wait_for(lambda: not _count, timeout=within)
 

@@ -1,4 +1,4 @@
-"""Typed readers of environment variables. A bad value stops the start with one clear sentence."""
+"""Typed readers of environment variables. A bad value ends the start with one clear sentence."""
 
 import json
 import os
@@ -8,14 +8,17 @@ from urllib.parse import unquote, urlsplit
 
 
 class BadSetting(SystemExit):
-    """A bad setting. Python prints its single line and exits with status 1."""
+    """A setting with an invalid value.
+
+    If it isn't caught, Python prints its single line and exits with status 1.
+    """
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"The setting {name} {problem}.")
 
 
 def text(name: str, default: str = "") -> str:
-    """Return the value of `name`, or the content of the file named by `name`_FILE."""
+    """Return the value of the variable `name`, or the content of the file named in `name`_FILE."""
     path = os.environ.get(f"{name}_FILE")
     if path:
         try:
@@ -70,7 +73,7 @@ def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
 
 
 def options(name: str, default: dict[str, Any]) -> dict[str, Any]:
-    """Parse a JSON object."""
+    """Parse the JSON object in a variable. Raise `BadSetting` if it isn't one."""
     raw = text(name)
     if not raw:
         return default
@@ -88,7 +91,7 @@ def words(name: str, default: str = "") -> list[str]:
 
 
 def pairs(name: str) -> dict[str, str]:
-    """Parse a comma-separated list of `name=value`."""
+    """Parse the comma-separated list of `name=value` in a variable."""
     found = {}
     for word in words(name):
         key, equals, value = word.partition("=")
@@ -99,7 +102,10 @@ def pairs(name: str) -> dict[str, str]:
 
 
 def database(name: str) -> dict[str, Any]:
-    """Return Django's settings for a `postgresql://` URL; `?host=/folder` is a unix socket."""
+    """Return Django's database settings for the `postgresql://` URL in a variable.
+
+    `?host=/folder` in the URL connects by a Unix socket in that folder.
+    """
     raw = text(name)
     if not raw:
         raise BadSetting(name, "is missing; run it through manage.py or memcenter, or set it")

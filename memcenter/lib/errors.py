@@ -1,13 +1,12 @@
-"""Exceptions of services, independent of HTTP; `memcenter.rest.responses` renders them."""
+"""Exceptions raised by services, independent of HTTP. `memcenter.rest.responses` renders them."""
 
 from collections.abc import Mapping, Sequence
 
 
 class ApplicationError(Exception):
-    """An error that the caller can understand and act on.
+    """An error that the caller can understand and react to.
 
-    `code` is the error code of the API contract; `fields` maps the caller's field names to their
-    problems.
+    `code` is the error code in the API; `fields` maps the caller's field names to their problems.
     """
 
     code = "invalid"
@@ -26,7 +25,7 @@ class ApplicationError(Exception):
 
 
 class Invalid(ApplicationError):
-    """The input is invalid; `fields` names the wrong fields."""
+    """The input is invalid. `fields` names the invalid fields."""
 
     code = "invalid"
 
@@ -36,19 +35,23 @@ class Invalid(ApplicationError):
 
 
 class NotFound(ApplicationError):
-    """The object doesn't exist or belongs to another person; the caller can't tell which."""
+    """The object doesn't exist, or belongs to another person; the caller can't tell which."""
 
     code = "not_found"
 
 
 class Conflict(ApplicationError):
-    """The current state forbids the request (`memory_off`, `being_forgotten`, an old version)."""
+    """The request conflicts with the current state of the data.
+
+    Examples: memory is switched off (`memory_off`), the person is being forgotten
+    (`being_forgotten`), or the caller's version of an object is outdated.
+    """
 
     code = "conflict"
 
 
 class Stale(Conflict):
-    """The caller refers to an outdated state."""
+    """The caller refers to an outdated version of an object."""
 
 
 class NotAllowed(ApplicationError):
@@ -58,16 +61,16 @@ class NotAllowed(ApplicationError):
 
 
 class TryAgain(ApplicationError):
-    """An operation met a temporary problem and is retried after a delay."""
+    """An operation met a temporary problem, and is retried after a delay."""
 
     code = "try_again"
 
 
 class ProviderError(Exception):
-    """A model or embedder failed. The message never contains the text that was sent.
+    """A model or embedder failed. The message never contains the text sent to it.
 
-    `uses_up` says whether the failure counts as one of the operation's attempts. Invalid answers
-    count; a server that is down doesn't.
+    `uses_up` says whether the failure counts as one of the operation's limited attempts. An invalid
+    answer counts; a server that is down doesn't.
     """
 
     uses_up = False

@@ -1,4 +1,4 @@
-"""Public ids: a prefix for the type and 128 random bits in lower-case base 32."""
+"""Public ids: a prefix for the type of object, and 128 random bits in lower-case base 32."""
 
 import re
 import secrets
@@ -14,7 +14,7 @@ def make(prefix: str) -> str:
 
 
 def is_ours(text: str) -> bool:
-    """Return whether a client's id could be mistaken for one of ours."""
+    """Return whether an id chosen by a client could be mistaken for one of our public ids."""
     return text.startswith(PREFIXES)
 
 
@@ -22,7 +22,7 @@ _ONE = re.compile(f"[a-z]{{2,5}}_[{ALPHABET}]{{26}}")
 
 
 def is_one(text: str) -> bool:
-    """Return whether the whole text is an id as `make` returns it."""
+    """Return whether the whole text is a public id as returned by `make`."""
     return _ONE.fullmatch(text) is not None
 
 

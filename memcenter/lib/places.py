@@ -1,4 +1,4 @@
-"""Paths of the code, its templates and the data folder, in a checkout or an installed copy."""
+"""Paths of the code, its templates and the data folder, for a checkout and an installed package."""
 
 from __future__ import annotations
 
@@ -11,22 +11,28 @@ BASE_DIR = Path(__file__).resolve().parents[2]
 
 
 def is_checkout() -> bool:
-    """Return whether this code runs from its repository; a wheel has no `manage.py`."""
+    """Return whether this code runs from its repository; an installed package has no manage.py."""
     return (BASE_DIR / "manage.py").is_file()
 
 
 def program_name() -> str:
-    """Return the name of the program that people type to run our commands."""
+    """Return the name of the program by which people run our commands."""
     return "manage.py" if is_checkout() else "memcenter"
 
 
 def assets_folder() -> Path:
-    """Return the folder of `templates`, `static` and `locale`, which `setup.py` moves."""
+    """Return the folder that contains `templates`, `static` and `locale`.
+
+    `setup.py` moves them into the package.
+    """
     return BASE_DIR if is_checkout() else BASE_DIR / "memcenter" / "assets"
 
 
 def data_folder() -> Path:
-    """Return the configured data folder, `.data` of a checkout, or a folder in the home."""
+    """Return the path of the data folder.
+
+    It is the configured one, else `.data` in a checkout, else a folder in the user's home.
+    """
     named = env.text("MEMCENTER_DATA_DIR")
     if named:
         return Path(named).absolute()
@@ -34,9 +40,9 @@ def data_folder() -> Path:
 
 
 def _users_data() -> Path:
-    """Return the user's folder for data.
+    """Return the folder for the user's application data.
 
-    Follows the XDG Base Directory Specification, which ignores relative paths.
+    Follows the XDG Base Directory Specification, which says to ignore relative paths.
     """
     named = os.environ.get("XDG_DATA_HOME", "")
     if os.path.isabs(named):

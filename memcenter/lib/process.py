@@ -1,8 +1,8 @@
-"""Helpers for a whole process: values created once, and limits of processor time.
+"""Helpers for a whole process: values created once, and limits on processor time.
 
-A regular expression may block the interpreter for minutes. During that time no other thread and no
-Python signal handler runs. The kernel therefore sends a signal that ends the process when its time
-is used up. `faulthandler` first writes the stack: names of files and functions, no values.
+A regular expression may block the interpreter for minutes. Meanwhile no other thread and no Python
+signal handler runs. When the process has used up its time, the kernel therefore sends a signal that
+ends it. Before that, `faulthandler` writes the stack: names of files and functions, no values.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ T = TypeVar("T")
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:
-    """Decorate a function without arguments so that it runs once per process.
+    """Decorate a function without arguments so that it runs only once per process.
 
-    `functools.cache` lets two threads create a value each. The discarded one is closed while still
-    in use: a Redis client closes its connections when it is garbage-collected.
+    `functools.cache` isn't enough: two threads may each create a value, and the discarded one is
+    closed while still in use. A Redis client, for example, closes its connections when it is
+    garbage-collected.
     """
     cached, lock = functools.cache(make), threading.Lock()
 
@@ -38,33 +39,36 @@ _RENEWED_EVERY = 0.2
 
 
 def return_free_memory() -> None:
-    """Return freed memory to the kernel, if the C library supports it (glibc)."""
+    """Return freed memory to the kernel, if the C library supports this (glibc does)."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
 
 
 def write_dump_to(file: IO[bytes] | IO[str]) -> None:
-    """Set the file for the stack that is written at the limit. It must stay open."""
+    """Set the file to which the stack is written when the time is used up.
+
+    The file must stay open.
+    """
     for number in (signal.SIGPROF, signal.SIGVTALRM):
         faulthandler.register(number, file=file, all_threads=True, chain=True)
 
 
 def limit_processor_time(seconds: float) -> None:
-    """End this process after this many more seconds of processor time."""
+    """End this process after it has used this many more seconds of processor time."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def lift_processor_time_limit() -> None:
-    """Remove the limit of processor time."""
+    """Remove the limit set by `limit_processor_time`."""
     signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def end_when_stuck(seconds: float) -> None:
-    """End this process if the interpreter is blocked for this many seconds.
+    """End this process if its interpreter is ever blocked for this many seconds.
 
-    A thread keeps restarting a timer. Only a blocked interpreter prevents that, so a busy process
-    continues and a stuck one ends.
+    A thread keeps restarting a timer, which only a blocked interpreter prevents. A process that is
+    busy but not blocked therefore continues.
     """
     threading.Thread(target=_renew, args=(seconds,), daemon=True, name="not-stuck").start()
 

@@ -1,4 +1,4 @@
-"""Helpers for file storage: the files in a folder, and the error of a full disk."""
+"""Helpers for file storage: list the files below a folder, and recognise a full disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def names_below(storage: Storage, folder: str, *, deepest: int = DEEPEST) -> Iterator[str]:
-    """Yield the paths of the files below a folder, relative to it.
+    """Yield the paths of all files below a folder of the storage, relative to that folder.
 
     Raise `FileNotFoundError` if the folder doesn't exist.
     """

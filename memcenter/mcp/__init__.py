@@ -1,1 +1,1 @@
-"""The Model Context Protocol: agents call the same services as the REST API, as tools."""
+"""The Model Context Protocol: agents call the services behind the REST API as tools."""

@@ -1,7 +1,7 @@
-"""The arguments and results of the tools.
+"""The arguments and results of the MCP tools.
 
-An agent sees only the descriptions of the arguments when it calls a tool. The results have the
-shapes of the corresponding REST answers.
+When an agent calls a tool, it sees only the descriptions of the arguments. The results have the
+same fields as the corresponding responses of the REST API.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _owner(value: Any) -> Any:
 
 
 def _storable(value: Any) -> Any:
-    """Reject NUL characters and lone surrogates, which the database can't store."""
+    """Raise `ValueError` for NUL characters and lone surrogates, which the database can't store."""
     if isinstance(value, str):
         if "\x00" in value:
             raise ValueError("The text must not contain NUL characters.")
@@ -69,7 +69,7 @@ def _storable(value: Any) -> Any:
 
 
 def _from_unix(value: Any) -> Any:
-    """Parse Unix seconds; leave everything else to pydantic (ISO 8601)."""
+    """Convert Unix seconds to a time; return any other value for pydantic to parse."""
     if isinstance(value, bool):
         raise ValueError("Must be a time.")
     if isinstance(value, int | float):

@@ -1,8 +1,8 @@
-"""The MCP server: our tools in the official SDK, over HTTP and stdio.
+"""The MCP server: our tools run by the official SDK, over HTTP or stdio.
 
-A tool call is authenticated and authorised, its owner is looked up, and the service runs in one
-transaction. Over HTTP the SDK's ASGI app runs under our WSGI server, in an event loop on its own
-thread.
+For each call, the server checks the API key and its scope, finds the person whose data is
+concerned, and calls the service in one transaction. Over HTTP, the SDK's ASGI app runs inside our
+WSGI server, in an event loop on its own thread.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SURFACE = "mcp"
 
 
 class Trouble(Exception):
-    """An error in the shape and words of the REST API's errors."""
+    """An error that is reported to the agent in the same form as an error of the REST API."""
 
     def __init__(
         self, code: str, message: str, fields: Mapping[str, list[str]] | None = None
@@ -57,7 +57,10 @@ class Trouble(Exception):
 
 @dataclass(frozen=True)
 class Called(Asked):
-    """Replaces the HTTP request in permission checks; `writing` says whether the tool writes."""
+    """Stands in for the HTTP request in permission checks.
+
+    `writing` says whether the tool changes data.
+    """
 
     writing: bool = False
 
@@ -67,7 +70,7 @@ class Called(Asked):
 
 
 def key_of(text: str) -> ApiKey | None:
-    """Return the key with this text and its bound user, or None if it isn't valid."""
+    """Return the API key with this text, or None if the key or its user isn't valid."""
     key = keys.authenticate(text)
     return None if key is None or (key.user is not None and not key.user.is_active) else key
 
@@ -75,7 +78,8 @@ def key_of(text: str) -> ApiKey | None:
 def perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
     """Run the tool in one transaction, on one of our own threads.
 
-    Raise only `Trouble`, since the SDK quotes other errors in its answers.
+    Raise no exception but `Trouble`, since the SDK sends the messages of other exceptions to the
+    agent.
     """
     close_old_connections()
     try:
@@ -126,7 +130,7 @@ WhoCalls = Callable[[Any], ApiKey]
 
 
 class DeclaredTool(Tool):
-    """An SDK tool that runs a declared tool and tells the agent how to react to errors."""
+    """An SDK tool that runs a tool declared in `tools`, and explains errors to the agent."""
 
     declared: Any = Field(exclude=True)
     who_calls: Any = Field(exclude=True)
@@ -151,7 +155,10 @@ class DeclaredTool(Tool):
 
 
 def build(who_calls: WhoCalls) -> MCPServer[Any]:
-    """Build a server. `who_calls` returns the caller, given the HTTP request or None."""
+    """Build an MCP server.
+
+    `who_calls` returns the caller, given the HTTP request, or None for a server on stdio.
+    """
     server = MCPServer[Any](
         "memory-center",
         title="Memory Center",
@@ -184,12 +191,12 @@ def _tool(declared: Declared, who_calls: WhoCalls) -> Tool:
 
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
-    """Return the threads that run tools, each with its own database connection."""
+    """Return the threads that run tools. Each has its own database connection."""
     return ThreadPoolExecutor(settings.LONG_ANSWERS, thread_name_prefix="mcp")
 
 
 def _not_valid(error: ValidationError) -> Trouble:
-    """Return the errors by field, without the input."""
+    """Convert a validation error to problems by field, without the invalid input itself."""
     fields: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False, include_input=False, include_context=False):
         name, *inner = (str(part) for part in problem["loc"]) if problem["loc"] else ("arguments",)
@@ -200,7 +207,7 @@ def _not_valid(error: ValidationError) -> Trouble:
 
 
 def _error_result(trouble: Trouble) -> CallToolResult:
-    """Return the error in the REST API's shape, and as text that tells an agent what to do next."""
+    """Return the error in the form of the REST API, and as text with advice for the agent."""
     fields = "".join(f"\n- {name}: {'; '.join(texts)}" for name, texts in trouble.fields.items())
     advice = _ADVICE.get(trouble.code, "Try again later.")
     error = {"code": trouble.code, "message": trouble.message, "fields": dict(trouble.fields)}
@@ -222,7 +229,7 @@ def max_body_bytes() -> int:
 
 
 def answer(environ: Mapping[str, Any], *, body: bytes, key: ApiKey) -> HttpResponse:
-    """Return the server's answer to one message sent with this key."""
+    """Return the server's response to one message that was sent with this key."""
     responses: list[HttpResponse] = []
 
     def start_response(status: str, headers: Any, error: Any = None) -> None:
@@ -254,7 +261,10 @@ def _who_calls(request: Any) -> ApiKey:
 
 @once
 def _bridge() -> ASGIMiddleware:
-    """Return this process's bridge, created on first use: an event loop doesn't survive a fork."""
+    """Return the adapter that runs the SDK's ASGI app inside this WSGI process.
+
+    It is created on first use, since an event loop doesn't survive a fork.
+    """
     app = build(_who_calls).streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
@@ -272,7 +282,10 @@ def _bridge() -> ASGIMiddleware:
 
 
 async def _live(app: Starlette, ready: Future[None]) -> None:
-    """Run the app's lifespan. Without it, the app answers every message with an error."""
+    """Start the ASGI app, and keep it running until the process ends.
+
+    Without this start (ASGI's lifespan) the app answers every message with an error.
+    """
     try:
         async with app.router.lifespan_context(app):
             ready.set_result(None)

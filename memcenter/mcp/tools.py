@@ -1,6 +1,6 @@
-"""The MCP tools. Each calls one service and checks nothing itself.
+"""The MCP tools. Each one calls one service and leaves all checks to it.
 
-Lists return the cursor itself instead of a URL.
+A list result contains the cursor of the next page rather than its URL.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ _SURFACE = "mcp"
 
 @dataclass(frozen=True)
 class Declared:
-    """A tool. `prepare` runs before the user's transaction, `act` within it."""
+    """The declaration of a tool.
+
+    `prepare` runs before the transaction, `act` runs inside it.
+    """
 
     name: str
     title: str
@@ -137,7 +140,10 @@ def _append(call: Call) -> BaseModel:
 
 
 def _prepare_forget(data: Mapping[str, Any]) -> Any:
-    """Check that exactly one way of naming the target is used; nothing is erased on a guess."""
+    """Check that the call names what to forget in exactly one way.
+
+    Raise `Invalid` otherwise, since nothing is erased on a guess.
+    """
     chosen = data.get("memory_ids") or data.get("message_ids")
     if sum(1 for way in (data.get("memory_id"), data.get("about"), chosen) if way) != 1:
         raise Invalid.field("memory_id", "Give memory_id, or about, or the lists of ids.")
@@ -288,7 +294,7 @@ TOOLS = (
 class ToolPage(CursorPage):
     @classmethod
     def read_from(cls, data: Mapping[str, Any]) -> Self:
-        """Return the page at the cursor. Raise `Invalid` naming `cursor`."""
+        """Return the page that starts at the cursor. Raise `Invalid` if it is malformed."""
         return cls(cast(Request, None), data["limit"], read_cursor(data.get("cursor")))
 
     def _link(self, order: Order, row: Model, *, backwards: bool) -> str:

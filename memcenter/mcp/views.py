@@ -1,4 +1,4 @@
-"""`POST /mcp`: one JSON-RPC message in, one out; no state is kept between requests."""
+"""`POST /mcp`: accepts one JSON-RPC message and returns one; nothing is kept between requests."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _REALM = 'Bearer realm="Memory Center"'
 @csrf_exempt
 @require_POST
 def mcp(request: HttpRequest) -> HttpResponse:
-    """Answer one message, or 401 without a valid key.
+    """Answer one message, or return 401 if there is no valid key.
 
-    A tool's own errors are part of its result.
+    An error inside a tool is reported in the tool's result, with status 200.
     """
     audit_log.set_actor("visitor", "mcp")
     try:

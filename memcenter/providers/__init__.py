@@ -1,1 +1,1 @@
-"""Embedders and chat models: bundled, or any OpenAI-compatible server."""
+"""Embedders and chat models: bundled ones, and those of any OpenAI-compatible server."""

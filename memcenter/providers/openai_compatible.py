@@ -1,9 +1,7 @@
-"""Chat models of any server that speaks OpenAI's chat completions, through the package `openai`.
+"""Chat models of any server with OpenAI's chat completions, called through the package `openai`.
 
-A circuit breaker pauses calls to a failing server.
-
-Every failure becomes a `ProviderError` with our own message, since the server's message may repeat
-the input.
+A circuit breaker stops calls to a failing server for a while. Every failure is raised as a
+`ProviderError` with a message of our own, since the server's message may repeat the input.
 """
 
 from __future__ import annotations
@@ -26,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class CircuitBreaker:
-    """Opens for `rest` seconds after `failures` failures in a row.
+    """Stops calls for `rest` seconds after `failures` failures in a row.
 
-    Then one call is tried: it closes the circuit or opens it again. The state is kept in the
-    process only.
+    After that a single call is let through: if it succeeds, calls are possible again; if it fails,
+    they are stopped again. Each process has its own state.
     """
 
     def __init__(
@@ -47,7 +45,7 @@ class CircuitBreaker:
         self._closed_again_at = 0.0
 
     def check(self) -> None:
-        """Raise `NotAsked` while the circuit is open."""
+        """Raise `NotAsked` if calls are stopped at the moment."""
         with self._lock:
             if self._failed < self._most:
                 return
@@ -73,7 +71,7 @@ _OPTIONAL = ("response_format", "temperature", "max_tokens", "dimensions")
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address, key and time-outs of a model server. A local server needs no key."""
+    """The address, API key and time-outs of a model server. A local server needs no key."""
 
     base_url: str
     model: str
@@ -83,7 +81,10 @@ class Endpoint:
 
 
 class _Failed(Exception):
-    """A failed call. `wait` is the delay the server asks for, `unknown` an unsupported option."""
+    """A failed call.
+
+    `wait` is the delay that the server asks for; `unknown` is an option that it doesn't support.
+    """
 
     def __init__(
         self,
@@ -98,10 +99,10 @@ class _Failed(Exception):
 
 
 class OpenAICompatibleModel:
-    """Calls with a time-out and a few retries with growing delays.
+    """Calls a model with a time-out, and retries a few times with growing delays.
 
-    Temporary failures are retried here for a few seconds only, then raised as retryable for the
-    operation. A time-out is not retried.
+    After a few seconds of temporary failures it raises a retryable error, so that the whole
+    operation is retried later. A time-out isn't retried here.
     """
 
     name = "openai_compatible"
@@ -133,7 +134,10 @@ class OpenAICompatibleModel:
         return self._persistently(lambda: self._once(messages, options))
 
     def reply(self, messages: Sequence[ChatMessage]) -> Iterator[str]:
-        """Yield the answer in pieces. A stream that stops before its end is a failure."""
+        """Yield the answer piece by piece.
+
+        Raise `ProviderError` if the call fails or the stream stops before its end.
+        """
         stream = self._persistently(lambda: self._create(messages, {"stream": True}))
         with stream, _in_our_words():
             ended = False
@@ -146,9 +150,10 @@ class OpenAICompatibleModel:
                 raise _retryable("The model's answer stopped in the middle.")
 
     def ask(self, call: Callable[[openai.OpenAI, Collection[str]], _Answer]) -> _Answer:
-        """Call the server in any other way, with the same retries. Raise `ProviderError`.
+        """Make any other call to the server, with the same retries.
 
-        `call` receives the client and the names of options that the server doesn't support.
+        `call` gets the client, and the names of the options that the server doesn't support. Raise
+        `ProviderError` if the call still fails.
         """
 
         def once() -> _Answer:
@@ -161,7 +166,11 @@ class OpenAICompatibleModel:
         self._client.close()
 
     def _persistently(self, call: Callable[[], _Answer]) -> _Answer:
-        """Call, and retry after temporary failures. Raise `ProviderError`."""
+        """Call, and retry after temporary failures.
+
+        Raise `ProviderError` if the call still fails, or `NotAsked` if calls are stopped at the
+        moment.
+        """
         with telemetry.span("model call", {"gen_ai.request.model": self.model}):
             self._breaker.check()
             return self._until_it_answers(call)
@@ -185,7 +194,10 @@ class OpenAICompatibleModel:
                 return answer
 
     def _learns_from(self, failure: _Failed) -> bool:
-        """Remember an unsupported option; return whether it is new."""
+        """Remember the unsupported option that made a call fail.
+
+        Return whether it wasn't known before, so that a call without it is worth trying.
+        """
         if not failure.unknown or failure.unknown in self._left_out:
             return False
         self._left_out.add(failure.unknown)
@@ -228,12 +240,12 @@ class OpenAICompatibleModel:
 
 
 def _add_headers(request: Any) -> None:
-    """Add the trace headers of the current request, since the client is reused."""
+    """Add the tracing headers of the current request, since the client serves many requests."""
     request.headers.update(telemetry.passed_on())
 
 
 def _wait(failure: _Failed, *, tries: int) -> float | None:
-    """Return the seconds until the next try, or None for no retry here."""
+    """Return the seconds until the next try, or None if the call shouldn't be retried here."""
     if not failure.again:
         return None
     wait = 0.5 * 2**tries if failure.wait is None else failure.wait
@@ -241,7 +253,7 @@ def _wait(failure: _Failed, *, tries: int) -> float | None:
 
 
 def _completion(answer: Any) -> Completion:
-    """Return the answer of a response. Raise `_Failed` if it has no text."""
+    """Return the answer contained in a response. Raise `_Failed` if it has no text."""
     choices = getattr(answer, "choices", None)
     first = choices[0] if isinstance(choices, list) and choices else None
     text = getattr(getattr(first, "message", None), "content", None)
@@ -272,7 +284,7 @@ def _in_our_words() -> Iterator[None]:
 
 @contextmanager
 def _converting_errors() -> Iterator[None]:
-    """Convert exceptions of the package to `_Failed`, without their text."""
+    """Convert exceptions of the package `openai` to `_Failed`, without their messages."""
     import httpx2
     import openai
 

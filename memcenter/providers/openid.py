@@ -1,7 +1,7 @@
-"""Sign-in by an OpenID Connect provider, with Authlib.
+"""Sign-in with an account at an OpenID Connect provider, through the package Authlib.
 
-Authlib does discovery and the code flow with PKCE, state and nonce, and checks signature, issuer,
-audience and age of the ID token. Only the ID token is trusted.
+Authlib performs the discovery and the code flow with PKCE, state and nonce. It checks signature,
+issuer, audience and age of the ID token. Only the ID token is trusted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ _SECONDS = 10
 
 @dataclass(frozen=True)
 class Claims:
-    """`sub` is the provider's name for the person; `email` is empty unless verified there."""
+    """The identity of a person according to the provider.
+
+    `sub` is the provider's permanent id of the person; `email` is empty unless the provider has
+    verified it.
+    """
 
     issuer: str
     sub: str
@@ -42,7 +46,7 @@ def shown_name() -> str:
 
 
 def lead_there(request: HttpRequest) -> HttpResponse:
-    """Redirect to the provider's page. Raise `ProviderError` if it can't be reached."""
+    """Redirect to the provider's sign-in page. Raise `ProviderError` if it can't be reached."""
     back = settings.PUBLIC_URL.rstrip("/") + reverse("oidc_return")
     with _failing_as_one():
         response: HttpResponse = _provider().authorize_redirect(request, back)
@@ -50,7 +54,10 @@ def lead_there(request: HttpRequest) -> HttpResponse:
 
 
 def read_claims(request: HttpRequest) -> Claims:
-    """Return the person that the provider authenticated. Raise `ProviderError`."""
+    """Return the identity of the person who has just signed in at the provider.
+
+    Raise `ProviderError` if the sign-in failed or the ID token isn't valid.
+    """
     with _failing_as_one():
         claims: dict[str, Any] = _provider().authorize_access_token(request)["userinfo"]
         if str(claims["iss"]).rstrip("/") != settings.OIDC_ISSUER:
@@ -64,14 +71,17 @@ def read_claims(request: HttpRequest) -> Claims:
 
 
 def _verified(claims: dict[str, Any]) -> str:
-    """Return the e-mail address if it is verified, else an empty text."""
+    """Return the email address if the provider has verified it, else an empty text."""
     is_so = claims.get("email_verified") in (True, "true")
     return str(claims.get("email") or "") if is_so else ""
 
 
 @contextmanager
 def _failing_as_one() -> Iterator[None]:
-    """Convert failures to `ProviderError` with their type only; messages may quote input."""
+    """Convert all failures in the block to `ProviderError`.
+
+    It names only the type of the failure, since the message may quote input.
+    """
     # Imported late, since they are large and most instances have no provider.
     from authlib.common.errors import AuthlibBaseError
     from joserfc.errors import JoseError
@@ -98,7 +108,7 @@ def _provider() -> Any:
 
 @cache
 def _made(issuer: str, client_id: str, client_secret: str) -> Any:
-    """Return the cached client, which keeps the discovery document and the provider's keys."""
+    """Return the cached client. It keeps the discovery document and the provider's keys."""
     from authlib.integrations.django_client import OAuth
 
     return OAuth().register(

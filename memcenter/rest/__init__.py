@@ -1,1 +1,1 @@
-"""The shared base of all REST endpoints."""
+"""The common base of all REST endpoints."""

@@ -1,4 +1,4 @@
-"""Authentication by API key, and the scopes of keys."""
+"""Authentication by API key, and the permission that checks a key's scopes."""
 
 import re
 from typing import TYPE_CHECKING
@@ -24,10 +24,11 @@ _NAMED = re.compile(rb'"user_id"\s*:\s*"([^"\\\x00-\x1f]{1,256})"')
 
 
 class KeyAuthentication(BaseAuthentication):
-    """`Authorization: Bearer mc_…` (also `Token`) or `X-API-Key: mc_…`.
+    """Reads `Authorization: Bearer mc_…` (also `Token`) or `X-API-Key: mc_…`.
 
-    `request.auth` is the key, `request.user` its bound person or None. `request.person` is the
-    person that the key or the call appears to name, read with the key; `people.whose` decides.
+    `request.auth` is the key, `request.user` the person it is bound to, or None. `request.person`
+    is the person that the key or the call seems to name, loaded together with the key. Whether the
+    call really concerns them is decided later, in `people.whose`.
     """
 
     def authenticate(self, request: Request) -> tuple[User | None, ApiKey] | None:
@@ -60,7 +61,10 @@ def _extra(request: Request) -> str:
 
 
 def _named(request: Request) -> str | None:
-    """Return the person's id from the query or a small body, unchecked."""
+    """Return the person's id given in the query string, or in the body if the body is small.
+
+    The id isn't verified here.
+    """
     if not isinstance(request, Request):
         return None
     name = request.query_params.get("user_id")
@@ -73,7 +77,7 @@ def _named(request: Request) -> str | None:
 
 
 class HasScope(BasePermission):
-    """Requires the scope of the endpoint. Anonymous callers get 401."""
+    """Requires that the key has the scope of the endpoint. Callers without a key get 401."""
 
     def has_permission(self, request: Request, view: "APIView | MemcenterView") -> bool:
         endpoint = getattr(view, "endpoint", None)

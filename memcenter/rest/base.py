@@ -1,6 +1,7 @@
 """The base class of all API views, and their URL patterns.
 
-A view reads the input, finds the person, and answers in their transaction.
+A view validates the input, finds the person whose data is concerned, and answers inside a
+transaction of that person.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _PEOPLE = ("user_id", "owner_id")
 class MemcenterView(APIView):
     """A view whose methods are declared by `@endpoint` and called as `get(call, **ids)`.
 
-    The order: key, scope and rate limit of the key; input validation; person and their rate limit;
-    `prepare`; then the handler in the person's transaction.
+    The steps are: check the key, its scope and its rate limit; validate the input; find the person
+    and check their rate limit; run `prepare`; run the handler in the person's transaction.
     """
 
     throttle_classes = (KeyThrottle,)
@@ -69,7 +70,7 @@ class MemcenterView(APIView):
         return self.response
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the only renderer: every caller gets JSON, whatever it accepts."""
+        """Return the only renderer: every client gets JSON, whatever it accepts."""
         renderer = self.renderer_classes[0]()
         return renderer, renderer.media_type
 
@@ -100,7 +101,7 @@ class MemcenterView(APIView):
     def _answer_first(
         self, handler: Any, endpoint: Endpoint, call: Call, *, within: bool
     ) -> Response:
-        """Return the response, and run the deferred writes after it was sent."""
+        """Return the response, and run the deferred writes after it has been sent."""
         with afterwards.collected() as owed, _transaction(call.user, at_once=False):
             call = _prepared(call, endpoint) if within else call
             response: Response = handler(call, **self.kwargs)
@@ -127,7 +128,10 @@ def _transaction(
 
 
 def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:
-    """Read and validate the input. Raise `Invalid` or DRF's `ValidationError`, by field."""
+    """Read and validate the input of a request.
+
+    Raise `Invalid` or DRF's `ValidationError`, with problems by field, if the input is invalid.
+    """
     if any("\x00" in value for value in ids.values()):
         raise NotFound("There is nothing of this id.")
     query = _query(request, endpoint)
@@ -147,10 +151,11 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
 
 
 def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
-    """Return the query without empty values; repeated names are joined by commas.
+    """Return the query parameters without empty values.
 
-    An empty `user_id` is kept, so that its field refuses it. Otherwise a backend with an empty
-    variable would name no person at all.
+    Parameters that take several words are joined by commas. An empty `user_id` is kept, so that its
+    field rejects it. Otherwise a backend with an empty variable would seem to name no person at
+    all.
     """
     query = {}
     for name, values in request.query_params.lists():
@@ -193,7 +198,10 @@ def _checked(raw: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
 
 @functools.cache
 def _checker(kind: type[Serializer[Any]], partial: bool) -> Serializer[Any]:
-    """Return one shared serializer: validation has no state, and copying fields is slow."""
+    """Return a cached serializer that validates input.
+
+    It can be shared, since validation keeps no state, and copying its fields is slow.
+    """
     return kind(partial=partial)
 
 

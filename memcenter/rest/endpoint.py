@@ -1,4 +1,4 @@
-"""The declaration of an API endpoint: scope, input and responses in one place."""
+"""The declaration of an API endpoint: its scope, input and responses in one place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SCOPE_OF = {"get": Scope.READ, "delete": Scope.FORGET}
 
 @dataclass(frozen=True)
 class Asked:
-    """A validated request, before its person is known."""
+    """A validated request whose person isn't known yet."""
 
     request: Request
     key: ApiKey | None
@@ -41,7 +41,7 @@ class Asked:
 
     @property
     def person(self) -> Person | None:
-        """The person who was read together with the key."""
+        """The person who was loaded together with the key, or None."""
         return getattr(self.request, "person", None)
 
     @property
@@ -50,7 +50,7 @@ class Asked:
 
     @property
     def bound_user(self) -> User | None:
-        """The user that the key is bound to."""
+        """The user that the key is bound to, or None."""
         return self.key.user if self.key else None
 
     @property
@@ -60,10 +60,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Call:
-    """The argument of a handler. `ready` is the result of the endpoint's `prepare`.
+    """The argument of a handler: the person and the validated request.
 
-    `user.pk` is None for an unknown person if the endpoint accepts one without creating them, as
-    temporary conversations do.
+    `ready` is the result of the endpoint's `prepare`. If an endpoint accepts an unknown person
+    without creating them, as for temporary conversations, `user.pk` is None.
     """
 
     user: User
@@ -76,17 +76,20 @@ class Call:
 
     @property
     def person(self) -> Person | None:
-        """The person's data that was read together with the key."""
+        """The person's data if it was loaded together with the key, or None."""
         person = self.asked.person
         return person if person is not None and person.user is self.user else None
 
     @property
     def own(self) -> UserSettings | None:
-        """The person's settings, if they were read together with the key."""
+        """The person's settings if they were loaded together with the key, or None."""
         return self.person.own if self.person else None
 
     def read_with_key(self, read: Callable[[User], Any]) -> Any:
-        """Return the value of the endpoint's `with_person`, or `read` it now."""
+        """Return the value of the endpoint's expression `with_person` for the person.
+
+        If it wasn't loaded together with the key, `read` loads it now.
+        """
         if self.person is not None:
             return self.person.extra
         with within(self.user):
@@ -105,22 +108,23 @@ class Call:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One method of a view.
+    """The declaration of one method of a view.
 
-    `takes` validates the query of a GET, the body of other methods, and both of a DELETE. With
-    `strict`, unknown names are refused, because they would decide which rows are erased.
-    `unknown_user` is the treatment of an unknown `user_id`. `whose` replaces `people.whose`.
-    `prepare` runs before the transaction, for model calls. With `prepares_within` it runs inside
-    the transaction if it needs no network; it then uses `access.within`.
+    `takes` validates the query of a GET, the body of other methods, and both for a DELETE. With
+    `strict`, unknown fields are refused, because a misspelt one could change which rows are erased.
+    `unknown_user` says how to treat an unknown `user_id`. `whose` replaces `people.whose`.
+    `prepare` runs before the transaction, for model calls. If `prepares_within` returns true, it
+    runs inside the transaction, because it needs no network; it then uses `access.within`.
 
-    `without_key` names the query parameter that replaces a key. `while_forgetting`: the endpoint
-    also answers while all data of the person is being forgotten. `all_users_for` is the scope with
-    which an unbound key may ask about all people. `afterwards`: the call only writes the trace of
-    its answer, after the response was sent. `adds`: the call only inserts rows, so it doesn't take
-    the person's lock. `heavy`: the call counts towards the limit of heavy calls, like forgets and
-    exports. `media` is the content type of the body. `etag`: a GET may send `If-None-Match` (304),
-    and a write `If-Match` (412). `with_person`: an SQL expression about the person, `u`, that is
-    read together with the key (`Call.person.extra`).
+    `without_key` is the query parameter whose token replaces a key. With `while_forgetting`, the
+    endpoint also answers while all data of the person is being forgotten. `all_users_for` is the
+    scope with which an unbound key may ask about all people. `afterwards` says that the call only
+    writes the record of its answer, which happens after the response was sent. `adds` says that the
+    call only inserts rows, so it doesn't take the person's lock. `heavy` counts the call towards a
+    separate limit, which also applies to forgetting and exporting. `media` is the content type of
+    the body. With `etag`, a GET may send `If-None-Match` (answered by 304), and a write `If-Match`
+    (answered by 412). `with_person` is an SQL expression about the person, `u`, that is loaded
+    together with the key and stored in `Call.person.extra`.
     """
 
     scope: str
@@ -152,7 +156,7 @@ def endpoint(
     unknown_user: str | Callable[[Asked], str] = REFUSE,
     **options: Any,
 ) -> Callable[[Handler], Handler]:
-    """Declare a method of a `MemcenterView` and describe it in the OpenAPI schema."""
+    """Declare a method of a `MemcenterView`, and describe it in the OpenAPI schema."""
     chosen = unknown_user if callable(unknown_user) else (lambda asked: unknown_user)
 
     def declare(handler: Handler) -> Handler:

@@ -1,4 +1,4 @@
-"""Fields of requests. JSON bodies are strict about types; query strings contain texts."""
+"""Serializer fields of requests. JSON bodies are strict about types; queries contain texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ops.accounts import users
 
 
 class Text(serializers.CharField):
-    """A string without conversion from other types; blanks are kept."""
+    """A string. Other types aren't converted, and surrounding blanks are kept."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"trim_whitespace": False} | options))
@@ -25,7 +25,7 @@ class Text(serializers.CharField):
 
 
 class Prose(Text):
-    """A text that contains more than blanks."""
+    """A text that must not consist of blanks only."""
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
@@ -72,7 +72,7 @@ class Whole(serializers.IntegerField):
 
 
 class Share(serializers.FloatField):
-    """A number from 0 to 1."""
+    """A fraction, from 0 to 1."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"min_value": 0, "max_value": 1} | options))
@@ -91,7 +91,7 @@ class OneOf(serializers.ChoiceField):
 
 
 class Moment(serializers.DateTimeField):
-    """A time: ISO 8601 (without a zone: UTC), or Unix seconds as a number."""
+    """A time in ISO 8601 (UTC if it has no zone), or Unix seconds as a number."""
 
     default_error_messages = {"range": "Must lie between the years 2 and 9998."}
 
@@ -117,7 +117,7 @@ class Moment(serializers.DateTimeField):
 
 
 class SomeOf(serializers.ListField):
-    """A list of one or more of the choices."""
+    """A list of one or more of the given choices."""
 
     def __init__(self, *, choices: Any, **options: Any) -> None:
         child = OneOf(choices=choices)
@@ -134,7 +134,7 @@ class Texts(serializers.ListField):
 
 
 class QueryWords(serializers.CharField):
-    """Words separated by commas, in a query string."""
+    """Words in a query string, separated by commas."""
 
     def __init__(self, *, among: tuple[str, ...] = (), **options: Any) -> None:
         self.among = among
@@ -150,7 +150,7 @@ class QueryWords(serializers.CharField):
 
 
 class Object(serializers.DictField):
-    """Any JSON object up to a size."""
+    """Any JSON object up to a maximum size."""
 
     max_bytes = 16_384
     default_error_messages = {"size": "Must not be larger than {limit} bytes."}

@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a repeated write gets the stored answer."""
+"""`Idempotency-Key`: a repeated write gets the stored response to the first one."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ MAX_LENGTH = 200
 
 
 class UnstoredResponse(Response):
-    """A response that isn't stored in the database, since its subject lives only in Redis."""
+    """A response that isn't stored in the database, since its data is only in Redis."""
 
 
 class Once:
     """One write with an idempotency key.
 
-    The record is written in the handler's transaction, under an advisory lock of that transaction.
-    The write and its record commit together, and a process that dies leaves neither a record nor a
-    lock.
+    The record is written in the handler's transaction, under an advisory lock held by that
+    transaction. The write and its record are therefore committed together, and a process that dies
+    leaves neither a record nor a lock.
     """
 
     def __init__(self, *, api_key: ApiKey, key: str, fingerprint: str) -> None:
@@ -41,7 +41,10 @@ class Once:
         self._fingerprint = fingerprint
 
     def replay(self) -> Response | None:
-        """Return the stored answer, if any. Raise `Conflict` if it was erased."""
+        """Return the stored response, or None if the key is new.
+
+        Raise `Conflict` if the response has been erased, or the key was used for another request.
+        """
         with as_system():
             record = self._rows().first()
             if record is not None and record.expires_at <= timezone.now():
@@ -64,7 +67,7 @@ class Once:
         return None if record is None else self._again(record)
 
     def keep(self, response: Response, *, user: User | None) -> None:
-        """Store a successful answer; after an error the same key may be used again."""
+        """Store the response if it is a success; after an error the same key may be used again."""
         if isinstance(response, UnstoredResponse) or not 200 <= response.status_code < 300:
             return
         try:
@@ -95,7 +98,10 @@ class Once:
 
 
 def read(asked: Asked) -> Once | None:
-    """Return the request's keyed write, or None. Raise `Invalid` for an invalid key."""
+    """Return the write with its idempotency key, or None if the request has no such key.
+
+    Raise `Invalid` if the key is too long or not printable.
+    """
     key = asked.request.headers.get(HEADER)
     if key is None or asked.key is None or not asked.writes:
         return None

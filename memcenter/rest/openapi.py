@@ -1,8 +1,8 @@
 """Describe the endpoints as OpenAPI, with examples, links, headers and errors.
 
-`describe` returns the arguments of `extend_schema` for one method. `complete` adds to the finished
-document everything that is the same for all endpoints. All examples are about Ana, who is allergic
-to peanuts; they are chosen by field name from `openapi_examples.json`.
+`describe` returns the arguments of `extend_schema` for one method. `complete` then adds what is the
+same for all endpoints. All examples are about Ana, who is allergic to peanuts; they are chosen by
+field name from `openapi_examples.json`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def describe(
 
 
 def page_of(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """Return the schema of a list response of these items."""
+    """Return the schema of a list response whose items have this schema."""
     fields = {
         "results": item(many=True),
         "next": serializers.URLField(allow_null=True),
@@ -134,7 +134,7 @@ def _conditional(method: str, endpoint: Endpoint) -> dict[int, Any]:
 
 
 def _operation_id(qualname: str) -> str:
-    """`LongTermView.get` -> `long_term_get`."""
+    """Return the operation id of a view's method: `LongTermView.get` -> `long_term_get`."""
     name = qualname.replace("View.", "_")
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
@@ -148,7 +148,7 @@ class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call
 
 
 class OneSlashGenerator(SchemaGenerator):
-    """Describes each path once, without the slash."""
+    """Describes each path once, without the variant that ends in a slash."""
 
     def _initialise_endpoints(self) -> None:
         if self.endpoints is None:
@@ -203,7 +203,10 @@ _ERROR_RESPONSES = (
 
 
 def complete(result: NODE, generator: Any, request: Any, public: bool) -> NODE:
-    """Complete the document, as a postprocessing hook of drf-spectacular."""
+    """Add errors, headers, examples and links to the document.
+
+    drf-spectacular calls this as a postprocessing hook.
+    """
     schemas = result["components"]["schemas"]
     result["components"]["responses"] = {name: _error(*rest) for _, name, *rest in _ERROR_RESPONSES}
     limited = {"Retry-After": _RETRY_AFTER, **_rates()}
@@ -254,7 +257,7 @@ def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
 
 
 def _page_on(path: str, operation: NODE) -> None:
-    """Set the link to the next page in the example of a list."""
+    """In the example of a list response, set the link to the next page."""
     for response in operation["responses"].values():
         example = response.get("content", {}).get(_JSON, {}).get("example")
         if isinstance(example, dict) and "results" in example and example.get("next"):
@@ -267,7 +270,10 @@ def _exemplify(media: NODE, schemas: Mapping[str, NODE]) -> None:
 
 
 def _link(document: NODE) -> None:
-    """Link each id in a response to the calls that take it, for client generators and tests."""
+    """Link each id in a response to the operations that accept it.
+
+    Client generators and tests use these links.
+    """
     takers = _takers(document)
     for _path, method, operation in operations(document):
         for response in operation["responses"].values():
@@ -279,7 +285,7 @@ def _link(document: NODE) -> None:
 
 
 def _takers(document: NODE) -> dict[str, list[str]]:
-    """Return the operations by the id in their path."""
+    """Return the operations that accept an id in their path, by the name of that parameter."""
     found: dict[str, list[str]] = {}
     for path, _method, operation in operations(document):
         for name in _TAKEN_AS.values():
@@ -301,7 +307,7 @@ def _links(example: NODE, takers: Mapping[str, list[str]], *, apart_from: str) -
 
 
 def _ids_in(example: NODE) -> Iterator[tuple[str, str]]:
-    """Yield the response fields that hold ids, with the path parameter of each."""
+    """Yield each field of an example that contains an id, and the path parameter that takes it."""
     for field, value in example.items():
         prefix = value.partition("_")[0] if isinstance(value, str) and "_" in value else ""
         if prefix in _TAKEN_AS:
@@ -309,7 +315,7 @@ def _ids_in(example: NODE) -> Iterator[tuple[str, str]]:
 
 
 class JsonRenderer(OpenApiJsonRenderer):
-    """The same renderer for clients that accept plain JSON."""
+    """The OpenAPI renderer for clients that accept only `application/json`."""
 
     media_type = "application/json"
 
@@ -318,11 +324,11 @@ SCHEMA_RENDERERS = [OpenApiJsonRenderer, JsonRenderer, OpenApiYamlRenderer]
 
 
 class NoExample(LookupError):
-    """A field without an example value; add one to `openapi_examples.json`."""
+    """There is no example for a field; add one to `openapi_examples.json`."""
 
 
 def example_of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", inside: str = "") -> Any:
-    """Return an example of a schema. Raise `NoExample`."""
+    """Return an example that matches a schema. Raise `NoExample` if a field has none."""
     if "$ref" in node:
         component = node["$ref"].rsplit("/", 1)[-1]
         return example_of(schemas[component], schemas, name=name, inside=component)
@@ -353,7 +359,7 @@ def _object(node: NODE, schemas: Mapping[str, NODE], component: str) -> NODE:
 
 
 def _fits(value: Any, node: NODE) -> bool:
-    """Return whether the value chosen by name has the right type."""
+    """Return whether an example chosen by field name has the type that the schema requires."""
     if "$ref" in node or "allOf" in node or "properties" in node:
         return False
     if value is None:

@@ -1,4 +1,4 @@
-"""Cursor pagination over a stable order."""
+"""Cursor pagination of querysets in a stable order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _BIGGEST_ID = 2**63 - 1
 
 @dataclass(frozen=True)
 class Order:
-    """An order by `field`, then by id. The field must not be null (annotate a nullable one)."""
+    """Rows ordered by `field`, then by id.
+
+    The field must not be null; annotate a nullable one with a substitute.
+    """
 
     field: str
     descending: bool = True
@@ -35,7 +38,7 @@ NEWEST = Order("created_at")
 
 @dataclass(frozen=True)
 class _Cursor:
-    """The row next to the page, and the direction of the page."""
+    """The row next to which a page begins, and whether the page goes backwards."""
 
     backwards: bool
     order: str
@@ -50,7 +53,7 @@ class _Cursor:
 
 @dataclass(frozen=True)
 class CursorPage:
-    """`?cursor=&limit=` of one request."""
+    """The page that one request asks for by `?cursor=&limit=`."""
 
     request: Request
     limit: int
@@ -58,14 +61,14 @@ class CursorPage:
 
     @classmethod
     def read(cls, request: Request) -> CursorPage:
-        """Parse the query parameters. Raise `Invalid` naming `cursor` or `limit`."""
+        """Parse the query parameters. Raise `Invalid` if `cursor` or `limit` is malformed."""
         limit = _limit(request.query_params.get("limit"))
         return cls(request, limit, read_cursor(request.query_params.get("cursor")))
 
     def of(
         self, rows: QuerySet[Row], *, order: Order, show: Callable[[Row], Any]
     ) -> dict[str, Any]:
-        """Return the page in the shape of the API."""
+        """Return this page of the rows as a list response."""
         found, more = self._fetch(rows, order)
         backwards = self.cursor is not None and self.cursor.backwards
         has_next = bool(found) if backwards else more
@@ -96,12 +99,15 @@ class CursorPage:
 
 
 def cursor_at(order: Order, row: Model, *, backwards: bool) -> str:
-    """Return the cursor of the page that starts next to this row."""
+    """Return the cursor of the page that starts right after this row.
+
+    With `backwards`, the page ends right before it.
+    """
     return _Cursor(backwards, _name(order), getattr(row, order.field), row.pk).encoded()
 
 
 def listed(results: list[Any]) -> dict[str, Any]:
-    """Return the results as the only page of a list."""
+    """Return the results as a list response with a single page."""
     return {"results": results, "next": None, "previous": None}
 
 
@@ -144,7 +150,7 @@ def _limit(text: str | None) -> int:
 
 
 def read_cursor(text: str | None) -> _Cursor | None:
-    """Parse the cursor. Raise `Invalid` naming `cursor`."""
+    """Parse a cursor. Raise `Invalid`, naming `cursor`, if it is malformed."""
     if not text:
         return None
     try:

@@ -1,7 +1,7 @@
-"""Parse bodies: JSON objects of limited size and depth, and forms with a file.
+"""Parse request bodies: JSON objects of limited size and depth, and forms with a file.
 
-JSON with NUL characters or duplicate names is refused. Uploads have a size limit and are stored
-privately from the first byte.
+JSON with NUL characters or duplicate names is refused. Uploads have a size limit, and no other user
+can read them from the first byte on.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ MAX_DEPTH = 64
 
 
 class OrjsonParser(BaseParser):
-    """Accepts any content type, since clients may forget to declare JSON.
+    """Parses JSON of any content type, since clients may forget to declare it.
 
-    Raises `Invalid` with the position for anything but a JSON object, and `too_large`.
+    Raises `Invalid`, with the position of the problem, for anything but a JSON object, and
+    `ApplicationError` with the code `too_large` for a body over the limit.
     """
 
     media_type = "*/*"
@@ -71,10 +72,11 @@ def parse_object(raw: bytes) -> dict[str, Any]:
 
 
 def check_names(raw: bytes) -> None:
-    """Raise `Invalid` if an object has a duplicate name.
+    """Raise `Invalid` if an object in the JSON repeats a name.
 
-    Parsers differ in which of the values they use, so a proxy that checks the person and this
-    server could use two different people. Invalid JSON passes here, since its parser refuses it.
+    Parsers differ in which of the values they use. A proxy that checks which person is named could
+    therefore see another person than this server. Malformed JSON is left to the actual parser,
+    which refuses it.
     """
     try:
         # Keep numbers as text, since Python refuses numbers of many thousand digits.
@@ -105,7 +107,10 @@ def _check(data: Mapping[str, Any]) -> None:
 
 
 def _texts(value: Any, *, field: str) -> Iterator[str]:
-    """Yield every string, including keys. Iterative, so that depth can't exhaust the stack."""
+    """Yield every string inside the value, including the keys of objects.
+
+    Raise `Invalid` if it is nested too deeply. Iterative, so that depth can't exhaust the stack.
+    """
     waiting = [(value, 0)]
     while waiting:
         item, depth = waiting.pop()
@@ -127,7 +132,10 @@ class UploadParser(MultiPartParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return a plain dict, as from JSON. Raise `too_large`."""
+        """Return fields and files as one plain dict, as if they had come from JSON.
+
+        Raise `ApplicationError` with the code `too_large` if the upload is over the limit.
+        """
         request = (parser_context or {})["request"]
         if is_too_large(request.META.get("CONTENT_LENGTH")):
             limit = f"{settings.MAX_IMPORT_BYTES:,}"
@@ -137,7 +145,7 @@ class UploadParser(MultiPartParser):
 
 
 class TakesUploads:
-    """A view with `UploadParser`, which closes the upload with the response."""
+    """A view that accepts uploads, and closes the uploaded file with the response."""
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         sent = getattr(request, "_full_data", None)
@@ -148,7 +156,7 @@ class TakesUploads:
 
 
 def digest_of(value: Any) -> str:
-    """Return a digest of a file, to recognise a repeated request."""
+    """Return a digest of an uploaded file, by which a repeated request is recognised."""
     if not isinstance(value, UploadedFile):
         raise TypeError(type(value).__name__)
     digest = hashlib.sha256()
@@ -163,9 +171,10 @@ _FORM_BYTES = 1 << 20  # the most that a form adds to its file
 
 
 class PrivateUpload(FileUploadHandler):
-    """Writes to the data folder instead of the shared temporary folder, up to the limit.
+    """Writes an upload to the data folder, since others may read the temporary folder.
 
-    A larger upload is read to its end and dropped; the view finds no file and reports it.
+    An upload over the limit is read to its end and dropped; the view then finds no file, and
+    reports that it was too large.
     """
 
     chunk_size = 1 << 20
@@ -206,7 +215,7 @@ class PrivateUpload(FileUploadHandler):
 
 
 def is_too_large(content_length: str | None) -> bool:
-    """Return whether an import is too large, judged by its content length."""
+    """Return whether the content length shows that an import is too large."""
     try:
         return int(content_length or 0) > settings.MAX_IMPORT_BYTES + _FORM_BYTES
     except ValueError:

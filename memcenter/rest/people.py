@@ -1,4 +1,4 @@
-"""Find the person of a request."""
+"""Find the person whose data a request concerns."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _UNNAMED = "Give {name}: this key is not bound to one user."
 
 
 def whose(asked: Asked, endpoint: Endpoint) -> User | None:
-    """Return the person, created on first write if the endpoint says so.
+    """Return the person whose data the request concerns.
 
-    Calls with an unbound key must name the person even next to an id, so that a backend with an
-    empty variable reaches nobody. Raise `NotFound` for a person out of the key's reach, `Invalid`
-    without a name, and `Conflict` (`being_forgotten`) for writes while the person is being
+    Whether a write creates an unknown person depends on the endpoint. With an unbound key, a call
+    must name the person even if it also contains an id, so that a backend with an empty variable
+    gets nobody's data. Raise `NotFound` if the key may not access the person, `Invalid` if no
+    person is named, and `Conflict` (`being_forgotten`) for a write while the person is being
     forgotten.
     """
     if endpoint.whose is not None:
@@ -34,10 +35,10 @@ def whose(asked: Asked, endpoint: Endpoint) -> User | None:
 
 
 def whose_owner(asked: Asked) -> User:
-    """Return the person like `whose`, with the agents' `owner_id` in place of `user_id`.
+    """Return the person as `whose` does, but named by `owner_id`, the field that agents use.
 
-    A call without an owner refers to the default owner, if one is set. A person is created on first
-    write. Raise the same errors as `whose`.
+    A call that names nobody refers to the default owner, if one is configured. A write creates an
+    unknown person. Raise the same errors as `whose`.
     """
     named, user_id = asked.data.get("owner_id"), asked.user_id
     if None not in (named, user_id) and named != user_id:
@@ -53,7 +54,10 @@ def whose_owner(asked: Asked) -> User:
 
 
 def _default_owner(asked: Asked) -> str | None:
-    """Return the default owner, or None for a bound key. Raise `Invalid` without one."""
+    """Return the id of the default owner, or None if the key is bound to a user.
+
+    Raise `Invalid` if no default owner is configured.
+    """
     if asked.bound_user is not None:
         return None
     if not settings.DEFAULT_OWNER or {"owner_id", "user_id"} & asked.data.keys():
@@ -62,13 +66,19 @@ def _default_owner(asked: Asked) -> str | None:
 
 
 def _asks_about_all(asked: Asked, endpoint: Endpoint) -> bool:
-    """Return whether the call is about all people: it has no `user_id`, not even null."""
+    """Return whether the call is about all people.
+
+    That is so if it contains no `user_id`, not even null, and the key has the necessary scope.
+    """
     scopes = asked.key.scopes if asked.key else ()
     return endpoint.all_users_for in scopes and "user_id" not in asked.data
 
 
 def present(user: User, *, writes: bool) -> User:
-    """Return the person. Raise `NotFound` or `Conflict` if they are being forgotten."""
+    """Return the person unless they are being forgotten.
+
+    Otherwise raise `Conflict` for a write and `NotFound` for a read.
+    """
     if user.hidden_at is not None:
         if writes:
             users.check_not_being_forgotten(user)
@@ -77,7 +87,10 @@ def present(user: User, *, writes: bool) -> User:
 
 
 def reachable(user: User | None) -> User:
-    """Return the person if an unbound key reaches them: active, with an external id, no staff."""
+    """Return the person if an unbound key may access them, else raise `NotFound`.
+
+    It may access active people with an external id who aren't staff.
+    """
     if user is None or user.external_id is None or user.is_staff or not user.is_active:
         raise NotFound("There is nothing of this id.")
     return user

@@ -1,4 +1,4 @@
-"""The reference of the API as a light page, made from the OpenAPI document."""
+"""A light HTML page with the API reference, made from the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BODY = "application/json"
 
 @dataclass(frozen=True)
 class Field:
-    """A parameter, or a field of the body, of a call."""
+    """A parameter of a call, or a field of its body."""
 
     name: str
     place: str  # path, query, header or body
@@ -28,7 +28,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Call:
-    """A method of an endpoint. `anchor` is its place on the page where calls can be tried."""
+    """A method of an endpoint. `anchor` links to the page on which the call can be tried."""
 
     method: str
     path: str
@@ -40,7 +40,7 @@ class Call:
 
 
 class ReferencePage(TemplateView):
-    """List every call by tag, with its fields and status codes."""
+    """The page that lists every call, grouped by tag, with fields and status codes."""
 
     template_name = "api_reference.html"
 
@@ -53,7 +53,7 @@ class ReferencePage(TemplateView):
 
 @cache
 def calls() -> tuple[Call, ...]:
-    """Return all calls, those of a tag together. Made once a process."""
+    """Return all calls grouped by tag. The result is cached for the life of the process."""
     document = OneSlashGenerator().get_schema(request=None, public=True)
     shapes = document["components"]["schemas"]
     found = [
@@ -100,7 +100,7 @@ def _resolved(shape: Mapping[str, Any], shapes: Mapping[str, Any]) -> Mapping[st
 
 
 def _type(shape: Mapping[str, Any], shapes: Mapping[str, Any]) -> str:
-    """Return the type in words: `string`, `list of integer`, or the values to choose from."""
+    """Return a field's type in words: `string`, `list of integer`, or the possible values."""
     shape = _resolved(shape, shapes)
     if "allOf" in shape:
         return _type(shape["allOf"][0], shapes)

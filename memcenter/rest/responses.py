@@ -1,4 +1,4 @@
-"""Render responses: JSON, every error in one shape, and 304. Bad input never gives a 500."""
+"""Render responses: JSON, errors in one common form, and 304. Invalid input never gives a 500."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ _KNOWN = (
 
 
 def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Return the response to an exception of a view; an unknown one gets a 500 without details."""
+    """Return the response for an exception raised in a view.
+
+    An unexpected exception gives a 500 (or a 503 if a database can't be reached) without details.
+    """
     if isinstance(error, exceptions.APIException):
         return _of_rest_framework(error)
     if isinstance(error, ApplicationError):
@@ -65,7 +68,7 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """Return the `error` object for a failed part of an otherwise successful answer."""
+    """Return the `error` object for one failed part of a call that otherwise succeeded."""
     details: dict[str, Any] = render_error(error, {}).data["error"]
     return details
 
@@ -98,7 +101,10 @@ def _of_rest_framework(error: exceptions.APIException) -> Response:
 
 
 def _fields(detail: Any) -> dict[str, list[str]]:
-    """Return the problems of each field; a path inside a field is part of the text."""
+    """Return the list of problems for each field.
+
+    If a problem is deep inside a field, its text begins with the path.
+    """
     if not isinstance(detail, dict):
         return {"body": list(_lines(detail))}
     return {str(name): list(_lines(inner)) for name, inner in detail.items()}
@@ -117,13 +123,13 @@ def _lines(detail: Any, place: str = "") -> Iterator[str]:
 
 
 def log_error(subject: str, error: Exception) -> None:
-    """Log class and code lines only, since the message may quote user input."""
+    """Log the type and the stack of an error, but no message, since it may quote user input."""
     frames = "".join(traceback.format_tb(error.__traceback__))
     logger.error("%s failed with %s\n%s", subject, type(error).__name__, frames)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """`handler404`: our JSON error under `/api/`, a page elsewhere."""
+    """Return the 404 for an unknown address: our JSON error under `/api/`, a page elsewhere."""
     if request.path.startswith("/api/"):
         return _json(body("not_found", "There is no such endpoint."), status=404)
     return defaults.page_not_found(request, exception)
@@ -149,7 +155,7 @@ _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 
 
 class OrjsonRenderer(BaseRenderer):
-    """Renders dicts, dates, UUIDs and dataclasses; times in UTC end in Z."""
+    """Renders dicts, dates, UUIDs and dataclasses as JSON; times in UTC end in Z."""
 
     media_type = "application/json"
     format = "json"
@@ -166,7 +172,11 @@ class OrjsonRenderer(BaseRenderer):
 
 
 def as_json(data: Any) -> bytes:
-    """Render JSON. Integers too long for orjson work too: PostgreSQL returns 1e40 as one."""
+    """Render a value as JSON.
+
+    Integers that are too long for orjson are supported, since PostgreSQL returns 1e40 as an
+    integer.
+    """
     try:
         return orjson.dumps(data, default=str, option=_OPTIONS)
     except TypeError:
@@ -174,12 +184,15 @@ def as_json(data: Any) -> bytes:
 
 
 def _as_text(value: Any) -> Any:
-    """Convert values that orjson renders natively, for the standard library."""
+    """Convert a value that only orjson can render to one that the module `json` can render."""
     return orjson.loads(orjson.dumps(value, default=str, option=_OPTIONS))
 
 
 def not_modified(request: Request, etag: str) -> HttpResponseNotModified | None:
-    """Return a 304 if `If-None-Match` has this quoted tag, weak or strong, or `*` (RFC 9110)."""
+    """Return a 304 if `If-None-Match` contains this quoted tag or `*`, else None (RFC 9110).
+
+    A weak tag counts as equal to a strong one.
+    """
     known = parse_etags(request.headers.get("If-None-Match", ""))
     if "*" in known or etag in {tag.removeprefix("W/") for tag in known}:
         return HttpResponseNotModified(headers={"ETag": etag})

@@ -1,4 +1,4 @@
-"""Rate limits of a key and of each person, and the threads that long answers may occupy."""
+"""Rate limits for each key and each person, and a limit on concurrent long answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KEY, PERSON, HEAVY_OF_PERSON = "key", "person", "heavy"
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit that applied to a call: calls a minute and calls left."""
+    """A limit that applied to a call: the calls allowed in a minute, and those left."""
 
     name: str
     quota: int
@@ -57,7 +57,7 @@ def now() -> float:
 
 @once
 def client() -> redis.Redis:
-    """Return a Redis client with short time-outs, so that limiting never delays calls."""
+    """Return a Redis client with short time-outs, so that counting never delays a call for long."""
     return redis.Redis.from_url(
         settings.REDIS_URL,
         socket_timeout=0.5,
@@ -67,10 +67,10 @@ def client() -> redis.Redis:
 
 
 class KeyThrottle(BaseThrottle):
-    """Counts a key's calls of the current minute in Redis. If Redis is down, every call passes.
+    """Counts the calls of a key in the current minute, in Redis.
 
-    The person's calls are counted in the same round trip if the person was read with the key;
-    otherwise `count_person` counts them.
+    If Redis is down, every call is allowed. If the person is loaded together with the key, the call
+    is also counted for the person, in the same round trip; otherwise `count_person` counts it.
     """
 
     def allow_request(self, request: Request, view: APIView | MemcenterView) -> bool:
@@ -83,16 +83,16 @@ class KeyThrottle(BaseThrottle):
 
 
 def begin() -> None:
-    """Reset the thread's limits at the beginning of a request."""
+    """Reset the limits recorded for the current call; called at the beginning of a request."""
     _counted.set(())
 
 
 def count_key(
     key: ApiKey, *, user: User | None = None, scope: str = "", heavy: bool = False
 ) -> None:
-    """Count a call of the key, and of the person if they are already known.
+    """Count a call towards the key's limit, and the person's limit if they are already known.
 
-    Raise `Throttled` if the calls of this minute are used up.
+    Raise `Throttled` if a limit for the current minute is exceeded.
     """
     persons = [_of_person(key, user, scope=scope, heavy=heavy)] if user is not None else []
     _with_key.set(frozenset(bucket for _, bucket, _ in persons))
@@ -100,10 +100,10 @@ def count_key(
 
 
 def count_person(key: ApiKey | None, user: User | None, *, scope: str, heavy: bool = False) -> None:
-    """Count a call about one person, unless it was counted with the key.
+    """Count a call towards the person's limit, unless `count_key` has already done so.
 
-    Forgets, exports and other `heavy` calls are counted separately. Raise `Throttled` if the key's
-    calls about this person are used up.
+    Calls that are `heavy`, such as forgets and exports, have a limit of their own. Raise
+    `Throttled` if the limit for this key and person is exceeded.
     """
     if key is None or user is None:
         return
@@ -120,7 +120,7 @@ def _of_person(key: ApiKey, user: User, *, scope: str, heavy: bool) -> tuple[str
 
 
 def headers() -> dict[str, str]:
-    """Return the limits of the current call as headers (draft-ietf-httpapi-ratelimit)."""
+    """Return the headers that report the limits (draft-ietf-httpapi-ratelimit)."""
     counted = _counted.get()
     if not counted:
         return {}
@@ -134,14 +134,20 @@ def seconds_left() -> int:
 
 
 def _bucket(user: User) -> str:
-    """Return the person's part of a counter's name. An external id is hashed, not stored."""
+    """Return the part of a counter's name that identifies the person.
+
+    For a person without a row it is a hash, so that Redis doesn't store the external id.
+    """
     if user.pk is not None:
         return str(user.pk)
     return hashlib.sha256(str(user.external_id).encode()).hexdigest()[:16]
 
 
 def _count(*counters: tuple[str, str, int]) -> None:
-    """Count the call in each counter: its name, its bucket and its quota."""
+    """Count the call in each counter, given by its limit's name, its bucket and its quota.
+
+    Raise `Throttled` if a quota is exceeded.
+    """
     minute = int(now() // WINDOW_SECONDS)
     used = _used([f"mc:rate:{bucket}:{minute}" for _, bucket, _ in counters])
     for (name, _, quota), count in zip(counters, used, strict=False):
@@ -153,7 +159,10 @@ def _count(*counters: tuple[str, str, int]) -> None:
 
 
 def _used(names: Sequence[str]) -> list[int]:
-    """Count a call and return the minute's counts, in one round trip; none if Redis is down."""
+    """Increment the counters, and return their values, in one round trip to Redis.
+
+    Return nothing if Redis is down.
+    """
     try:
         with client().pipeline(transaction=False) as pipe:
             for name in names:
@@ -169,7 +178,10 @@ _RETRY_SECONDS = 2
 
 
 class Share:
-    """A limit of `places` concurrent calls; more are refused, so that short calls never wait."""
+    """A limit on concurrent long calls, so that threads are left for short calls.
+
+    A call above the limit is refused rather than queued.
+    """
 
     def __init__(self, places: int) -> None:
         self._places = threading.BoundedSemaphore(places)
@@ -185,5 +197,5 @@ class Share:
 
 @cache
 def long_answers() -> Share:
-    """Return this process's share for streamed answers."""
+    """Return the limit on streamed answers for this process."""
     return Share(settings.LONG_ANSWERS)

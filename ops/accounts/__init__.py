@@ -1,1 +1,1 @@
-"""Accounts and authentication: keys, sessions, second factor, identity providers, roles."""
+"""Accounts and authentication: API keys, sessions, second factor, identity providers, roles."""

@@ -1,4 +1,8 @@
-"""Apply decisions about keys, accounts, sessions, webhooks and mail to a restored database."""
+"""Apply later decisions about access to a database restored from an earlier backup.
+
+The decisions about keys, accounts, sessions, webhooks and email addresses are read from the ledger.
+Each function returns whether it changed anything.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +33,10 @@ from ops.models import (
 
 @applies_decision("key")
 def _key(decision: Decision) -> bool:
-    """Apply a change or revocation of a key.
+    """Apply a change or a revocation of an API key.
 
-    The target is the key's digest, since ids are reused after a restore. Lines written before
-    2026-11-24 don't have `requires_user`.
+    The decision names the key by its digest, since ids are reused after a restore. Lines written
+    before 2026-11-24 don't have `requires_user`.
     """
     state = dict(decision.state)
     known = ApiKey.objects.filter(digest=decision.target)
@@ -45,7 +49,10 @@ def _key(decision: Decision) -> bool:
 
 @applies_decision("active")
 def _active(decision: Decision) -> bool:
-    """Deactivate or reactivate the person, except an owner whose successor isn't in the backup."""
+    """Deactivate or reactivate the person.
+
+    The last owner isn't deactivated, which happens if the next owner isn't in the backup.
+    """
     rows = User.objects.filter(subject=decision.subject)
     user = rows.first()
     if user is not None and not decision.state["is_active"] and users.is_last_owner(user):
@@ -55,7 +62,7 @@ def _active(decision: Decision) -> bool:
 
 
 def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
-    """Update the row to this state; return whether it changed."""
+    """Update the row to this state. Return False if there is no row or it already has the state."""
     row = rows.first()
     if row is None or all(getattr(row, name) == value for name, value in state.items()):
         return False
@@ -64,7 +71,10 @@ def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
 
 @applies_decision("password")
 def _password(decision: Decision) -> bool:
-    """Make a restored older password unusable. The ledger doesn't contain the newer one."""
+    """Make the restored password unusable if it was changed after the backup.
+
+    The newer password can't be restored, since the ledger contains no passwords.
+    """
     version = decision.state["version"]
     user = User.objects.filter(subject=decision.subject, password_version__lt=version).first()
     return user is not None and _lock(user, version=version)
@@ -79,7 +89,7 @@ def _lock(user: User, *, version: int | None = None) -> bool:
 
 @applies_decision("sessions")
 def _sessions(decision: Decision) -> bool:
-    """End all sessions of the person."""
+    """End all sessions of the person that began before the decision."""
     rows = User.objects.filter(subject=decision.subject)
     user = rows.exclude(session_epoch=decision.state["epoch"]).first()
     if user is None:
@@ -92,7 +102,7 @@ def _sessions(decision: Decision) -> bool:
 
 @applies_decision("session")
 def _session(decision: Decision) -> bool:
-    """End one session. A digest names it, since the session key itself would open it."""
+    """End one session. It is named by a digest, since its key would allow signing in."""
     keys = Session.objects.values_list("session_key", flat=True).iterator()
     ended = [key for key in keys if sign_ins.session_digest(key) == decision.target]
     sign_ins.end_sessions(ended)
@@ -101,9 +111,10 @@ def _session(decision: Decision) -> bool:
 
 @applies_decision("second factor")
 def _second_factor(decision: Decision) -> bool:
-    """Remove a second factor that was turned off. A newer factor can't be restored.
+    """Remove a second factor that was turned off or replaced after the backup.
 
-    The account must not open by its password alone, so the password becomes unusable.
+    A newer second factor can't be restored. In that case the password becomes unusable, since the
+    password alone must not be enough to sign in.
     """
     user = User.objects.filter(subject=decision.subject).first()
     if user is None:
@@ -121,7 +132,7 @@ def _second_factor(decision: Decision) -> bool:
 
 @applies_decision("identity")
 def _identity(decision: Decision) -> bool:
-    """Remove disconnected identities, so that they no longer sign this person in."""
+    """Remove identities that were disconnected, so that nobody signs in by them any more."""
     rows = Identity.objects.filter(user__subject=decision.subject, created_at__lte=decision.at)
     known = decision.state["connected"]
     gone = [row.pk for row in rows if sign_ins.identity_digest(row) != known]
@@ -149,13 +160,13 @@ def _role(decision: Decision) -> bool:
 
 @applies_decision("invitation")
 def _invitation(decision: Decision) -> bool:
-    """Delete an invitation that was used or revoked. The target is its token's digest."""
+    """Delete an invitation that was used or revoked. It is named by the digest of its token."""
     return bool(Invitation.objects.filter(digest=decision.target).delete()[0])
 
 
 @applies_decision("registration")
 def _registration(decision: Decision) -> bool:
-    """Open or close registration, as an owner decided."""
+    """Open or close registration, as an owner decided after the backup."""
     is_open = decision.state["is_open"]
     if registration.is_registration_open() == is_open:
         return False
@@ -171,7 +182,10 @@ def _switches(decision: Decision) -> bool:
 
 @applies_decision("webhook")
 def _webhook(decision: Decision) -> bool:
-    """Delete a removed webhook. Switch off a changed one, since its new address isn't known."""
+    """Delete a webhook that was removed, or switch off one that was changed.
+
+    The ledger doesn't contain the new address of a changed webhook.
+    """
     known = Webhook.objects.filter(public_id=decision.target)
     if decision.state["removed"]:
         row = known.first()
@@ -186,7 +200,10 @@ def _webhook(decision: Decision) -> bool:
 
 @applies_decision("weekly mail")
 def _weekly_mail(decision: Decision) -> bool:
-    """Delete the mail to an address that was replaced or removed. The new one isn't known."""
+    """Delete an email address that was replaced or removed.
+
+    The ledger doesn't contain the new address.
+    """
     mails = WeeklyMail.objects.filter(user__subject=decision.subject)
     gone = [mail.pk for mail in mails if str(mail.nonce) != decision.state["nonce"]]
     return bool(WeeklyMail.objects.filter(pk__in=gone).delete()[0])

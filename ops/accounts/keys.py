@@ -1,4 +1,4 @@
-"""API keys: shown once and stored as a hash."""
+"""API keys. A key is shown once; only its hash is stored."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def create(
     expires_at: datetime | None = None,
     requires_user: bool = False,
 ) -> tuple[ApiKey, str]:
-    """Create a key and return its text, which can't be read again. Raise `Invalid`."""
+    """Create a key; return it with its text, which can't be read again.
+
+    Raise `Invalid` if the name, the scopes or the expiry are invalid.
+    """
     _check(name=name, scopes=scopes, expires_at=expires_at)
     text = PREFIX + secrets.token_urlsafe(32)
     key = ApiKey.objects.create(
@@ -57,7 +60,7 @@ def _check(*, name: str, scopes: Sequence[str], expires_at: datetime | None) -> 
 
 
 def of(user: User | None) -> QuerySet[ApiKey]:
-    """Return the person's keys, including revoked ones; without a person, the product's keys."""
+    """Return the person's keys, including revoked ones; without a person, keys bound to nobody."""
     return ApiKey.objects.filter(user=user).select_related("user")
 
 
@@ -66,7 +69,10 @@ def public_id(key: ApiKey) -> str:
 
 
 def find(key_id: str, *, user: User | None) -> ApiKey:
-    """Return the key with this public id. Raise `NotFound`."""
+    """Return the key with this public id.
+
+    Raise `NotFound` if it doesn't exist or isn't the given user's.
+    """
     number = key_id.removeprefix(_ID)
     here = key_id.startswith(_ID) and number.isascii() and number.isdigit() and len(number) < 19
     found = of(user).filter(pk=int(number)).first() if here else None
@@ -76,9 +82,9 @@ def find(key_id: str, *, user: User | None) -> ApiKey:
 
 
 def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
-    """Change `name`, `scopes`, `expires_at` or `requires_user`.
+    """Change `name`, `scopes`, `expires_at` or `requires_user` of a key.
 
-    Raise `Invalid`, and `Conflict` for a revoked key.
+    Raise `Invalid` if a value is invalid, and `Conflict` if the key is revoked.
     """
     if key.revoked_at is not None:
         raise Conflict("This key is revoked; make a new one.")
@@ -96,13 +102,16 @@ def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256, which is enough for a text of 256 random bits."""
+    """Return the SHA-256 of a key. A slow hash isn't needed for a text of 256 random bits."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Person:
-    """The person of a call, read together with its key. `own` is None for the default settings."""
+    """The person whom a call concerns, loaded together with its key.
+
+    `own` are their settings, or None if they have the default settings.
+    """
 
     user: User
     own: UserSettings | None
@@ -110,7 +119,10 @@ class Person:
 
 
 def authenticate(text: str) -> ApiKey | None:
-    """Return the valid key of this text, or None. The lookup by hash leaks nothing by timing."""
+    """Return the valid key with this text, or None.
+
+    It is looked up by its hash, so the time of the lookup reveals nothing about other keys.
+    """
     found = authenticate_call(text)
     return found[0] if found else None
 
@@ -118,10 +130,11 @@ def authenticate(text: str) -> ApiKey | None:
 def authenticate_call(
     text: str, *, named: str | None = None, extra: str = ""
 ) -> tuple[ApiKey, Person | None] | None:
-    """Return the valid key and its person, in one statement; else None.
+    """Return the valid key and the person whom the call concerns, or None.
 
-    The person is the key's own, or for an unbound key the person with the external id `named`.
-    `extra` is an SQL expression about the person, `u`, for `Person.extra`.
+    Both are loaded in one statement. The person is the one that the key is bound to. For an unbound
+    key it is the person with the external id `named`, if there is one. `extra` is an SQL expression
+    about the person, `u`, whose value is stored in `Person.extra`.
     """
     now = timezone.now()
     found = _load_valid(digest(text), now=now, named=named, extra=extra or "NULL")
@@ -133,7 +146,10 @@ def authenticate_call(
 
 
 def _record_first_use(key: ApiKey, *, now: datetime) -> None:
-    """Audit the key's first use of a day (UTC). Two concurrent requests may both do so."""
+    """Record the first use of the key on each day (UTC) in the audit log.
+
+    Two concurrent requests may both record it.
+    """
     before = key.last_used_at
     if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
         with audit_log.acting_as(f"key {key.pk}", audit_log.current_actor().surface):
@@ -148,7 +164,7 @@ def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) 
 def _load_valid(
     digest: str, *, now: datetime, named: str | None, extra: str
 ) -> tuple[ApiKey, Person | None] | None:
-    """Load the valid key by hand-written SQL, since every API call starts with it."""
+    """Load the valid key and the person with plain SQL, since every API call starts with this."""
     kinds = ((ApiKey, "k"), (User, "u"), (UserSettings, "s"))
     columns = ", ".join(statements.columns(model, alias) for model, alias in kinds)
     found = statements.first_rows(
@@ -178,7 +194,7 @@ def _load_valid(
 
 
 def opens_receipt(operation: Operation, *, token: str) -> bool:
-    """Return whether this is the operation's valid receipt token."""
+    """Return whether this is the token of the operation's receipt and hasn't expired."""
     known, until = operation.token_digest, operation.token_expires_at
     if known is None or until is None or until <= timezone.now():
         return False

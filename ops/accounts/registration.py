@@ -1,4 +1,4 @@
-"""Ways to get an account: registration, if an owner opens it, invitations, and sign-in links."""
+"""Ways to get an account: registration (if an owner allows it), invitations and sign-in links."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ INVITED_ROLES = (Role.MEMBER, Role.AUDITOR)
 
 @dataclass(frozen=True)
 class NewInvitation:
-    """A new invitation. Its token is stored as a hash and can't be read again."""
+    """A new invitation with its token, which is stored as a hash and can't be read again."""
 
     invitation: Invitation
     token: str
 
 
 def is_registration_open() -> bool:
-    """Return whether anybody may register, by an owner's decision or else by the setting."""
+    """Return whether anybody may register: as an owner decided, or as configured."""
     decided = Instance.objects.filter(pk=1).values_list("registration_open", flat=True).first()
     return settings.REGISTRATION_OPEN if decided is None else decided
 
@@ -43,7 +43,7 @@ def switch_registration(*, is_open: bool) -> None:
 
 
 def invite(*, user: User, role: Role, name: str = "") -> NewInvitation:
-    """Create an invitation by this owner. Raise `Invalid`."""
+    """Create an invitation by this owner. Raise `Invalid` for any role but member and auditor."""
     if role not in INVITED_ROLES:
         raise Invalid.field("role", "Invite a member or an auditor.")
     token = secrets.token_urlsafe(32)
@@ -74,9 +74,9 @@ def revoke_invitation(invitation: Invitation) -> None:
 
 
 def find_invitation(token: str) -> Invitation:
-    """Return the invitation of this token. Raise `NotFound` if it can't be used (any more).
+    """Return the invitation with this token. Raise `NotFound` if it can't be used any more.
 
-    An invitation is invalid if its author is no longer an owner.
+    It can't be used once the person who sent it is no longer an owner.
     """
     own = invitations().filter(digest=keys.digest(token)).first()
     if own is None or users.role_of(own.user) is not Role.OWNER:
@@ -87,9 +87,10 @@ def find_invitation(token: str) -> Invitation:
 def accept_invitation(
     token: str, *, username: str, password: str, language: str, zone: str
 ) -> User:
-    """Use an invitation: create the person with the invited role. Raise `NotFound`, `Invalid`.
+    """Create a person with the invited role, and delete the invitation.
 
-    Of two concurrent calls only one creates a person; the other's transaction fails at the end.
+    Raise `NotFound` if the invitation can't be used, and `Invalid` if name or password are invalid.
+    Of two concurrent calls only one creates a person; the transaction of the other one fails.
     """
     invitation = find_invitation(token)
     user = users.register(username=username, password=password, language=language, zone=zone)
@@ -109,17 +110,17 @@ def _end_invitation(invitation: Invitation, action: str) -> None:
 
 @dataclass(frozen=True)
 class NewLink:
-    """A new link. Its token is stored as a hash and can't be read again."""
+    """A new sign-in link with its token, which is stored as a hash and can't be read again."""
 
     link: SignInLink
     token: str
 
 
 def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink:
-    """Create a link that works once, within a few minutes.
+    """Create a sign-in link that works once, within a few minutes.
 
-    Raise `NotAllowed` for staff, `Conflict` (`being_forgotten`), and `Invalid` naming `next` or
-    `language`.
+    Raise `NotAllowed` if the person is staff or inactive, `Conflict` (`being_forgotten`) if they
+    are being forgotten, and `Invalid` if `next` or `language` are invalid.
     """
     if user.is_staff or user.is_superuser or not user.is_active:
         raise NotAllowed("Nobody signs in to a member of the staff by a link.")
@@ -138,9 +139,10 @@ def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink
 
 
 def take_link(token: str) -> SignInLink:
-    """Use a link in the caller's transaction; of two concurrent calls only one succeeds.
+    """Mark the sign-in link as used, and return it.
 
-    Raise `NotFound` for a used, expired or unknown link, or a link of a deleted person.
+    Of two concurrent calls only one succeeds. Raise `NotFound` if the link is used, expired or
+    unknown, or its person may not sign in with a link any more.
     """
     now = timezone.now()
     living = SignInLink.objects.filter(

@@ -1,9 +1,9 @@
-"""How people sign in: sessions, failed attempts, the second factor, identities of a provider.
+"""How people sign in: sessions, failed attempts, second factor, identities at a provider.
 
-Failures are counted in Redis for 15 minutes, by login name and address, and by address. If Redis is
-down nobody is locked out: the counter only slows down guessing. The second factor is a code of an
-authenticator app (TOTP, RFC 6238) or a recovery code. Identities are accounts of an OpenID Connect
-provider.
+Failed attempts are counted in Redis for 15 minutes, for each login name and address, and for each
+address. The counters only slow down guessing; if Redis is down, nobody is locked out. The second
+factor is a code from an authenticator app (TOTP, RFC 6238) or a recovery code. Identities are
+accounts at an OpenID Connect provider.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _TITLE = "Memory Center"
 
 
 def device_of(user_agent: str) -> str:
-    """Return browser and system of a user agent; empty if it names neither."""
+    """Return browser and system named in a User-Agent header; empty if it names neither."""
     found = (_first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent))
     return " · ".join(word for word in found if word)
 
@@ -75,7 +75,7 @@ def _first(known: Sequence[tuple[str, str]], text: str) -> str:
 
 
 def note_session(*, user: User, session_key: str, device: str) -> None:
-    """Record a session after sign-in. Safe to repeat."""
+    """Record a session after sign-in. Calling it again only updates the record."""
     now = timezone.now()
     SignIn.objects.update_or_create(
         session_key=session_key,
@@ -89,14 +89,14 @@ def note_use(session_key: str) -> None:
 
 
 def sessions_of(user: User) -> list[SignIn]:
-    """Return sessions that can still be valid, last seen first."""
+    """Return the person's sessions that may still be valid, the last used one first."""
     since = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     rows = SignIn.objects.filter(user=user, began_at__gt=since)
     return list(rows.order_by("-seen_at", "-pk")[:SESSIONS_SHOWN])
 
 
 def end_session(*, user: User, sign_in: int) -> None:
-    """End one of the person's sessions. Raise `NotFound`."""
+    """End one session of the person. Raise `NotFound` if it isn't theirs or doesn't exist."""
     row = SignIn.objects.filter(user=user, pk=sign_in).first()
     if row is None:
         raise NotFound("There is no such sign-in.")
@@ -108,7 +108,7 @@ def end_session(*, user: User, sign_in: int) -> None:
 def end_all_sessions(user: User) -> None:
     """End all sessions of the person, even unrecorded ones, by changing the session epoch.
 
-    To keep the current session, renew its hash afterwards and record it again.
+    To keep the current session, call `update_session_auth_hash` afterwards and record it again.
     """
     user.session_epoch = uuid.uuid4()
     user.save(update_fields=["session_epoch", "updated_at"])
@@ -119,14 +119,14 @@ def end_all_sessions(user: User) -> None:
 
 
 def forget_session(session_key: str | None) -> None:
-    """Delete the record of a session whose person signed out."""
+    """Delete the record of a session that ended because the person signed out."""
     SignIn.objects.filter(session_key=session_key or "").delete()
     if session_key:
         ledger.record_decision("session", session_digest(session_key))
 
 
 def session_digest(session_key: str) -> str:
-    """Return the digest that names the session in the ledger; its key would open it."""
+    """Return the hash by which the ledger names a session; its key would allow signing in."""
     return hashlib.sha256(session_key.encode()).hexdigest()
 
 
@@ -162,13 +162,13 @@ def _if_redis_is_up() -> Iterator[None]:
 
 
 def _counted(name: str, address: str) -> dict[str, int]:
-    """Return the counters of failures, with the limit of each."""
+    """Return the names of the counters of failed attempts, each with its limit."""
     of_address = {_counter_key("", address): ALLOWED_OF_ADDRESS} if address else {}
     return {_counter_key(name, address): ALLOWED} | of_address
 
 
 def _counter_key(name: str, address: str) -> str:
-    """Return a hashed key, so that neither name nor address is stored in Redis."""
+    """Return the name of a counter in Redis: a hash, so that no name or address is stored."""
     value = f"{name.strip().casefold()}\n{address}"
     return "signin:" + salted_hmac("ops.attempts", value, algorithm="sha256").hexdigest()
 
@@ -182,14 +182,14 @@ def new_secret() -> str:
 
 
 def app_address(secret: str, *, user: User) -> str:
-    """Return the `otpauth://…` address in the QR code."""
+    """Return the `otpauth://…` address that an authenticator app reads from the QR code."""
     return pyotp.TOTP(secret).provisioning_uri(name=user.shown_name, issuer_name=_TITLE)
 
 
 def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str]:
-    """Require a code at each sign-in; return the recovery codes, which can't be read again.
+    """Require a code at each sign-in; return recovery codes, shown only once.
 
-    Raise `Invalid` naming `code` if it is wrong, or `Invalid` if a second factor is already on.
+    Raise `Invalid` if the code is wrong or the person already has a second factor.
     """
     if second_factor_of(user) is not None:
         raise Invalid("Two-step verification is already on.")
@@ -211,7 +211,10 @@ def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str
 
 
 def opens_second_factor(*, user: User, code: str) -> bool:
-    """Return whether this is a valid code of the app or a recovery code, and use it up."""
+    """Return whether this is a valid code from the app, or a recovery code.
+
+    The code can't be used again.
+    """
     own = second_factor_of(user)
     if own is None:
         return False
@@ -233,7 +236,7 @@ def renew_recovery_codes(user: User) -> Sequence[str]:
 
 
 def turn_off_second_factor(user: User) -> bool:
-    """Turn the second factor off; return False if there was none."""
+    """Remove the person's second factor; return False if they had none."""
     gone, _ = SecondFactor.objects.filter(user=user).delete()
     if gone:
         _record_second_factor(user)
@@ -242,7 +245,10 @@ def turn_off_second_factor(user: User) -> bool:
 
 
 def _takes_recovery(own: SecondFactor, code: str) -> bool:
-    """Use up a recovery code; of two concurrent calls only one succeeds."""
+    """Use up the recovery code, and return whether it was valid.
+
+    Of two concurrent calls only one succeeds.
+    """
     known = recovery_digest(code)
     left = Func("recovery", Value(known), function="array_remove")
     rows = SecondFactor.objects.filter(pk=own.pk, recovery__contains=[known])
@@ -261,7 +267,11 @@ def _record_second_factor(user: User) -> None:
 
 
 def _step_of(secret: str, code: str, *, after: int) -> int | None:
-    """Return the 30-second step of the code: the current, the previous or the next one."""
+    """Return the 30-second step for which the code is valid, or None if it is wrong.
+
+    The current, the previous and the next step are accepted, but only if they are later than
+    `after`.
+    """
     typed, now, app = re.sub(r"\s", "", code), int(time.time()) // _STEP_SECONDS, pyotp.TOTP(secret)
     found = [
         step
@@ -272,7 +282,7 @@ def _step_of(secret: str, code: str, *, after: int) -> int | None:
 
 
 def _new_codes() -> Sequence[str]:
-    """Generate recovery codes of 80 bits each, in four groups."""
+    """Return new recovery codes of 80 random bits each, written in four groups."""
     letters = "abcdefghijkmnpqrstuvwxyz23456789"
     texts = ("".join(secrets.choice(letters) for _ in range(16)) for _ in range(RECOVERY_CODES))
     return ["-".join(text[n : n + 4] for n in range(0, 16, 4)) for text in texts]
@@ -283,11 +293,12 @@ def recovery_digest(code: str) -> str:
 
 
 def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
-    """Return the person of this identity; the first time, connect one by e-mail or create one.
+    """Return the person with this identity at the provider.
 
-    An existing login of the same name counts as another person, unless the settings say that login
-    names are addresses verified by the provider. Staff are never connected by name. Raise
-    `Conflict` if the name is taken and `NotAllowed` if accounts can't be created.
+    At the first sign-in, connect the identity to an account with the same email address as its
+    login name, or create an account. The two are connected only if the settings say that login
+    names are email addresses verified by the provider, and never for staff. Raise `Conflict` if the
+    name is taken otherwise, and `NotAllowed` if accounts aren't created in this way.
     """
     known = Identity.objects.select_related("user").filter(sub=told.sub, issuer=told.issuer)
     if (found := known.first()) is not None:
@@ -301,7 +312,10 @@ def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
 
 
 def connect_identity(*, user: User, told: Claims) -> Identity:
-    """Connect the identity to this person. Raise `Conflict`."""
+    """Connect the identity to this person.
+
+    Raise `Conflict` if one of them is already connected to another.
+    """
     try:
         with transaction.atomic():
             made = Identity.objects.create(user=user, issuer=told.issuer, sub=told.sub)
@@ -313,12 +327,15 @@ def connect_identity(*, user: User, told: Claims) -> Identity:
 
 
 def identity_digest(identity: Identity) -> str:
-    """Return the digest that names the account in the ledger."""
+    """Return the hash by which the ledger names the account at the provider."""
     return hashlib.sha256(f"{identity.issuer} {identity.sub}".encode()).hexdigest()
 
 
 def disconnect_identity(user: User) -> None:
-    """Remove the identity. Raise `Conflict` if the person could no longer sign in."""
+    """Disconnect the person's identity at the provider.
+
+    Raise `Conflict` if they have no password and could no longer sign in.
+    """
     if not user.has_usable_password():
         raise Conflict("Choose a password first, or you could not come back.")
     gone, _ = Identity.objects.filter(user=user).delete()

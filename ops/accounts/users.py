@@ -1,8 +1,9 @@
 """Find, create and register people, change their settings, and give them roles.
 
-An owner may do everything. An auditor sees every list of the admin with masked content, but changes
-and reveals nothing. A member has no access to the admin. An instance that has an owner keeps one:
-`check_not_last_owner` is called before an ownership ends.
+An owner may do everything. An auditor sees every list in the admin, with people's content masked,
+but can't change or reveal anything. A member has no access to the admin. An instance that has an
+owner must never be left without one, so `check_not_last_owner` is called whenever somebody is about
+to lose that role.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ SWITCHES = (
 
 
 def check_external_id(value: object) -> str:
-    """Return an id of 1-64 characters without control characters; raise `Invalid` otherwise."""
+    """Return the id if it has 1-64 characters and no control character, else raise `Invalid`."""
     if not isinstance(value, str) or not 1 <= len(value) <= 64:
         raise Invalid.field("user_id", "Give the user's id: 1 to 64 characters.")
     if _CONTROL.search(value):
@@ -54,7 +55,10 @@ def check_external_id(value: object) -> str:
 
 
 def find(external_id: str) -> User:
-    """Return the person with this external id, even during a forget. Raise `NotFound`."""
+    """Return the person with this external id, even while they are being forgotten.
+
+    Raise `NotFound` if there is none.
+    """
     found = statements.rows(
         f"SELECT {statements.columns(User, 'u')} FROM ops_user u"
         " WHERE u.external_id = %s AND u.is_active",
@@ -66,7 +70,7 @@ def find(external_id: str) -> User:
 
 
 def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> User:
-    """Get or create the person with this external id.
+    """Return the person with this external id, creating them if necessary.
 
     Raise `Conflict` (`being_forgotten`) while all data of that person is being erased.
     """
@@ -78,7 +82,7 @@ def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> Use
 
 
 def check_still_here(user: User) -> None:
-    """Read the row again; raise `Conflict` (`being_forgotten`) if it is hidden or gone."""
+    """Raise `Conflict` (`being_forgotten`) if the person's row is hidden or deleted by now."""
     check_not_being_forgotten(User.objects.filter(pk=user.pk).first())
 
 
@@ -102,9 +106,10 @@ def _create(external_id: str, *, created_by: ApiKey | None) -> User:
 
 
 def register(*, username: str, password: str, language: str = "", zone: str = "") -> User:
-    """Create a person with a login and no external id. Raise `Invalid`.
+    """Create a person with a login name and no external id.
 
-    `zone` is the browser's time zone; an unknown one is replaced by UTC.
+    `zone` is the browser's time zone; an unknown one is replaced by UTC. Raise `Invalid` if name or
+    password are invalid, or the name is taken.
     """
     username = _checked_name(username, password)
     try:
@@ -123,7 +128,10 @@ def register(*, username: str, password: str, language: str = "", zone: str = ""
 
 
 def change_password(*, user: User, password: str) -> None:
-    """Change the password, which ends all sessions with the old one. Raise `Invalid`."""
+    """Change the password, which ends all sessions that began with the old one.
+
+    Raise `Invalid` if the new password is too weak.
+    """
     _check_password(password, user)
     _set_password(user, password)
     user.save(update_fields=["password", "password_version", "updated_at"])
@@ -132,7 +140,10 @@ def change_password(*, user: User, password: str) -> None:
 
 
 def choose_login(*, user: User, username: str, password: str) -> User:
-    """Set login name and password of a person who signed in by a link. Raise `Invalid`."""
+    """Set login name and password for a person who has only signed in with links so far.
+
+    Raise `Invalid` if they already have a password, or if name or password are invalid.
+    """
     if user.has_usable_password():
         raise Invalid("There is a password already.")
     username = _checked_name(username, password)
@@ -150,7 +161,7 @@ def choose_login(*, user: User, username: str, password: str) -> User:
 
 
 def logins() -> QuerySet[User]:
-    """Return everybody with a login, owners and auditors first, with `last_seen`."""
+    """Return everybody who can sign in, owners and auditors first, with `last_seen`."""
     newest_use = (
         SignIn.objects.filter(user=OuterRef("pk")).order_by("-seen_at").values("seen_at")[:1]
     )
@@ -164,9 +175,9 @@ def logins() -> QuerySet[User]:
 
 
 def set_active(*, user: User, is_active: bool) -> None:
-    """Deactivate or reactivate a person. Sign-in and keys of a deactivated person don't work.
+    """Deactivate or reactivate a person. While deactivated, they can't sign in or use keys.
 
-    Deactivating ends their sessions. Raise `Conflict` for the last active owner.
+    Deactivating ends their sessions. Raise `Conflict` if the person is the last active owner.
     """
     if user.is_active == is_active:
         return
@@ -181,7 +192,10 @@ def set_active(*, user: User, is_active: bool) -> None:
 
 
 def _checked_name(username: str, password: str) -> str:
-    """Return the login name, stripped. Raise `Invalid` for a bad name or password."""
+    """Return the login name without surrounding blanks.
+
+    Raise `Invalid` if the name or the password is invalid.
+    """
     username = username.strip()
     if not 1 <= len(username) <= 150 or _CONTROL.search(username):
         raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
@@ -211,22 +225,22 @@ def _check_password(password: str, user: User) -> None:
 
 
 def settings_of(user: User) -> UserSettings:
-    """Return the person's settings, or unsaved defaults."""
+    """Return the person's settings, or unsaved default settings."""
     return _settings_of(user)
 
 
 def settings_held(user: User) -> UserSettings:
-    """Return the settings and lock them, so that a switch waits for the caller's transaction.
+    """Return the person's settings, locked so that they can't change in this transaction.
 
-    Therefore nothing is written after the switch was confirmed.
+    Once a memory switch is confirmed as off, nothing more is therefore written.
     """
     return _settings_of(user, locking=" FOR SHARE")
 
 
 def hold_settings(user: User, batch: Batch) -> Callable[[], UserSettings]:
-    """Lock the settings as `settings_held` does; call the result to read them.
+    """Add to the batch a statement that locks the settings; call the result to read them.
 
-    Reading them raises `Conflict` (`being_forgotten`) as `check_still_here` does.
+    Reading them raises `Conflict` (`being_forgotten`) in the same case as `check_still_here`.
     """
     found = batch.add(
         f"SELECT u.hidden_at, {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
@@ -262,7 +276,7 @@ def _own(user: User, columns: Sequence[object]) -> UserSettings:
 
 
 def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
-    """Change the given settings; if any is wrong, raise `Invalid` naming it."""
+    """Change the given settings. Raise `Invalid`, naming it, if a value is invalid."""
     problems = {
         name: [problem]
         for name, value in changes.items()
@@ -286,7 +300,10 @@ def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
 
 
 def visit_portrait(user: User) -> datetime | None:
-    """Record a view of About you; return the end of the previous visit, if any."""
+    """Record that the person opened the page About you.
+
+    Return the end of their previous visit, or None.
+    """
     row = _settings_row(user)
     now, last_view = timezone.now(), row.portrait_seen_at
     if last_view is None or now - last_view > _LOOK:
@@ -317,12 +334,12 @@ def _problem_with_setting(name: str, value: object) -> str:
 
 
 def role_of(user: Any) -> Role:
-    """Return the role that applies now: a deactivated person counts as a member."""
+    """Return the role that applies now. A deactivated person counts as a member."""
     return held_role(user) if isinstance(user, User) and user.is_active else Role.MEMBER
 
 
 def held_role(user: User) -> Role:
-    """Return the assigned role, even of a deactivated person."""
+    """Return the role assigned to the person, even if they are deactivated."""
     if not user.is_staff:
         return Role.MEMBER
     if user.is_superuser:
@@ -343,10 +360,10 @@ def may_act(user: Any) -> bool:
 
 
 def check_not_last_owner(user: User) -> None:
-    """Raise `Conflict` if nobody else is an owner who can sign in.
+    """Raise `Conflict` if nobody but this person is an owner who can sign in.
 
     Call it before the person is forgotten, demoted or deactivated, in the same transaction. It
-    locks the rows of all owners, so two owners can't leave at the same time.
+    locks the rows of all owners, so that the last two owners can't lose the role at the same time.
     """
     lock_person(user)
     _refuse_last_owner(user)
@@ -371,17 +388,17 @@ def _is_last_owner(user: User) -> bool:
 
 
 def give_role(user: User, role: Role) -> None:
-    """Give somebody this role.
+    """Give the person this role.
 
-    Raise `Invalid` for a person with an external id, whom any backend key reaches, and `Conflict`
-    if no other owner would be left.
+    Raise `Invalid` if a person with an external id would become staff, since every unbound key may
+    access them. Raise `Conflict` if no other owner would be left.
     """
     lock_person(user)
     _change_role(user, role)
 
 
 def _change_role(user: User, role: Role) -> None:
-    """Give the role to a person who is already locked."""
+    """Give the person this role; the caller must hold the person's lock."""
     if role is not Role.OWNER:
         _refuse_last_owner(user)
     if user.external_id is not None and role is not Role.MEMBER:
@@ -400,7 +417,7 @@ def hand_over_ownership(*, user: User, to: User) -> None:
 
 
 def assign_role(user: User, role: Role) -> None:
-    """Set the columns and groups of a role, and nothing else."""
+    """Store the role in the person's columns and groups, without checks, ledger or audit log."""
     user.is_staff = role is not Role.MEMBER
     user.is_superuser = role is Role.OWNER
     user.save(update_fields=["is_staff", "is_superuser", "updated_at"])

@@ -70,7 +70,7 @@ class UserAdmin(ReadOnlyAdmin):
         self._set_active(request, rows, is_active=True)
 
     def _set_active(self, request: HttpRequest, rows: QuerySet[User], *, is_active: bool) -> None:
-        """Deactivate or reactivate the people, except the last active owner."""
+        """Deactivate or reactivate the selected people; skip the last active owner."""
         changed, people = 0, list(rows.exclude(is_active=is_active).order_by("pk"))
         for user in people:
             lock_person(user)
@@ -202,7 +202,7 @@ class OperationAdmin(ReadOnlyAdmin):
         ]
 
     def resume_view(self, request: HttpRequest) -> HttpResponse:
-        """Release the webhook deliveries that a restore holds back."""
+        """Send the webhook deliveries that are held back since a restore."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_act_permission(request):
@@ -212,7 +212,7 @@ class OperationAdmin(ReadOnlyAdmin):
         return redirect("admin:ops_operation_changelist")
 
     def again_view(self, request: HttpRequest, kind: str) -> HttpResponse:
-        """Retry every failed operation of one kind."""
+        """Retry the failed operations of one kind, newest first, up to a limit."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_act_permission(request):
@@ -248,7 +248,10 @@ class OperationAdmin(ReadOnlyAdmin):
         rows: Iterable[Operation],
         move: Callable[[Operation], None],
     ) -> None:
-        """Change the selected operations, except those whose state has changed meanwhile."""
+        """Apply `move` to the selected operations, and report how many have changed.
+
+        Operations whose state no longer allows the change are skipped.
+        """
         moved = 0
         for operation in rows:
             with suppress(Conflict):

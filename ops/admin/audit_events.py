@@ -61,7 +61,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("by"))
     def by(self, event: AuditEvent) -> str:
-        """Return the actor. Keys and staff link to their pages."""
+        """Return who acted, with a link to the page of the API key or staff member."""
         who, _, number = event.actor.partition(" ")
         if who not in _PAGES or not number.isdecimal():
             return event.actor
@@ -70,7 +70,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("place in the chain"))
     def place(self, event: AuditEvent) -> str:
-        """Return the event's number and hash, once it is sealed."""
+        """Return the event's number and hash in the chain, once it is sealed."""
         seal = getattr(event, "seal", None)
         return f"{seal.number} · {seal.hash.hex()}" if seal else str(_("not sealed yet"))
 
@@ -80,7 +80,10 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("whose"))
     def whose(self, event: Any) -> str:
-        """Return the person's name, or the subject id after the account is gone."""
+        """Return the name of the person concerned.
+
+        Return the subject id if the account no longer exists.
+        """
         return event.person or str(event.subject or "")
 
     @admin.display(description=gettext_lazy("finished"))
@@ -89,7 +92,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.action(description=gettext_lazy("Export as JSON lines"))
     def export(self, request: HttpRequest, rows: QuerySet[AuditEvent]) -> StreamingHttpResponse:
-        """Download the selected events, or all that match the filters."""
+        """Return a download of the selected events, or of all that match the filters."""
         actor = f"staff {request.user.pk}"
         audit_log.append("admin.audit_export", actor=actor, surface="admin", subject=None)
         response = StreamingHttpResponse(_lines(rows), content_type="application/x-ndjson")
@@ -98,9 +101,9 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
 
 def _lines(rows: QuerySet[AuditEvent]) -> Iterator[bytes]:
-    """Yield the lines while the response is sent, each batch in its own transaction.
+    """Yield the events as lines of JSON, reading each batch in a transaction of its own.
 
-    Unsealed events are sealed first, so that every line has a place in the chain.
+    Events that aren't sealed yet are sealed first, so that every line has its place in the chain.
     """
     audit_chain.seal()
     names = [column.name for column in AuditEvent._meta.concrete_fields]
@@ -116,5 +119,5 @@ def _lines(rows: QuerySet[AuditEvent]) -> Iterator[bytes]:
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
-    """Format an event. Hashes are bytes in the database and hexadecimal here."""
+    """Return an event as a line of JSON. Hashes, which are bytes in the database, become hex."""
     return orjson.dumps(row, default=bytes.hex, option=orjson.OPT_APPEND_NEWLINE)

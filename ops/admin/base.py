@@ -1,7 +1,8 @@
 """Shared admin classes, filters and pagination. The pages are read-only and mask content.
 
-Staff see all people, so each page is read and rendered inside `as_system`. Content appears as its
-length until a member of the staff reveals it. A reveal is audited and lasts for one page view.
+Staff may see the rows of all people, so each page is loaded and rendered inside `as_system`. Of
+people's content only the length is shown, until a staff member reveals it. A reveal is recorded in
+the audit log, and lasts for a single page view.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ _LATEST = 5_000
 
 
 class ShortPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts only up to a limit, since counting a large table takes longer than reading a page.
+    """A paginator that counts only up to a limit, since counting a large table is slow.
 
-    The keys of a page are selected first, then the rows with their related rows. In a single
-    statement the database might join all rows first.
+    It selects the keys of a page first, then the rows with their related rows. In a single
+    statement the database might join all rows before it selects the page.
     """
 
     def __init__(self, rows: QuerySet[Any], per_page: int, *, whole: Whole) -> None:
@@ -66,7 +67,7 @@ class ShortPaginator(Paginator):  # type: ignore[type-arg]
 
 
 class PagedList(ChangeList):  # type: ignore[misc]
-    """Uses the paginator even for lists that fit on one page."""
+    """A change list that uses the paginator even if all rows fit on one page."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -75,9 +76,9 @@ class PagedList(ChangeList):  # type: ignore[misc]
 
 
 class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
-    """A read-only admin. Only services add, change and erase rows.
+    """An admin class for viewing only. Rows are added, changed and erased by services.
 
-    `masked` lists the columns with people's content, `never` those that nobody may see.
+    `masked` lists the columns with people's content, `never` the columns that nobody may see.
     """
 
     masked: Sequence[str] = ()
@@ -98,7 +99,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return users.may_see_admin(request.user)
 
     def has_act_permission(self, request: HttpRequest) -> bool:
-        """Return whether the user may run actions with `permissions=["act"]`."""
+        """Return whether the user may run actions declared with `permissions=["act"]`."""
         return users.may_act(request.user)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -125,12 +126,18 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return masked(self.model, name) if name in hidden else name
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Exclude rows that are being forgotten; `whole` also checks the rows they belong to."""
+        """Exclude rows that are being forgotten.
+
+        `whole` also excludes rows that belong to another row being forgotten.
+        """
         rows = cast("QuerySet[Any]", super().get_queryset(request))
         return rows.filter(hidden_at=None) if _can_hide(self.model) else rows
 
     def whole(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Select related rows for the list, without parts of rows that are being forgotten."""
+        """Load the related rows shown in the list, and exclude rows being forgotten.
+
+        A row is also excluded if a row that it belongs to is being forgotten.
+        """
         for leading in _paths_to_hidden(self.model):
             rows = rows.filter(**{leading: None})
         return rows.select_related(*self.list_select_related) if self.list_select_related else rows
@@ -157,7 +164,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search for the exact text, so that indexes are used; Django's own search ignores case."""
+        """Return the rows in which some search field equals the typed text.
+
+        Django's own search ignores case, and therefore can't use our indexes.
+        """
         term = search_term.strip()
         if not (term and self.search_fields):
             return queryset, False
@@ -204,7 +214,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return [own, *super().get_urls()]
 
     def reveal_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Audit the reveal, then show that one page with its content."""
+        """Show one row with its content, and record this in the audit log."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not (self.masked and self.has_view_permission(request) and users.may_act(request.user)):
@@ -233,10 +243,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
 
 def _found(model: type[Model], path: str, typed: str) -> Q | None:
-    """Return the condition for rows with this value in a column, their own or of a related row.
+    """Return the condition that a column contains the typed value.
 
-    Related rows are looked up first, since no index covers a condition over two tables. Return None
-    if nothing can match, such as a name where an id is expected.
+    The column may belong to a related row. Such rows are looked up first, since no index covers a
+    condition on two tables. Return None if nothing can match, such as a name in a column of ids.
     """
     column = get_fields_from_path(model, path)[-1]
     try:
@@ -252,7 +262,7 @@ def _found(model: type[Model], path: str, typed: str) -> Q | None:
 
 
 def _paths_to_hidden(model: type[Model]) -> list[str]:
-    """Return the paths to `hidden_at` of the row and of the rows that it belongs to."""
+    """Return the lookups that tell whether the row, or a row it belongs to, is hidden."""
     parents = [column for column in model._meta.concrete_fields if isinstance(column, ForeignKey)]
     paths = [f"{column.name}__hidden_at" for column in parents if _can_hide(column.related_model)]
     return [*(["hidden_at"] if _can_hide(model) else []), *paths]
@@ -263,7 +273,7 @@ def _can_hide(model: Any) -> bool:
 
 
 def masked(model: type[Model], name: str) -> Shown:
-    """Return a column that shows only the length of its value."""
+    """Return an admin column that shows only the length of a value."""
 
     def show(row: Any) -> str:
         return mask(getattr(row, name))
@@ -290,12 +300,12 @@ def _subject_of(row: Any) -> Any:
 
 
 def _rendered(response: HttpResponse) -> HttpResponse:
-    """Render the response while the transaction is open, since templates read rows too."""
+    """Render the response now, while the transaction is open, since templates load rows too."""
     return response.render() if isinstance(response, TemplateResponse) else response
 
 
 class LatestValuesFilter(admin.AllValuesFieldListFilter):
-    """Offers the values of a column in the newest rows, since reading all rows would be slow."""
+    """Offers only values found in the newest rows, since reading all rows would be slow."""
 
     def __init__(
         self,
@@ -313,7 +323,7 @@ class LatestValuesFilter(admin.AllValuesFieldListFilter):
 
 
 class _WordsFilter(admin.SimpleListFilter):
-    """A filter with a fixed list of values, `words`; `chosen` narrows the rows to one of them."""
+    """A filter that offers the fixed values `words`; `chosen` selects the rows for a value."""
 
     words: Mapping[str, Any]
 
@@ -329,7 +339,10 @@ class _WordsFilter(admin.SimpleListFilter):
 
 
 class FinishedFilter(_WordsFilter):
-    """Filter by whether the requested work is finished. Only background work has an end."""
+    """Selects events by whether the work that they requested is finished.
+
+    Only work done in the background can be unfinished.
+    """
 
     title = gettext_lazy("finished")
     parameter_name = "finished"
@@ -364,7 +377,7 @@ class TroubleFilter(_WordsFilter):
 
 
 class DeedFilter(_WordsFilter):
-    """Filter by the group of actions."""
+    """Selects events by the group to which their action belongs."""
 
     title = gettext_lazy("what was done")
     parameter_name = "deed"
@@ -390,7 +403,10 @@ class DeedFilter(_WordsFilter):
 
 
 class ActorFilter(_WordsFilter):
-    """Filter by the kind of actor. A single key or member of staff is searched for: `key 12`."""
+    """Selects events by the kind of actor.
+
+    To find a single API key or staff member, type for example `key 12` in the search field.
+    """
 
     title = gettext_lazy("who did it")
     parameter_name = "through"

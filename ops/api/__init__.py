@@ -1,1 +1,1 @@
-"""The REST endpoints of operations, keys, settings and webhooks."""
+"""The REST endpoints for operations, API keys, settings and webhooks."""

@@ -1,4 +1,4 @@
-"""Input serializers, response shapes for the schema, and functions that render rows."""
+"""Serializers of input, response schemas, and functions that render rows."""
 
 from __future__ import annotations
 

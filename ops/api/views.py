@@ -1,4 +1,4 @@
-"""Webhooks with their deliveries, settings of a user, sign-in links and API keys."""
+"""REST views for webhooks and their deliveries, user settings, sign-in links and API keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ def _look_at(call: Call) -> None:
 
 
 class WebhooksView(MemcenterView):
-    """An unbound key that names no user manages the webhooks of the whole product."""
+    """List and create webhooks.
+
+    A request with an API key that isn't bound to a user, and that names no user, concerns the
+    webhooks of the whole installation.
+    """
 
     @endpoint(
         summary="List the webhooks, newest first",
@@ -196,7 +200,11 @@ class SignInLinksView(MemcenterView):
 
 
 class KeysView(MemcenterView):
-    """An unbound key that names no user manages the keys of the whole product."""
+    """List and create API keys.
+
+    A request with an API key that isn't bound to a user, and that names no user, concerns the keys
+    that aren't bound to a user.
+    """
 
     @endpoint(
         summary="List the keys of the product, or of a user, newest first",
@@ -275,7 +283,7 @@ class KeyView(MemcenterView):
 def _check_not_more(
     call: Call, scopes: list[str] | tuple[str, ...], *, requires_user: bool
 ) -> None:
-    """Refuse to create a key with more permissions than the calling key has."""
+    """Raise `NotAllowed` if the new key would have more permissions than the calling key."""
     key = call.asked.key
     if key is not None and key.requires_user and call.user is None and not requires_user:
         raise NotAllowed("This key requires a user and can't make one that doesn't.")

@@ -1,6 +1,7 @@
-"""Operations, their progress as server-sent events, and receipts.
+"""REST views for operations, their progress as server-sent events, and receipts.
 
-An operation is read by the key that requested it, by a key that names its user, or with a token.
+An operation can be read with the API key that requested it, with a key that may access its user, or
+with the token returned when it was requested.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
 
 class MayWatch(HasScope):
-    """Also allows signed-in users of the pages, since the endpoint only reads."""
+    """Also allows requests of people signed in on the pages, since the endpoint only reads."""
 
     def has_permission(self, request: Request, view: APIView | MemcenterView) -> bool:
         signed_in = request.auth is None and _signed_in(request) is not None
@@ -65,11 +66,12 @@ def _signed_in(request: Request) -> User | None:
 
 
 def check_access(asked: Asked, *, by_id: bool = False) -> None:
-    """Check access to an operation. Raise `NotFound` for strangers.
+    """Raise `NotFound` if the caller may not access the operation.
 
-    It returns no user, since operations outlive the user they are about. An unbound key may read
-    the operations that it requested. For other operations, and for changes, it must name the user
-    (`Invalid`) as in every call, unless the protocol identifies operations `by_id`.
+    It returns no user, since an operation may outlive the user it concerns. An unbound key may read
+    the operations that it requested itself. For any other operation, and for changes, it must name
+    the user as in every other call (else `Invalid`), except in protocols that identify operations
+    only by id (`by_id`).
     """
     with as_system():
         operation = selectors.operation_by(asked.ids["op_id"])
@@ -107,14 +109,14 @@ def is_over(operation: Operation) -> bool:
 
 
 def event_id(operation: Operation) -> str:
-    """Return an event id that differs after each change."""
+    """Return the id of a server-sent event, which differs after each change of the operation."""
     return f"{operation.updated_at.timestamp():.6f}"
 
 
 class Events:
-    """Yields one event for each change until the operation has ended or 15 s are over.
+    """Yields an event for each change, until the operation has ended or 15 seconds are over.
 
-    It holds no transaction while it waits, and releases its slot when it is closed.
+    No transaction is open while it waits. Closing it frees its place among the long answers.
     """
 
     def __init__(

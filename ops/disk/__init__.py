@@ -1,1 +1,1 @@
-"""Erase forgotten texts from the raw files of the data folder, and prove it by a scan."""
+"""Erase forgotten texts from the raw files in the data folder, and prove it by a scan."""

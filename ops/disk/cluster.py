@@ -1,4 +1,4 @@
-"""The files of the database: where they are, and how to vacuum and rewrite them after a forget."""
+"""The files of the database: where they are, and how to rewrite them after texts were forgotten."""
 
 from __future__ import annotations
 
@@ -46,17 +46,20 @@ _TAKES = timedelta(hours=1)
 
 
 class NotRewritten(Exception):
-    """PostgreSQL skipped a table, or other transactions locked it for too long."""
+    """A table wasn't rewritten: PostgreSQL skipped it, or others locked it for too long."""
 
 
 def is_here() -> bool:
-    """Return whether the connected database keeps its files in our data folder."""
+    """Return whether the connected database stores its files in our data folder."""
     return _is_in(settings.DATA_DIR / FOLDER)
 
 
 @cache
 def _is_in(folder: Path) -> bool:
-    """Compare the random system identifier that each cluster gets when it is created."""
+    """Return whether this folder contains the connected database.
+
+    They are compared by the random identifier that each cluster gets when it is created.
+    """
     try:
         with (folder / "global" / "pg_control").open("rb") as file:
             (there,) = struct.unpack("<Q", file.read(8))
@@ -68,7 +71,7 @@ def _is_in(folder: Path) -> bool:
 
 @contextmanager
 def outside_transactions() -> Iterator[psycopg.Connection[Any]]:
-    """Open a separate connection, for statements that can't run inside a transaction."""
+    """Open a second connection, for statements that can't run inside a transaction."""
     values = connection.get_connection_params()
     known = ("dbname", "user", "password", "host", "port", "sslmode", "sslrootcert")
     given = {name: values[name] for name in known if values.get(name)}
@@ -77,10 +80,10 @@ def outside_transactions() -> Iterator[psycopg.Connection[Any]]:
 
 
 def rewrite(table: str) -> None:
-    """Write a table and all its indexes into new files that contain only its current rows.
+    """Rewrite a table and its indexes to new files that contain only the current rows.
 
-    Nobody can read the table during the rewrite. The lock is requested in short attempts, so that
-    other transactions don't queue up behind it. Raise `NotRewritten`.
+    The table can't be read during the rewrite. Its lock is requested for short periods only, so
+    that other transactions don't queue up behind this request. Raise `NotRewritten` if this fails.
     """
     notices: list[str] = []
     with outside_transactions() as own:
@@ -99,16 +102,17 @@ def rewrite(table: str) -> None:
 
 
 def rewrite_all(tables: Iterable[str], *, then: Callable[[str], object]) -> None:
-    """Rewrite these tables and the planner's statistics; call `then` after each."""
+    """Rewrite these tables and the planner's statistics; call `then` after each table."""
     for table in (*sorted(tables), *_NOTES):
         rewrite(table)
         then(table)
 
 
 def renew_log() -> None:
-    """Flush the tables, switch to a new log segment, and let PostgreSQL remove the old ones.
+    """Flush all tables to disk, and let PostgreSQL remove the old segments of its log.
 
-    With `wal_recycle=off` it removes them instead of renaming them for later use.
+    The log is PostgreSQL's write-ahead log. With `wal_recycle=off` its segments are deleted rather
+    than renamed for later use.
     """
     with outside_transactions() as own:
         own.execute("CHECKPOINT")
@@ -123,7 +127,7 @@ def database_number() -> int:
 
 
 def tables_of(files: Collection[str]) -> dict[str, str]:
-    """Map each database file to its table, if it has one."""
+    """Return the table to which each database file belongs, if there is one."""
     found: dict[str, str] = {}
     for name in files:
         match = _FILE.match(name)
@@ -135,13 +139,14 @@ def tables_of(files: Collection[str]) -> dict[str, str]:
 
 
 class NotVacuumed(Exception):
-    """PostgreSQL skipped a table: the role lacks MAINTAIN, or the table is locked."""
+    """PostgreSQL skipped a table, since the role lacks MAINTAIN or the table is locked."""
 
 
 def vacuum(operation: Operation) -> list[str]:
-    """Vacuum the tables that this forget erased from; return their names.
+    """Vacuum the tables from which this operation erased rows; return their names.
 
-    Uses a separate connection, since VACUUM can't run inside a transaction. Raise `NotVacuumed`.
+    Uses a separate connection, since VACUUM can't run inside a transaction. Raise `NotVacuumed` if
+    a table is skipped.
     """
     tables = _touched_by(operation)
     notices: list[str] = []
@@ -158,10 +163,10 @@ def vacuum(operation: Operation) -> list[str]:
 def describe_copies(
     operation: Operation, *, now: datetime, tables: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the times after which the log, backups and the data folder don't contain the rows.
+    """Return the times after which log, backups and data folder no longer contain the rows.
 
-    A time is None if it can't be known: backups aren't configured, or the database's files are on
-    another machine.
+    A time is None if it can't be known: no retention is configured for backups, or the files of the
+    database are on another machine.
     """
     wal = timedelta(hours=settings.WAL_RETENTION_HOURS)
     backups = timedelta(days=settings.BACKUP_RETENTION_DAYS)
@@ -174,7 +179,10 @@ def describe_copies(
 
 
 def next_quiet_hour(now: datetime) -> datetime:
-    """Return the next quiet hour, at most 23 hours from now."""
+    """Return when the next quiet hour begins, but at most 23 hours from now.
+
+    In this hour of the night, forgotten rows are erased from the disk.
+    """
     today = timezone.localtime(now).replace(
         hour=settings.DISK_ERASURE_HOUR, minute=0, second=0, microsecond=0
     )
@@ -183,7 +191,7 @@ def next_quiet_hour(now: datetime) -> datetime:
 
 
 def _touched_by(operation: Operation) -> list[str]:
-    """Return the tables among the names of the receipt's counts."""
+    """Return the tables from which the operation has erased rows."""
     counted = audit_chain.erased_by(operation).get("database", {})
     known = {place.table for place in places.places()}
     return sorted(known.intersection(counted))

@@ -41,7 +41,7 @@ _BEGUN = "begun"
 
 
 class StillThere(ProviderError):
-    """A text remains, or a table is locked. The operation is retried."""
+    """A forgotten text is still on the disk, or a table is locked; the operation is retried."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=True)
@@ -49,11 +49,11 @@ class StillThere(ProviderError):
 
 @dataclass(frozen=True)
 class SecondLine:
-    """The result on the disk, shown in the receipt.
+    """The result of the erasure from the disk, which a receipt shows as its second line.
 
     `status` is `waiting`, `gone`, `too_large`, `elsewhere` (PostgreSQL's files are on another
     machine, so nothing is known about them) or `unknown` (a receipt of an earlier version).
-    `event_hash` is the hash of its event in the audit log.
+    `event_hash` is the hash of the event in the audit log that records the result.
     """
 
     status: str
@@ -66,9 +66,9 @@ class SecondLine:
 
 
 def request(*, at: datetime | None = None) -> Operation:
-    """Enqueue the disk erasure in the caller's transaction, unless one is already queued.
+    """Enqueue the erasure from the disk in the caller's transaction, unless it is already queued.
 
-    Without a time it is due now, and a queued one is brought forward.
+    Without a time it is due at once, even if it was queued for later.
     """
     operation = outbox.enqueue(
         Kind.ERASE_DISK,
@@ -100,9 +100,9 @@ def second_line(receipt: Receipt) -> SecondLine:
 
 
 def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
-    """Return the receipt with the result on the disk, for the API and for the file to download.
+    """Return the receipt with the result on the disk, for the API and as a file.
 
-    It contains every column that the hash covers, so it can be verified.
+    It contains every column that its hash covers, so that anybody can verify the hash.
     """
     line = second_line(receipt)
     names = ("scope", "subject", "requested_at", "finished_at", "erased", "kept", "scan", "disk")
@@ -126,10 +126,12 @@ def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
 
 @handles(Kind.ERASE_DISK, is_long=True)
 def erase_disk(run: Run) -> dict[str, Any]:
-    """Rewrite the tables that forgets erased from, renew the log, scan the files; record this.
+    """Erase forgotten texts from the disk, and record the result for each receipt.
 
-    Safe to run twice: rewritten tables are recorded, and the hashes are deleted only in the
-    transaction that records that the scan found nothing. Raise `StillThere`.
+    Rewrites the tables from which rows were forgotten, removes old segments of the write-ahead log,
+    and scans the files. Safe to run twice: rewritten tables are noted, and the hashes that the scan
+    needs are deleted in the same transaction that records its success. Raise `StillThere` if the
+    scan finds a text or a table is locked.
     """
     if not cluster.is_here():
         return {"receipts": 0}
@@ -149,9 +151,9 @@ def erase_disk(run: Run) -> dict[str, Any]:
 
 
 def _begin(run: Run) -> list[Receipt]:
-    """Return the receipts of this run; later receipts belong to the next run.
+    """Return the receipts that this run covers; later receipts belong to the next run.
 
-    The choice is stored once, so that a retry after a kill continues with the same receipts.
+    The choice is stored once, so that a retry after a crash continues with the same receipts.
     """
     run.step(_BEGUN)
     with run.applying_as_system():
@@ -191,13 +193,16 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
 
 
 def _touched(waiting: Iterable[Receipt]) -> set[str]:
-    """Return the tables that these forgets erased from."""
+    """Return the tables from which rows were erased, according to these receipts."""
     counted = {table for receipt in waiting for table in receipt.erased.get("database", {})}
     return counted & {place.table for place in places.places()}
 
 
 def _tables_of(files: Sequence[str]) -> set[str]:
-    """Return the tables of our models; the planner's statistics are rewritten in any case."""
+    """Return the tables of our models to which these files belong.
+
+    The planner's statistics needn't be among them, since they are rewritten in any case.
+    """
     with_rows = {place.table for place in places.places()}
     return with_rows & set(cluster.tables_of(files).values())
 
@@ -232,9 +237,10 @@ def _look(run: Run, sought: Sequence[SearchedTexts]) -> ScanResult:
 
 
 def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[str, int]) -> None:
-    """Record the results and delete the hashes that the scan looked for, in one transaction.
+    """Record the result for each receipt, and delete the hashes of the scan, in one transaction.
 
-    The events are sealed at once. If a kill prevents that, the next sealing includes them.
+    The audit events are then sealed. If the process is killed before, the next sealing includes
+    them.
     """
     with run.applying_as_system():
         for receipt in waiting:
@@ -249,7 +255,7 @@ def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[s
 
 
 def _clear_up(run: Run) -> None:
-    """Remove deleted keys and hashes from the files too."""
+    """Remove the deleted keys and hashes from the files as well."""
     run.step("clear")
     try:
         cluster.rewrite_all(_KEPT_IN, then=lambda _: None)

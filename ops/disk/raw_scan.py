@@ -1,8 +1,9 @@
 """Scan the raw bytes of every file in the data folder for forgotten texts.
 
-The database is queried only for the texts of its remaining rows, whose hashes are no residue. In
-the database's own files every other matching hash counts. Other files contain people's texts only
-as a whole, so there at least half of one text's hashes must match.
+Texts are compared by the hashes of short windows. A window that also occurs in a remaining row
+proves nothing, so the database is queried for the texts of all rows once a file looks suspicious.
+In the database's own files, any other matching window is a finding. Other files contain people's
+texts only as a whole, so there at least half of the windows of one text must match.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ _OWN = tuple(
 
 @dataclass(frozen=True)
 class File:
-    """A file by its path below the data folder.
+    """A file, named by its path below the data folder.
 
-    `is_own`: the file never contains people's data, like PostgreSQL's templates. `is_outside`: the
-    file isn't one of the database's.
+    `is_own` says that it never contains people's data, such as PostgreSQL's templates. `is_outside`
+    says that it isn't a file of the database.
     """
 
     path: Path
@@ -61,19 +62,19 @@ class File:
 
 @dataclass
 class ScanResult:
-    """The number of scanned files and bytes, and the files with a text that no row has."""
+    """How many files and bytes were scanned, and which files contain a forgotten text."""
 
     files: int = 0
     bytes: int = 0
     found: list[str] = field(default_factory=list)
 
     def summary(self) -> dict[str, int]:
-        """Return the numbers for the receipt."""
+        """Return the numbers that the receipt shows."""
         return {"files": self.files, "bytes": self.bytes, "found": len(self.found)}
 
 
 def files() -> list[File]:
-    """Return every file of the data folder, including the database's, sorted by name."""
+    """Return every file in the data folder, including those of the database, sorted by name."""
     root = Path(settings.DATA_DIR)
     found = [
         _file(path, f"{top.name}/{path.relative_to(top.resolve())}")
@@ -106,7 +107,7 @@ def _file(path: Path, name: str) -> File:
 
 
 def scan_files(sought: Sequence[SearchedTexts], *, progress: Progress) -> ScanResult:
-    """Scan all files for these texts. Call it outside any transaction."""
+    """Scan all files for these texts. Must not be called inside a transaction."""
     every = files()
     total = size_of(every)
     looked = ScanResult(files=len(every), bytes=total)
@@ -162,7 +163,7 @@ def _together(some: Iterable[Places], others: Iterable[Places]) -> list[Places]:
 
 
 def _texts(file: File) -> Iterator[str]:
-    """Yield the file's bytes as text, in parts; for an archive, its members."""
+    """Yield the bytes of a file as text, part by part; of an archive, the bytes of its members."""
     try:
         if file.is_outside:
             for strings in stores.parts(file.path, stores.lines):
@@ -185,7 +186,7 @@ def _raw(path: Path) -> Iterator[str]:
 
 
 def _in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> list[Places]:
-    """Return the hashes that occur in remaining rows of any person or of system catalogues."""
+    """Return the hashes that occur in remaining rows of any person, or in system catalogues."""
     hits = [_none() for _ in sought]
     with cluster.outside_transactions() as own, own.transaction():
         own.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(settings.SYSTEM_ROLE)))
@@ -199,7 +200,7 @@ def _in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> 
 def _rows_of(
     own: psycopg.Connection[Any], schema: str, table: str, columns: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the strings of a table's rows in batches."""
+    """Yield the texts of a table's rows, many rows at a time."""
     whole: sql.Composable = sql.SQL("one::text")  # system catalogues have special types
     named = sql.SQL(", ").join(map(sql.Identifier, columns))
     wanted = named if schema == "public" else whole
@@ -219,7 +220,7 @@ def _rows_of(
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield strings as they are on the disk; text that is JSON isn't parsed."""
+    """Yield the strings inside a value as they are on the disk: JSON text isn't parsed."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -232,6 +233,6 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _parts_of(text: str) -> Iterator[str]:
-    """Split a text into overlapping parts that are short enough for one pass."""
+    """Split a text into overlapping parts that are short enough to be scanned at once."""
     for start in range(0, len(text), AT_ONCE - _OVERLAP):
         yield text[start : start + AT_ONCE]

@@ -1,15 +1,16 @@
-"""Keyed hashes of all short windows of a text or of raw bytes, computed by numpy.
+"""Keyed hashes of all short windows (substrings) of a text or of raw bytes, computed by numpy.
 
-Text is reduced to letters and digits as in `memcenter.lib.text.shingles`, character by character:
-decomposed, casefolded, without marks. Spellings that are equal for the residue scan are equal here
-too. A window has 16 letters, or 6 if at least half of them are Chinese. A shorter text is one
-window of its own length. No window crosses a control character (except line ends and tabs) or bytes
-that aren't UTF-8, which separate the fields of a database page.
+Text is reduced to letters and digits, character by character, as in `memcenter.lib.text.shingles`:
+decomposed, casefolded, without diacritics. Spellings that are equal for the residue scan are
+therefore equal here too. A window has 16 letters, or 6 if at least half of them are Chinese. A
+shorter text is a single window of its own length. No window contains a control character (except
+line ends and tabs) or bytes that aren't UTF-8, since these separate the fields of a database page.
 
-The hash of the letters c0, c1, ... is the sum of F(ci) * B^i modulo 2^64, with a random table F and
-a random odd B of the key, mixed with two more random words of the key and the window's length.
-Prefix sums give the sum of any window, so all windows cost a few array operations. Two different
-windows have the same hash with a probability of about 2^-60.
+The hash of the letters c0, c1, ... is the sum of F(ci) * B^i modulo 2^64, where F is a random table
+and B a random odd number, both part of the key. It is mixed with two more random words of the key
+and the length of the window. With prefix sums, the sum of any window is a difference, so all
+windows cost only a few array operations. Two different windows have the same hash with a
+probability of about 2^-60.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _ITSELF = ((_HAN_FROM, _HAN_TO), (0xAC00, 0xD7A3), (_HAN_ABOVE, 0x2F7FF), (0x300
 
 @cache
 def _alphabet() -> tuple[Letters, dict[int, str]]:
-    """Return each code point's letter (0 if dropped), and the code points with several letters."""
+    """Return the letter for each code point (0 if dropped), and those with several letters."""
     table = np.zeros(0x110000, dtype=np.uint32)
     several: dict[int, str] = {}
     for first, last in _ITSELF:
@@ -74,14 +75,14 @@ def _becomes_several() -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Reduced:
-    """The letters of a text, with `_BREAK` between separate parts, and the starts of words."""
+    """The letters of a text, with `_BREAK` between separate parts, and where words begin."""
 
     letters: Letters
     begins: npt.NDArray[np.bool_]
 
 
 def reduce(text: str, *, shortest: int = 1) -> Reduced:
-    """Reduce a text. Parts with fewer than `shortest` letters are left out."""
+    """Reduce a text to its letters. Parts with fewer than `shortest` letters are left out."""
     table, several = _alphabet()
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     letters = table[codes]
@@ -114,7 +115,7 @@ def _are_han(letters: Letters) -> npt.NDArray[np.bool_]:
 
 
 def _mostly_han(letters: Letters) -> Places:
-    """Return the starts of windows of six letters that are at least half Chinese."""
+    """Return where a window of six letters starts that is at least half Chinese."""
     if len(letters) < HAN:
         return np.empty(0, dtype=np.int64)
     upto = np.zeros(len(letters) + 1, dtype=np.int32)
@@ -124,10 +125,10 @@ def _mostly_han(letters: Letters) -> Places:
 
 @dataclass(frozen=True)
 class Cut:
-    """The hashes of some texts, text after text; `counts` holds the number of hashes per text.
+    """The window hashes of several texts, concatenated; `counts` is the number for each text.
 
-    `lengths` are the lengths of texts shorter than a window. `left_out` counts texts that are too
-    short to distinguish from chance.
+    `lengths` are the lengths of those texts that are shorter than a window. `left_out` counts texts
+    so short that a match could be a coincidence.
     """
 
     hashes: Words
@@ -137,7 +138,7 @@ class Cut:
 
 
 class Hasher:
-    """Computes hashes with one key."""
+    """Computes the hashes under one key."""
 
     def __init__(self, key: bytes) -> None:
         made = np.frombuffer(shake_256(key).digest(8 * (_CODES + 8)), dtype="<u8")
@@ -150,7 +151,10 @@ class Hasher:
         self._mixing = [np.uint64(int(word) | 1) for word in made[_CODES + 1 : _CODES + 5]]
 
     def sums(self, reduced: Reduced) -> Words:
-        """Return the sum of each prefix. Raise `ValueError` for more than `AT_ONCE` characters."""
+        """Return the sum for each prefix of a text, from which the hashes are computed.
+
+        Raise `ValueError` if it has more than `AT_ONCE` letters.
+        """
         letters = reduced.letters
         if len(letters) > len(self._up):
             raise ValueError("too long")
@@ -161,7 +165,7 @@ class Hasher:
         return sums
 
     def all(self, sums: Words, length: int) -> Words:
-        """Return the hash of every window of this length."""
+        """Return the hash of every window of this length, given the sums of a text."""
         if len(sums) <= length:
             return sums[:0]
         window = sums[length:] - sums[:-length]
@@ -169,14 +173,17 @@ class Hasher:
         return self._mixed(window, length)
 
     def at(self, sums: Words, places: Places, length: int) -> Words:
-        """Return the hashes of windows of this length at these places, as far as they fit."""
+        """Return the hashes of the windows of this length that start at these places.
+
+        Windows that would reach beyond the end are left out.
+        """
         places = places[places + length < len(sums)]
         window = sums[places + length] - sums[places]
         window *= self._down[places]
         return self._mixed(window, length)
 
     def _mixed(self, window: Words, length: int) -> Words:
-        """Mix in place by the steps of splitmix64, with random words of the key."""
+        """Mix the hashes, in place, by the steps of splitmix64 with random words of the key."""
         first, second, third, fourth = self._mixing
         window += np.uint64(int(first) * length % (1 << 64))
         for shift, word in ((30, second), (27, third), (31, fourth)):
@@ -186,7 +193,7 @@ class Hasher:
         return window
 
     def cut(self, texts: Iterable[str]) -> Iterable[Cut]:
-        """Yield the hashes to store for these texts, in batches."""
+        """Yield the hashes to be stored for these texts, in batches."""
         batch: list[str] = []
         size = 0
         for text in texts:
@@ -249,7 +256,7 @@ def _bytes_of(letters: Letters) -> int:
 
 
 class Wanted:
-    """Known hashes to search for in texts."""
+    """Known hashes that are searched for in texts."""
 
     def __init__(self, hasher: Hasher, hashes: Words, lengths: Iterable[int]) -> None:
         self._hasher = hasher
@@ -262,10 +269,11 @@ class Wanted:
         self._sieve[self.hashes >> self._shift] = True
 
     def within(self, reduced: Reduced, *, short: bool = True) -> Places:
-        """Return the indexes of the known hashes that a text contains.
+        """Return the indexes of the known hashes that occur in a text.
 
-        `short` texts are searched at the start of a word or one letter later, since the length byte
-        before a field may look like a letter.
+        With `short`, texts shorter than a window are searched for as well, but only at the start of
+        a word or one letter later: the byte before a field, which contains its length, may look
+        like a letter.
         """
         sums = self._hasher.sums(reduced)
         made = [self._hasher.all(sums, LONG)]

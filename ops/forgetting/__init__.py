@@ -1,1 +1,1 @@
-"""The common parts of forgets: hiding, the ledger, expired rows; and forgetting a person."""
+"""What all forget operations share (hiding, ledger, expired rows), and forgetting a person."""

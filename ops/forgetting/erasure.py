@@ -1,4 +1,7 @@
-"""The common part of every forget: hide exports and answers, count each step, issue the receipt."""
+"""The common parts of every forget operation.
+
+They hide exports and stored responses, count the rows that each step erases, and issue the receipt.
+"""
 
 from __future__ import annotations
 
@@ -57,11 +60,11 @@ def begin(
     requested_by_key: int | None = None,
     target: Mapping[str, Any] | None = None,
 ) -> Operation:
-    """Enqueue a forget, in the transaction that called `start` and hid the rows.
+    """Enqueue a forget operation, in the transaction that called `start` and hid the rows.
 
-    Hides exports and stored answers of the person, and cancels queued operations that match
-    `about`. `payload` and `target` hold ids only; `target` goes into the ledger, so its ids must
-    stay valid after a restore of an older database state.
+    Hides exports and stored responses of the person, and cancels queued operations that match
+    `about`. `payload` and `target` may contain only ids. `target` goes into the ledger, so its ids
+    must still be valid after an older state of the database was restored.
     """
     exports.hide_exports(user=user, conversations=concerned(kind, payload))
     _blank_answers(user)
@@ -81,10 +84,10 @@ def begin(
 
 
 def start(user: User) -> None:
-    """Lock the person before reading any row to forget.
+    """Lock the person; call this before reading any row to forget.
 
-    This waits for writers that read earlier, so their rows are forgotten too. Writers that come
-    later, until the transaction ends, write nothing.
+    It waits for transactions that read data earlier and still write, so that their rows are
+    forgotten too. Transactions that come later write nothing until this one ends.
     """
     lock_person(user)
     User.objects.filter(pk=user.pk).update(forgets=F("forgets") + 1)
@@ -98,12 +101,15 @@ def _blank_answers(user: User, *, until: datetime | None = None) -> None:
 
 
 def _write_ledger_line(operation: Operation) -> None:
-    """Write the ledger line before the response; if that fails, the handler writes it."""
+    """Write the line in the ledger before the response; if this fails, the handler does it."""
     ledger.write(operation, operation.payload[LEDGER])
 
 
 def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:
-    """Return the unfinished forget of the same ids; a failed one is retried."""
+    """Return the unfinished forget operation for the same ids, or None.
+
+    If it has failed, it is retried.
+    """
     found = (
         Operation.objects.filter(subject=user.subject, kind=kind, status__in=_UNFINISHED)
         .filter(payload__contains=dict(payload))
@@ -117,7 +123,7 @@ def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation 
 
 
 def withdraw(*, user: User, about: Q) -> None:
-    """Cancel matching queued operations, except forgets, which only erase."""
+    """Cancel queued operations that match `about`, except forgets, which only erase."""
     waiting = Operation.objects.filter(about, subject=user.subject, status=Status.PENDING)
     for operation in waiting.exclude(kind__in=FORGET_KINDS):
         try:
@@ -127,7 +133,7 @@ def withdraw(*, user: User, about: Q) -> None:
 
 
 def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Counts:
-    """Run one step and store its counts in one transaction."""
+    """Run one step of a forget operation, and store how many rows it erased in one transaction."""
     run.step(name)
     with run.applying(user):
         counts = erase()
@@ -136,7 +142,7 @@ def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Cou
 
 
 def concerned(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
-    """Return the conversations whose exports become outdated; None means all."""
+    """Return the conversations whose exports a forget operation makes outdated; None means all."""
     if kind == Kind.FORGET_USER:
         return None
     if "conversations" in payload:
@@ -145,9 +151,10 @@ def concerned(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
 
 
 def erase_transfers(user: User, conversations: Collection[int] | None = None) -> Counts:
-    """Erase exports (see `drop_exports`) and the files of finished imports.
+    """Erase the person's exports and the files of finished imports.
 
-    A running export starts again without the forgotten rows.
+    `conversations` selects exports as in `drop_exports`. A running export starts again without the
+    forgotten rows.
     """
     imports = Import.objects.filter(user=user, finished_at__isnull=False).exclude(path="")
     files = stored_files.delete(stored_files.IMPORTS, imports.values_list("path", flat=True))
@@ -164,9 +171,10 @@ def remember(
     rows: Callable[[], Iterable[QuerySet[Any]]],
     staying: Callable[[], Iterable[str]] = tuple,
 ) -> None:
-    """Run the first step: write the ledger, and store the hashes and ids for the residue scan.
+    """Prepare the erasure: write the ledger, and store hashes and ids for the residue scan.
 
-    Also blanks answers that were in progress at the time of the request.
+    This is the first step of a forget operation. It also blanks stored responses to calls that were
+    in progress at the time of the request.
     """
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
     leaves = run.operation.kind == Kind.FORGET_USER
@@ -187,10 +195,10 @@ def finish(
     kept: Iterable[str] = (),
     then: Callable[[], object] | None = None,
 ) -> Mapping[str, Any]:
-    """Run the last steps: residue scan, disk cleaning, receipt.
+    """Run the last steps of a forget operation: residue scan, cleaning of the disk, receipt.
 
-    One transaction writes follow-up operations, the receipt and its audit event, and deletes the
-    hashes and ids of the scan. Raise `ResidueFound`.
+    One transaction enqueues follow-up operations, writes the receipt with its audit event, and
+    deletes the hashes and ids of the scan. Raise `ResidueFound` if the scan finds something.
     """
     with as_system():
         issued = Receipt.objects.filter(operation=run.operation).first()
@@ -225,7 +233,10 @@ def finish(
 
 
 def _erase_in(store: ExternalStore, *, run: Run, user_id: int) -> None:
-    """Erase in one store. Raise `ProviderError` while the store is down, so the forget waits."""
+    """Erase the forgotten rows from an external store.
+
+    Raise `ProviderError` if the store is down, so that the operation is retried until it is up.
+    """
     run.step(store.name)
 
     def note(count: int) -> None:

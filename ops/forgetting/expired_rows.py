@@ -1,4 +1,7 @@
-"""Erase expired rows and unneeded files: exports, ended imports, leftovers of killed processes."""
+"""Erase expired rows and unneeded files.
+
+These are exports, finished imports, sessions, and files left behind by killed processes.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,8 @@ SELECT extract(epoch FROM min(xact_start))::float8 FROM pg_stat_activity
 def erase_expired(run: Run) -> dict[str, int]:
     """Erase expired exports, sessions, invitations and deliveries, and files without a row.
 
-    Unconfirmed mail addresses are erased too. Each batch has its own transaction. Safe to repeat.
+    Also erases the files of finished imports, and unconfirmed email addresses. Each batch has a
+    transaction of its own. Safe to repeat.
     """
     now = timezone.now()
     session_began = now - timedelta(seconds=settings.SESSION_COOKIE_AGE)
@@ -54,10 +58,11 @@ def erase_expired(run: Run) -> dict[str, int]:
 
 
 def erase_abandoned_uploads() -> int:
-    """Erase uploads whose process died before the import was requested; return their number.
+    """Erase uploads whose process died before it requested the import.
 
-    A live upload has had a transaction open since before its file existed. Call it outside any
-    transaction, under the app's database role, which sees its own transactions.
+    Return their number. The process of an upload has had a transaction open since before the file
+    existed, so files older than every open transaction are abandoned. Call this outside any
+    transaction, under the app's database role, which can see its own transactions.
     """
     arrived = {
         path.name: at
@@ -78,14 +83,14 @@ def erase_abandoned_uploads() -> int:
 
 
 def _changed_at(path: Path) -> float | None:
-    """Return the file's time, or None if it was deleted in the meantime."""
+    """Return the time of the file's last change, or None if it has been deleted meanwhile."""
     with suppress(FileNotFoundError):
         return path.stat().st_mtime
     return None
 
 
 def erase_imports(user: User) -> None:
-    """Erase the files of a person's imports that have ended, whether or not they succeeded."""
+    """Erase the files of the person's finished and failed imports."""
     _erase_imports(_ended_imports().filter(user=user))
 
 
@@ -99,7 +104,10 @@ def _erase_imports(rows: QuerySet[Import]) -> None:
 
 
 def _erase_strays() -> int:
-    """Erase files without a row, unless they are recent and may be in use."""
+    """Erase files without a row; return their number.
+
+    Recent files are kept, since they may be in use.
+    """
     named = {
         *Export.objects.exclude(path="").values_list("path", flat=True),
         *Import.objects.exclude(path="").values_list("path", flat=True),
@@ -114,7 +122,10 @@ def _erase_strays() -> int:
 
 
 def _files_in(kind: str) -> list[Path]:
-    """List files in a local folder; object storage expires its files itself."""
+    """Return the files in a folder on the local disk.
+
+    Return none for object storage, which deletes expired files itself.
+    """
     try:
         folder = Path(storages[kind].path(""))
     except NotImplementedError:

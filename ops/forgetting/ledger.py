@@ -1,16 +1,18 @@
-"""The ledger of forgets and of decisions about access, which a restored backup can't undo.
+"""The ledger: files that list all requests to forget and all decisions about access.
 
-It is stored outside the data folder. `<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` has one JSON line
-of ids for each forget. The line is on the disk before the forget is answered, and the handler
-checks for it again before it erases anything. A crash may leave an incomplete line; readers skip
-it, and a complete one follows.
+Restoring a backup can't undo them, since the ledger is stored outside the data folder.
+`<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` contains one line of JSON, with ids only, for each
+request to forget. The line is on the disk before the request is answered, and the handler checks
+for it again before it erases anything. A crash may leave an incomplete line; readers skip it, and
+the complete line is appended later.
 
-Each line of `decisions.jsonl` names one target (a key, an account, a file …) by an id or a digest
-and contains its whole state, so the last line of a target is valid. Applying a line twice changes
+A decision changes who may access what, such as the revocation of a key. Each line of
+`decisions.jsonl` names a target (a key, an account, a file …) by an id or a digest, and contains
+its complete state, so only the last line for a target counts. Applying a line twice changes
 nothing. A line contains no text, no password and no secret. It is written inside the transaction of
-the change, before the commit. A crash between the two leaves a line that at worst ends an access
-too early after a restore. If the line can't be written, the change continues, because revoking a
-key must never wait for a disk.
+the change, before the commit. A crash between the two leaves a line which, after a restore, at
+worst ends an access too early. If the line can't be written, the change is made nevertheless,
+because revoking a key must never wait for a disk.
 """
 
 from __future__ import annotations
@@ -59,7 +61,10 @@ def path() -> Path:
 
 
 def write(operation: Operation, target: Mapping[str, Any]) -> None:
-    """Append the line of this forget unless it exists; it is on the disk on return."""
+    """Append the line for this forget operation, unless the ledger already contains it.
+
+    When this returns, the line is on the disk.
+    """
     line = {
         "operation": operation.public_id,
         "subject": str(operation.subject),
@@ -71,9 +76,10 @@ def write(operation: Operation, target: Mapping[str, Any]) -> None:
 
 
 def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") -> None:
-    """Append lines; they are on the disk on return. Raise `OSError`.
+    """Append lines to a file, and return once they are on the disk.
 
-    Nothing is appended if a complete line already names the operation `unless`.
+    Append nothing if the file already contains a complete line for the operation given in `unless`.
+    Raise `OSError` if writing fails.
     """
     folder, is_new = file.parent, not file.exists()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -92,7 +98,7 @@ def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") 
 
 
 def read() -> Iterator[Line]:
-    """Yield all complete lines, oldest first, each operation once."""
+    """Yield all complete lines, oldest first, but only the first line for each operation."""
     seen: set[str] = set()
     if not path().exists():
         return
@@ -119,7 +125,7 @@ def _line(raw: bytes) -> Line | None:
 
 
 def _holds(descriptor: int, public_id: str) -> bool:
-    """Return whether a complete line of this operation exists."""
+    """Return whether the file contains a complete line for this operation."""
     wanted = public_id.encode()
     with os.fdopen(os.dup(descriptor), "rb") as file:
         file.seek(0)
@@ -132,7 +138,7 @@ def _ends_whole(descriptor: int) -> bool:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    """Write all bytes, normally in one call. A nearly full disk may accept a part, then fail."""
+    """Write all bytes. On a nearly full disk a single write may store only some of them."""
     while data:
         data = data[os.write(descriptor, data) :]
 
@@ -148,7 +154,7 @@ def _sync_folder(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Decision:
-    """The last state of one target: kind, id, state and time."""
+    """The last recorded state of one target, with its kind, its id and the time."""
 
     kind: str
     target: str
@@ -157,7 +163,7 @@ class Decision:
 
     @property
     def subject(self) -> UUID:
-        """Return the target as the subject of a person."""
+        """Return the target as the subject id of a person."""
         return UUID(self.target)
 
 
@@ -166,7 +172,10 @@ Apply = Callable[[Decision], bool]
 
 
 def applies_decision(kind: str) -> Callable[[Apply], Apply]:
-    """Register the function that applies one kind of decision. It must be safe to repeat."""
+    """Register the function that applies decisions of one kind to the database.
+
+    It must be safe to call repeatedly.
+    """
 
     def register(apply: Apply) -> Apply:
         _appliers[kind] = apply
@@ -180,7 +189,7 @@ def decisions_path() -> Path:
 
 
 def record_decision(kind: str, target: object, **state: Any) -> None:
-    """Write the target's new state just before the commit."""
+    """Write the new state of the target to the ledger, just before the commit."""
     line = {"kind": kind, "target": str(target), "state": state, "at": datetime.now(UTC)}
     batch = next((act for act in last_acts() if isinstance(act, _Batch)), None)
     if batch is None:
@@ -191,7 +200,7 @@ def record_decision(kind: str, target: object, **state: Any) -> None:
 
 @dataclass(frozen=True)
 class _Batch:
-    """The lines of one transaction, written with a single fsync."""
+    """The lines that one transaction writes to the ledger, synced to the disk together."""
 
     lines: list[Mapping[str, Any]]
 
@@ -203,7 +212,7 @@ class _Batch:
 
 
 def latest_decisions() -> Iterator[Decision]:
-    """Yield the last decision of each target, in the order of writing."""
+    """Yield the last decision about each target, in the order in which they were written."""
     found: dict[tuple[str, str], Decision] = {}
     if not decisions_path().exists():
         return
@@ -225,9 +234,9 @@ def _decision(raw: bytes) -> Decision | None:
 
 
 def reapply_decisions() -> int:
-    """Apply all decisions to the database; return the number that changed something.
+    """Apply all decisions to the database; return how many of them changed something.
 
-    Each decision has its own transaction. Kinds unknown to this version are skipped.
+    Each one has a transaction of its own. Kinds unknown to this version are skipped.
     """
     return sum(
         _applied(decision) for decision in list(latest_decisions()) if decision.kind in _appliers

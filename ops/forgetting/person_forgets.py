@@ -1,4 +1,4 @@
-"""Forget a person with all data and the account, and repeat forgets after a restore."""
+"""Forget a person with all data and the account, and repeat forget operations after a restore."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _again: dict[str, Again] = {}
 def forget_user(
     *, user: User, requested_by_key: int | None = None, is_repeated: bool = False
 ) -> tuple[Operation, str]:
-    """Hide everything of a person at once and enqueue the erase.
+    """Hide all data of a person at once, and enqueue its erasure.
 
-    Signs the person out everywhere and revokes their keys. Return the operation and a token that
-    reads it and its receipt for 30 days without a key. A repeated call returns the same while the
-    erase runs. Raise `NotFound` if there is no such person, and `Conflict` for the last owner. An
-    `is_repeated` forget skips the check for owners, since the restored state may not have another
-    owner yet.
+    Signs the person out everywhere and revokes their keys. Return the operation, and a token that
+    gives access to it and its receipt for 30 days without a key. A repeated call returns the same
+    until the erasure is finished. Raise `NotFound` if the person doesn't exist, and `Conflict` if
+    they are the last owner. With `is_repeated`, when a forget is repeated after a restore, the last
+    owner may be forgotten too, since the next owner may be missing in the backup.
     """
     if not is_repeated:
         users.check_not_last_owner(user)
@@ -76,7 +76,10 @@ def forget_user(
 
 
 def receipt_token(operation: Operation) -> str:
-    """Derive the token from the instance's secret, so that a repeated request gets the same."""
+    """Return the token for the operation's receipt.
+
+    It is derived from the instance's secret key, so that a repeated request gets the same token.
+    """
     made = salted_hmac("ops.receipt_token", operation.public_id, algorithm="sha256").digest()
     return _TOKEN_PREFIX + base64.urlsafe_b64encode(made).decode().rstrip("=")
 
@@ -88,7 +91,7 @@ def _shut_doors(user: User, *, now: datetime) -> None:
 
 
 def hide_rows(user: User, *, now: datetime) -> None:
-    """Hide the person's rows in all tables of the registry that have a hidden state."""
+    """Hide the person's rows in all registered tables that can hide rows."""
     for participant in registry.participants():
         for model in participant.models:
             names = {column.name for column in model._meta.concrete_fields}
@@ -98,7 +101,10 @@ def hide_rows(user: User, *, now: datetime) -> None:
 
 
 def erase_sessions(user_id: int) -> int:
-    """Erase the person's sessions. The owner is only in a session's decoded content."""
+    """Erase all sessions of the person; return their number.
+
+    Every session has to be decoded, since only its content tells whose it is.
+    """
     count, last = 0, ""
     while True:
         sessions = list(Session.objects.filter(pk__gt=last).order_by("pk")[:_SESSIONS_AT_ONCE])
@@ -111,13 +117,16 @@ def erase_sessions(user_id: int) -> int:
 
 
 def _named_in(session: Mapping[str, Any]) -> set[int]:
-    """Return the users named in a session: signed in, or waiting for the second factor."""
+    """Return the ids of users who are signed in in a session, or halfway through signing in."""
     waiting = (session.get(sign_ins.WAITING) or {}).get("user")
     return {int(user_id) for user_id in (session.get("_auth_user_id"), waiting) if user_id}
 
 
 def reapplies(scope: str) -> Callable[[Again], Again]:
-    """Register the function that repeats one scope of the ledger. It must be safe to repeat."""
+    """Register the function that repeats forget operations of one kind after a restore.
+
+    It must be safe to call repeatedly.
+    """
 
     def register(again: Again) -> Again:
         _again[scope] = again
@@ -127,7 +136,10 @@ def reapplies(scope: str) -> Callable[[Again], Again]:
 
 
 def is_older_than_ledger() -> bool:
-    """Return whether the ledger's last forget is unknown to this database."""
+    """Return whether this database lacks the last forget operation in the ledger.
+
+    If so, it was restored from an older backup.
+    """
     last = deque(ledger.read(), maxlen=1)
     if not last:
         return False
@@ -136,10 +148,10 @@ def is_older_than_ledger() -> bool:
 
 
 def reapply_forgets() -> Iterator[Operation]:
-    """Request every forget of the ledger again whose data exists, oldest first.
+    """Enqueue again each forget operation in the ledger whose data exists, oldest first.
 
-    Newer people and rows are not touched: subjects and ids are random, and rows without an id are
-    compared by their time. A second run does nothing if no data came back.
+    People and rows created later aren't affected: subjects and ids are random, and rows without
+    such an id are compared by their time. A second run does nothing unless data has come back.
     """
     for line in list(ledger.read()):  # a list, since each forget appends a line
         with as_system():
@@ -159,10 +171,10 @@ def _forget_again(user: User, target: Mapping[str, Any], at: datetime) -> Operat
 
 @handles(Kind.FORGET_USER, is_long=True)
 def erase_user(run: Run) -> Mapping[str, Any]:
-    """Erase every kind of data of a person in the registry's order, the account last.
+    """Erase all data of a person in the order of the registry, the account last.
 
-    Safe to run twice: each step erases the remaining rows. If the account is gone, only the scan,
-    the disk and the receipt remain.
+    Safe to run twice: each step erases what is left. If the account is already gone, only the scan,
+    the cleaning of the disk and the receipt remain to be done.
     """
     user = run.user()
     if user is None:
@@ -180,7 +192,7 @@ def erase_user(run: Run) -> Mapping[str, Any]:
 
 
 def _remember_everything(run: Run, user: User, everything: list[UserData]) -> None:
-    """Store the hashes and ids of all rows before any is erased."""
+    """Store hashes and ids of all rows of the person, before any row is erased."""
     tables = [model for item in everything for model in item.models if model is not User]
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
     named = [item for item in rows if _has_public_id(item.model)]
@@ -198,7 +210,7 @@ def _has_public_id(model: type[Model]) -> bool:
 
 
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
-    """Erase the account, and the hashes that its failed forgets kept."""
+    """Erase the account, and the hashes kept for the person's failed forget operations."""
     run.step("account")
     with run.applying_as_system():
         erased: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The audit log: events are appended at once and sealed into a hash chain shortly after."""
+"""The audit log. Events are added at once, and sealed into a hash chain shortly afterwards."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from django.db import models
 
 
 class AuditEvent(models.Model):
-    """One action: who (actor, surface), what (action, target id), when. Append-only.
+    """One action: who did it (actor, surface), what it was (action, target), and when.
 
-    A database trigger adds every new event to `UnsealedEvent`.
+    Append-only. A database trigger adds every new event to `UnsealedEvent`.
     """
 
     personal_data = False
@@ -35,12 +35,12 @@ class AuditEvent(models.Model):
 
 
 class AuditSeal(models.Model):
-    """The place of one event in the chain. Append-only.
+    """The place of one event in the hash chain. Append-only.
 
-    `number` counts without gaps in the order of the chain, which is the order of sealing. Numbers
-    up to 0 belong to events that were written before events had numbers: their hashes don't include
-    the number. There is no foreign key, since a check of the chain detects a missing event. The
-    first link has an empty `previous_hash`.
+    `number` has no gaps and follows the order of the chain, which is the order of sealing. Numbers
+    up to 0 belong to events written before events had numbers; their hashes don't include the
+    number. `event` has no foreign key constraint, since verifying the chain detects a missing
+    event. The first link has an empty `previous_hash`.
     """
 
     personal_data = False
@@ -57,7 +57,7 @@ class AuditSeal(models.Model):
 
 
 class UnsealedEvent(models.Model):
-    """An event that isn't sealed yet. Sealing deletes this row."""
+    """Marks an event that isn't sealed yet. Sealing deletes this row."""
 
     personal_data = False
 
@@ -74,7 +74,7 @@ class UnsealedEvent(models.Model):
 
 
 class AuditHead(models.Model):
-    """The newest link of the chain, in a single row, so that a truncated chain is detected."""
+    """The newest link of the chain, so that cutting off the end is detected. A single row."""
 
     personal_data = False
 

@@ -1,4 +1,4 @@
-"""Receipts of forgets, and hashes and ids of erased rows, kept until the forget succeeds."""
+"""Receipts of forget operations, and hashes and ids of erased rows, kept for later scans."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -8,7 +8,7 @@ from ops.models.operation import Operation
 
 
 class ErasureKey(models.Model):
-    """The random key of one forget's hashes, deleted with them."""
+    """The random key under which one forget operation hashes texts; deleted with the hashes."""
 
     personal_data = False
 
@@ -23,9 +23,9 @@ class ErasureKey(models.Model):
 
 
 class ErasedText(models.Model):
-    """The keyed hashes of an erased text's shingles (`size` characters each).
+    """The keyed hashes of the shingles of an erased text (`size` characters each).
 
-    `digest` is the keyed hash of the whole text, so that each text is stored once.
+    `digest` is the keyed hash of the whole text, so that each text is stored only once.
     """
 
     personal_data = False
@@ -47,7 +47,7 @@ class ErasedText(models.Model):
 
 
 class ErasedRows(models.Model):
-    """Erased rows of one table: their primary keys and public ids."""
+    """The primary keys and public ids of erased rows of one table."""
 
     personal_data = False
     keeps_ids = True
@@ -62,9 +62,10 @@ class ErasedRows(models.Model):
 
 
 class DiskKey(models.Model):
-    """A random key of the hashes that the scan of raw files looks for.
+    """The random key of hashes that are searched for in the raw files.
 
-    New forgets use the open key. The scan closes it, and it is deleted with its last hash.
+    There is one open key, which new forget operations use. A scan closes it, so that later ones use
+    another key. It is deleted together with its last hash.
     """
 
     personal_data = False
@@ -78,11 +79,12 @@ class DiskKey(models.Model):
 
 
 class DiskTrace(models.Model):
-    """Hashes of texts that a forget erased, kept until the raw files contain none of them.
+    """Hashes of the texts that one forget operation has erased.
 
-    `hashes` are 64 bits each, text after text; `counts` are the numbers of hashes per text (32
-    bits). `lengths` are the lengths of texts shorter than a window; `left_out` counts texts too
-    short to distinguish from chance.
+    They are kept until the raw files contain none of the texts. `hashes` are 64 bits each, text by
+    text; `counts` is the number of hashes of each text (32 bits). `lengths` are the lengths of
+    texts shorter than a window. `left_out` counts texts so short that a match could be a
+    coincidence.
     """
 
     personal_data = False
@@ -99,11 +101,11 @@ class DiskTrace(models.Model):
 
 
 class Receipt(models.Model):
-    """A record of what one finished forget erased: counts per store, never content.
+    """A record of how many rows one finished forget erased in each store, without any content.
 
-    `hash` covers every other column and `previous_hash`, the hash of the audit event before it.
-    `chosen` is "person" if the person chose from a list, "only_match" if a single match needed no
-    question, and empty if the request named the rows exactly.
+    `hash` covers every other column, including `previous_hash`, the hash of the audit event before
+    it. `chosen` is "person" if the person chose from a list, "only_match" if a single match needed
+    no question, and empty if the request named the rows exactly.
     """
 
     personal_data = False

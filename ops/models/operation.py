@@ -1,4 +1,4 @@
-"""The outbox: operations, their attempts and model calls, stored answers, exports and imports."""
+"""Operations with their attempts and model calls, stored responses, exports and imports."""
 
 from typing import Any
 
@@ -45,7 +45,10 @@ class Kind(models.TextChoices):
 
 
 class Status(models.TextChoices):
-    """Each transition is an UPDATE guarded by status and attempt; 0 rows mean that it lost a race.
+    """The states of an operation, and the functions that change them.
+
+    Each function is an UPDATE that requires the old status and attempt; if it changes no row,
+    another process has changed the operation first.
 
     enqueue -> PENDING            claim    PENDING -> RUNNING
     succeed RUNNING -> SUCCEEDED  fail     RUNNING -> PENDING (later) | FAILED
@@ -70,9 +73,9 @@ class Priority(models.IntegerChoices):
 class Operation(models.Model):
     """A background task, inserted in the transaction that makes it necessary.
 
-    It refers to the person only by `subject`, and its payload holds only ids, so it may outlive the
-    account. `request_id` is that of the original request, even across several operations. There is
-    no `hidden_at`, since a person may always see their operations.
+    It refers to the person only by `subject`, and its payload contains only ids, so it may outlive
+    the account. `request_id` is the id of the request that caused it, even if it was enqueued by
+    another operation. It is never hidden, since people may always see their operations.
     """
 
     personal_data = False
@@ -150,7 +153,10 @@ class Operation(models.Model):
 
     @property
     def forget_outcome(self) -> dict[str, Any]:
-        """Return the outcome of a turn's request to forget, by ids; empty without a request."""
+        """Return the outcome of "forget that …" in a turn, as ids.
+
+        Return an empty dict if the turn contained no such request.
+        """
         found: dict[str, Any] = self.payload.get("forget") or self.result.get("forget") or {}
         return found
 
@@ -163,7 +169,7 @@ class Outcome(models.TextChoices):
 
 
 class Attempt(models.Model):
-    """One attempt at an operation, and its result (null while it runs)."""
+    """One attempt at an operation, with its outcome (null while it runs)."""
 
     personal_data = False
 
@@ -184,10 +190,10 @@ class Attempt(models.Model):
 
 
 class IdempotencyRecord(models.Model):
-    """The stored answer to an API key and an `Idempotency-Key`, kept for a day.
+    """The stored response to a call with an `Idempotency-Key`, kept for a day.
 
-    A forget of the person blanks `body` (`body_erased`); a repeated call then gets a 409 instead of
-    the forgotten answer.
+    If the person is forgotten or forgets something, `body` is blanked (`body_erased`); a repeated
+    call then gets a 409 rather than forgotten content.
     """
 
     personal_data = True
@@ -218,9 +224,9 @@ class IdempotencyRecord(models.Model):
 
 
 class ModelCall(models.Model):
-    """One call of a chat model or remote embedder: sizes, time and cost; never text.
+    """One call of a chat model or a remote embedder: tokens, time and cost, but no text.
 
-    `dropped` is the number of items in the answer that could not be used.
+    `dropped` is the number of items in the answer that couldn't be used.
     """
 
     personal_data = False
@@ -247,7 +253,10 @@ class ModelCall(models.Model):
 
 
 class Export(models.Model):
-    """A file written for one person; erased when it expires, and by any forget that affects it."""
+    """A file with one person's data.
+
+    It is erased when it expires, and by every forget that concerns its content.
+    """
 
     personal_data = True
     words = ()
@@ -272,7 +281,7 @@ class Export(models.Model):
 
 
 class Import(models.Model):
-    """A file imported for one person, with a report of skipped parts."""
+    """A file that one person imported, with a report on the parts that were skipped."""
 
     personal_data = True
     words = ("report",)

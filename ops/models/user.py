@@ -1,4 +1,4 @@
-"""People with their sign-ins, settings, API keys and webhooks, and the instance itself."""
+"""Models of people, their sign-ins, settings, API keys and webhooks, and of the instance itself."""
 
 from __future__ import annotations
 
@@ -34,13 +34,14 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person with memories, or a member of the staff.
+    """A person with memories, or a staff member.
 
     `external_id` is the chat product's own id of the person. People who register on the web have
-    none, and no unbound key can reach them. `subject` names the person in operations and receipts
-    and is meaningless once this row is deleted. `hidden_at` is set while the person is being
-    forgotten. A new `session_epoch` ends every session. `password_version` counts password
-    changes. `forgets` counts requests to forget: data read before one must not be written after.
+    none, and unbound keys can't access them. `subject` names the person in operations and receipts;
+    when this row is deleted, it no longer leads to anybody. `hidden_at` is set while the person is
+    being forgotten. Changing `session_epoch` ends every session. `password_version` counts changes
+    of the password. `forgets` counts requests to forget: data read before such a request must not
+    be written afterwards.
     """
 
     personal_data = True
@@ -85,7 +86,10 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.username or self.external_id or f"user {self.pk}"
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """Return the session hash, which changes with the password (as Django's) and the epoch."""
+        """Return the hash that a valid session must contain.
+
+        It changes with the password, as in Django, and with `session_epoch`.
+        """
         own = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]
         if self.session_epoch is None:
             return str(own)
@@ -98,7 +102,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class Role(models.TextChoices):
-    """A person's rights beyond their own memory; see `ops.accounts.users`."""
+    """A person's rights beyond their own memories; see `ops.accounts.users`."""
 
     OWNER = "owner", _("Owner")
     AUDITOR = "auditor", _("Auditor")
@@ -112,7 +116,7 @@ class Theme(models.TextChoices):
 
 
 class UserSettings(models.Model):
-    """The settings of one person; a missing row means all defaults."""
+    """The settings of one person. If there is no row, all settings have their defaults."""
 
     personal_data = True
     words = ()
@@ -150,10 +154,10 @@ class Scope(models.TextChoices):
 
 
 class ApiKey(models.Model):
-    """An API key bound to one person (`user`) or, unbound, for the whole product.
+    """An API key, either bound to one person (`user`) or, unbound, for the whole installation.
 
-    Only its SHA-256 is stored; `prefix` may be shown to distinguish keys. With `requires_user` an
-    unbound key refuses calls of mem0's protocol that name no person.
+    Only its SHA-256 is stored; `prefix` is shown to tell keys apart. With `requires_user`, an
+    unbound key refuses calls of mem0's API that name no person.
     """
 
     personal_data = True
@@ -181,7 +185,10 @@ class ApiKey(models.Model):
 
 
 class SignInLink(models.Model):
-    """A link that signs in one person, created by the API, once, before `expires_at`."""
+    """A link, created through the API, that signs in one person.
+
+    It works once, until `expires_at`.
+    """
 
     personal_data = True
     words = ()
@@ -203,7 +210,7 @@ class SignInLink(models.Model):
 
 
 class SignIn(models.Model):
-    """One browser in which a person is signed in; deleted with its session.
+    """A session in which a person is signed in. The row is deleted together with the session.
 
     `device` names browser and system ("Firefox · Linux").
     """
@@ -226,10 +233,10 @@ class SignIn(models.Model):
 
 
 class SecondFactor(models.Model):
-    """A person's second factor: codes of an authenticator app (TOTP, RFC 6238).
+    """A person's second factor: codes from an authenticator app (TOTP, RFC 6238).
 
-    `last_step` is the 30-second step of the last used code, so that no code works twice.
-    `recovery` holds digests of recovery codes; a used one is removed.
+    `last_step` is the 30-second step of the last code used, so that no code works twice. `recovery`
+    contains the digests of unused recovery codes.
     """
 
     personal_data = True
@@ -273,10 +280,10 @@ class Identity(models.Model):
 
 
 class Invitation(models.Model):
-    """A link to create an account with this role, once, before `expires_at`.
+    """A link by which one person can create an account with this role, until `expires_at`.
 
-    `user` is the owner who invites; `name` is their note about the invited person. Using or
-    revoking the invitation deletes the row.
+    `user` is the owner who sent it; `name` is their note on the invited person. The row is deleted
+    when the invitation is used or revoked.
     """
 
     personal_data = True
@@ -299,12 +306,12 @@ class Invitation(models.Model):
 
 
 class WeeklyMail(models.Model):
-    """The address for a person's weekly mail "What I learned this week".
+    """The address to which a person's weekly email "What I learned this week" is sent.
 
-    Until the address is confirmed (`confirmed_at`), it only receives the mail that asks to confirm
-    it. A new address has a new `nonce`, which is part of its links. `sent_on` is the Monday of the
-    last weekly mail, sent or skipped because nothing had happened. `language` is that of the page,
-    for people who haven't chosen one.
+    Until the address is confirmed (`confirmed_at`), it gets only the email that asks for
+    confirmation. A new address gets a new `nonce`, on which the links in emails are based.
+    `sent_on` is the Monday of the last weekly email; a week in which nothing happened counts as
+    sent. `language` is the language of the page, for people who haven't chosen one.
     """
 
     personal_data = True
@@ -324,9 +331,9 @@ class WeeklyMail(models.Model):
 
 
 class Webhook(models.Model):
-    """An address that receives events of one person (`user`) or of all (null).
+    """An address to which events about one person (`user`) or, if null, everybody are sent.
 
-    `version` counts changes, to compare a restored backup with later states.
+    `version` counts changes, so that the ledger can tell whether a restored row is outdated.
     """
 
     personal_data = True
@@ -353,9 +360,9 @@ class Webhook(models.Model):
 
 
 class Delivery(models.Model):
-    """The delivery of one event to one address and its result; the body holds only ids.
+    """The delivery of one event to one address, and its result. The body contains only ids.
 
-    It refers to the person by `subject`, so that the erasure of a person can be delivered too.
+    It refers to the person by `subject`, so that the erasure of a person can be reported too.
     """
 
     personal_data = False
@@ -380,11 +387,11 @@ class Delivery(models.Model):
 
 
 class Instance(models.Model):
-    """The single row about this instance.
+    """Facts about this instance, in a single row.
 
-    While `deliveries_held_at` is set, nothing is sent outside: a backup was restored, and the owner
-    has not yet confirmed that this instance is live. `registration_open` is null until an owner
-    decides; the setting of the same name applies until then.
+    While `deliveries_held_at` is set, nothing is sent to the outside: a backup was restored, and no
+    owner has confirmed yet that this instance is the live one. `registration_open` is null until an
+    owner decides; until then the setting with the same name applies.
     """
 
     personal_data = False

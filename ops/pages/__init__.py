@@ -1,1 +1,1 @@
-"""Pages for sign-in, the account, operations and receipts; `base` is shared by all apps."""
+"""Pages for sign-in, the account, operations and receipts. All apps use `base`."""

@@ -29,9 +29,9 @@ _SEEN_SECONDS = 10 * 60
 def personal_page(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """Show the page to signed-in people only; other people's rows are a 404. Nothing is cached.
+    """Require sign-in for a page, and forbid caching it. Other people's rows give a 404.
 
-    A fragment requested without a session is a 401, since htmx would swap a sign-in page into a
+    A request by htmx without a session gets a 401, since htmx would insert the sign-in page into a
     list.
     """
 
@@ -56,7 +56,10 @@ def personal_page(
 
 
 def _note_presence(request: HttpRequest) -> None:
-    """Record the session's use for the list of sessions, at most every ten minutes."""
+    """Record, at most every ten minutes, that the session is in use.
+
+    The list of sessions shows this time.
+    """
     last, now = request.session.get(SEEN), timezone.now().timestamp()
     if last is None or now - float(last) < _SEEN_SECONDS or not request.user.is_authenticated:
         return
@@ -70,7 +73,10 @@ def person(request: HttpRequest) -> User:
 
 
 def own_settings(request: HttpRequest) -> UserSettings:
-    """Return the signed-in person's settings, read once for each request (by the middleware)."""
+    """Return the settings of the signed-in person, loaded once for each request.
+
+    The middleware has usually loaded them.
+    """
     found: UserSettings | None = getattr(request, "user_settings", None)
     if found is None:
         found = users.settings_of(person(request))
@@ -79,12 +85,12 @@ def own_settings(request: HttpRequest) -> UserSettings:
 
 
 def remember_settings(request: HttpRequest, own: UserSettings) -> None:
-    """Keep changed settings for the rest of this request."""
+    """Use the changed settings for the rest of this request."""
     request.user_settings = own  # type: ignore[attr-defined]
 
 
 def own_transaction(request: HttpRequest) -> AbstractContextManager[None]:
-    """Open the signed-in person's transaction for services, selectors and rendering."""
+    """Open a transaction of the signed-in person, for services, selectors and rendering."""
     return as_user(person(request), changing=request.method == "POST")
 
 
@@ -93,12 +99,12 @@ def is_htmx(request: HttpRequest) -> bool:
 
 
 def is_streamed(request: HttpRequest) -> bool:
-    """Return whether the page's script reads the response as a stream."""
+    """Return whether the script of the page asks for a streamed response."""
     return "text/event-stream" in request.headers.get("Accept", "")
 
 
 class Surroundings:
-    """A request's language and time zone, for rendering after its view has returned."""
+    """Language and time zone of a request, for rendering after the view has returned."""
 
     def __init__(self) -> None:
         self._language, self._zone = translation.get_language(), timezone.get_current_timezone()
@@ -110,14 +116,14 @@ class Surroundings:
 
 
 def target(request: HttpRequest) -> str:
-    """Return the id of the element that htmx replaces; empty for a whole page."""
+    """Return the id of the element that htmx will replace; empty if it loads a whole page."""
     return request.headers.get("HX-Target", "") if is_htmx(request) else ""
 
 
 def render_page(
     request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """Render a page, or its partial `dialog` if htmx will put it into the dialog element."""
+    """Render a page, or only its partial `dialog` if htmx will show it in a dialog."""
     if target(request) != "dialogs":
         return render(request, template, context, status=status)
     response = render(request, f"{template}#dialog", context, status=status)
@@ -126,20 +132,20 @@ def render_page(
 
 
 def leave(request: HttpRequest, address: str) -> HttpResponse:
-    """Redirect the whole page after a form, so that the target isn't shown inside a dialog."""
+    """Redirect after a form, so that the new page replaces the whole page rather than a dialog."""
     if is_htmx(request):
         return HttpResponse(headers={"HX-Redirect": address})
     return redirect(address)
 
 
 def way_back(request: HttpRequest, *, default: str) -> str:
-    """Return `next` if it is on this site, else `default`."""
+    """Return the address in `next` if it is on this site, else `default`."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     return wanted if _is_ours(wanted) else default
 
 
 def here(request: HttpRequest) -> str:
-    """Return the address of the visible page, even for the request of a fragment."""
+    """Return the address of the page that the person sees, even if htmx requests a part of it."""
     shown = urlsplit(request.headers.get("HX-Current-URL", ""))
     path = f"{shown.path}?{shown.query}" if shown.query else shown.path
     return path if is_htmx(request) and _is_ours(path) else request.get_full_path()

@@ -1,4 +1,4 @@
-"""Pages for webhooks, and for API keys, which are shown once and can be revoked."""
+"""Pages for webhooks and API keys. A key is shown once, and can be revoked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _KEYS_SHOWN = 100
 
 @dataclass(frozen=True)
 class ShownWebhook:
-    """A webhook, its events in words, and its last deliveries with the event of each in words."""
+    """A webhook for the page: its events in words, and its last deliveries.
+
+    Each delivery comes with its event in words.
+    """
 
     webhook: Webhook
     told_when: list[str]
@@ -61,7 +64,7 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
 def _show_webhooks(
     request: HttpRequest, *, typed: str = "", ticked: Sequence[str] | None = None, problem: str = ""
 ) -> HttpResponse:
-    """Show the page, with the typed values of an invalid form."""
+    """Show the page of webhooks; after an invalid form, with the values that were typed."""
     with own_transaction(request):
         context = {
             "hooks": _shown_webhooks(person(request)),
@@ -77,7 +80,7 @@ def _show_webhooks(
 
 
 def _shown_webhooks(user: User) -> list[ShownWebhook]:
-    """Return the webhooks with their last deliveries."""
+    """Return the user's webhooks with their last deliveries."""
     rows = list(webhooks.list_webhooks(user).order_by("pk"))
     log: dict[int, list[tuple[str, Delivery]]] = {row.pk: [] for row in rows}
     for delivery in webhooks.last_of(rows, count=_LAST_DELIVERIES):
@@ -103,7 +106,10 @@ def webhook_try(request: HttpRequest, webhook_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def webhook_switch(request: HttpRequest, webhook_id: str) -> HttpResponse:
-    """Switch a webhook off or on; address and secret stay, and missed events are not sent."""
+    """Switch a webhook off or on.
+
+    Address and secret are kept. Events that happen while it is off aren't sent later.
+    """
     on = request.POST.get("active") == "on"
     with own_transaction(request):
         webhook = webhooks.find(webhook_id, user=person(request))
@@ -225,7 +231,10 @@ def _own_keys(user: User) -> QuerySet[ApiKey]:
 
 
 def key_rows(user: User, revoke: Callable[[ApiKey], str]) -> list[ShownKey]:
-    """Return the person's keys, valid ones first; `revoke` returns the address to revoke a key."""
+    """Return the person's API keys for the page, valid ones first.
+
+    `revoke` returns the address of the form that revokes a key.
+    """
     return [_shown_key(key, revoke) for key in _own_keys(user)[:_KEYS_SHOWN]]
 
 

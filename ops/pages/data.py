@@ -1,4 +1,4 @@
-"""The data management tab: export and import, stored data, operations and receipts."""
+"""The pages of data management: export and import, stored data, operations and receipts."""
 
 from __future__ import annotations
 
@@ -118,7 +118,10 @@ def _own_operation(user: User, op_id: str) -> Operation:
 
 @dataclass(frozen=True)
 class TransferLine:
-    """One export or import: its state, and a bar while it runs (`total` 0 means unknown)."""
+    """An export or import for the page: its state, and its progress while it runs.
+
+    A `total` of 0 means that the total is unknown.
+    """
 
     op_id: str
     title: str
@@ -230,7 +233,7 @@ def _import_line(row: Import) -> ImportLine:
 
 
 def _brought(report: dict[str, Any]) -> str:
-    """Return the imported rows in words: “3 conversations, 120 messages, 4 memories”."""
+    """Return what an import has added, in words: “3 conversations, 120 messages, 4 memories”."""
     counted = [
         ngettext("%(n)s conversation", "%(n)s conversations", report["conversations"])
         % stored_amounts.shown(report["conversations"]),

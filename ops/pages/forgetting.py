@@ -1,4 +1,7 @@
-"""Pages to delete everything, with proof of identity and progress, and to show receipts."""
+"""Pages that delete all data of a person, show the progress, and show receipts.
+
+Deleting requires the password or a recent sign-in.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ class ReceiptLine:
 
 @dataclass(frozen=True)
 class ShownReceipt:
-    """A receipt in words. `residue` and `places` are None without a scan."""
+    """A receipt in words. `residue` and `places` are None if nothing was scanned."""
 
     receipt: Receipt
     title: str
@@ -75,7 +78,10 @@ class ShownReceipt:
 
     @property
     def kept_label(self) -> str:
-        """Return the label for kept rows, which depends on whether a person chose to keep them."""
+        """Return the heading above the kept rows.
+
+        It says whether a person chose to keep them.
+        """
         asked = self.receipt.chosen == "person" or "memories" in self.receipt.kept
         return str(_("Kept, as you chose") if asked else _("Kept"))
 
@@ -109,7 +115,10 @@ def receipt_title(receipt: Receipt) -> str:
 
 
 def _receipt_lines(receipt: Receipt) -> list[ReceiptLine]:
-    """Return the counts by plain names; several stores may share a name."""
+    """Return how many rows were erased, by plain names.
+
+    The counts of several stores are added if they have the same name.
+    """
     counts: dict[str, int] = {}
     for places in receipt.erased.values():
         for what, count in places.items():
@@ -190,7 +199,7 @@ def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
 
 
 def _problem_with(request: HttpRequest, form: ForgetEverythingForm) -> str:
-    """Return the first reason to refuse the request, or an empty text."""
+    """Return the first reason to refuse the form, or an empty text."""
     if not form.is_valid():
         return str(next(iter(form.errors.values()))[0])
     problem = sign_in.proof_problem(
@@ -201,7 +210,10 @@ def _problem_with(request: HttpRequest, form: ForgetEverythingForm) -> str:
 
 @require_safe
 def forgotten(request: HttpRequest, op_id: str) -> HttpResponse:
-    """Show the progress to the holder of the token, since the account may be deleted already."""
+    """Show the progress of deleting everything, without sign-in, since the account may be gone.
+
+    The link contains a token that proves the right to see this.
+    """
     operation, receipt = _opened(request, op_id)
     line = operation_rows.happening(operation)
     context = {

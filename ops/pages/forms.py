@@ -1,4 +1,4 @@
-"""Forms of the account's pages, and the time zones to choose from."""
+"""Forms on the pages of the account, and the time zones to choose from."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ _REGIONS: dict[str, Promise] = {
 
 
 def add_problems(form: forms.Form, error: Invalid) -> None:
-    """Add a service's errors to the fields that they name."""
+    """Add the problems in a service's error to the form fields that the error names."""
     named = {name: texts for name, texts in error.fields.items() if name in form.fields}
     for name, texts in named.items():
         form.add_error(name, [gettext(text) for text in texts])
@@ -176,7 +176,10 @@ class CodeForm(forms.Form):
 
 
 class ProofForm(forms.Form):
-    """A form with the password, if the person has one; `sign_in.proof_problem` checks it."""
+    """A form that asks for the password, if the person has one.
+
+    `sign_in.proof_problem` checks the password.
+    """
 
     password = forms.CharField(
         label=_("Your password"),
@@ -226,7 +229,7 @@ class SecondFactorForm(ProofForm):
 
 
 class PreferencesForm(forms.Form):
-    """A form in which any of the three fields may be missing."""
+    """A form with three fields, each of which may be missing in a request."""
 
     language = forms.ChoiceField(label=_("Language"), required=False)
     timezone = forms.ChoiceField(
@@ -244,11 +247,11 @@ class PreferencesForm(forms.Form):
         self._field("timezone").choices = time_zone_choices(also=zone)
 
     def changes(self) -> dict[str, Any]:
-        """Return the submitted settings; the others stay unchanged."""
+        """Return the settings that were submitted; all others must stay unchanged."""
         return {name: value for name, value in self.cleaned_data.items() if name in self.data}
 
     def keep_to(self, *names: str) -> None:
-        """Keep only these fields, and require a language."""
+        """Remove all fields but these, and require that a language is chosen."""
         for name in set(self.fields) - set(names):
             del self.fields[name]
         self._field("language").choices = settings.LANGUAGES
@@ -319,7 +322,10 @@ class ForgetEverythingForm(forms.Form):
 
 
 def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
-    """Return grouped zones with the current offset of each city; `also` is always included."""
+    """Return the time zones in groups; for cities, with their current UTC offset.
+
+    The zone `also` is always among them.
+    """
     now = datetime.now(UTC)
     cities = sorted(_CITIES, key=lambda name: (_offset(name, now), str(_CITIES[name])))
     known = [("UTC", "UTC"), *((name, f"{_CITIES[name]} ({_clock(name, now)})") for name in cities)]

@@ -1,4 +1,4 @@
-"""Operations as shown to people: name and steps, and their errors in the reader's language."""
+"""Show operations to people: their names, steps and errors in the language of the page."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class Happening:
 
     @property
     def is_open(self) -> bool:
-        """Return whether the details are initially expanded."""
+        """Return whether the details of the line are initially expanded."""
         noteworthy = self.error or self.trouble
         return self.operation.status in (Status.RUNNING, Status.FAILED) or bool(noteworthy)
 
@@ -193,10 +193,11 @@ class Happening:
 
 
 def operation_lines(user: User) -> tuple[list[Happening], list[Happening]]:
-    """Return the newest lines, and the lines of successful upkeep, meant for operators.
+    """Return the lines for the newest operations, and those for successful upkeep.
 
-    Successive successful learning is combined into one line. Overdue or stuck operations and failed
-    forgets come first, however old.
+    Upkeep is of interest to operators only. Operations that learned something successfully, one
+    after the other, share a line. Overdue and stuck operations and failed forgets come first,
+    however old they are.
     """
     now = timezone.now()
     wanted = Q(status=Status.FAILED, priority=Priority.FORGET)
@@ -222,7 +223,10 @@ def _lines(rows: Sequence[Operation]) -> list[Happening]:
 
 
 def _likeness(operation: Operation) -> int:
-    """Return the grouping key: 0 for successful learning, else the operation's own."""
+    """Return the number by which operations are grouped into one line.
+
+    All operations that learned something successfully have 0; others have their own key.
+    """
     return (
         0 if operation.status == Status.SUCCEEDED and operation.kind in _LEARNING else operation.pk
     )
@@ -231,7 +235,10 @@ def _likeness(operation: Operation) -> int:
 def happening(
     operation: Operation, *, alike: Sequence[Operation] = (), cut_off: bool = False
 ) -> Happening:
-    """Return a line. `alike` are older operations in it; `cut_off` means there may be more."""
+    """Return the line for an operation.
+
+    `alike` are older operations in the same line; `cut_off` means that there may be more of them.
+    """
     waits = operation.status == Status.PENDING and bool(operation.last_error)
     receipt = getattr(operation, "receipt", None)
     trouble = selectors.trouble_of(operation, now=timezone.now())
@@ -264,7 +271,7 @@ def _times(count: int, *, cut_off: bool) -> str:
 
 
 def is_moving(happenings: Iterable[Happening]) -> bool:
-    """Return whether an operation runs or is queued, so that the page polls."""
+    """Return whether some operation runs or will soon run, so that the page must be refreshed."""
     soon = timezone.now() + _SOON
     return any(
         line.operation.status == Status.RUNNING
@@ -274,7 +281,7 @@ def is_moving(happenings: Iterable[Happening]) -> bool:
 
 
 def _steps_of(operation: Operation) -> list[Step]:
-    """Return finished steps, the running step, and the receipt as the last step."""
+    """Return the finished steps, the current step, and the receipt as the last step."""
     titles: dict[str, int] = {}
     for done in operation.steps_done:
         title = _step_title(done["step"])
@@ -308,7 +315,7 @@ def _progress_of(operation: Operation) -> str:
 
 
 def _error_of(operation: Operation) -> str:
-    """Return the last error in the reader's language; empty if the operation succeeded."""
+    """Return the last error in the language of the page; empty if the operation succeeded."""
     error = operation.last_error
     if not error or operation.status == Status.SUCCEEDED:
         return ""
@@ -316,7 +323,7 @@ def _error_of(operation: Operation) -> str:
 
 
 def forgotten_words() -> str:
-    """Return the message after a forget of anything but the account."""
+    """Return the message shown after something other than the account was forgotten."""
     return _(
         "Forgotten. It’s no longer shown or used. "
         "Erasing every trace takes a moment. You’ll find the receipt under Data management."

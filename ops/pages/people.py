@@ -1,4 +1,4 @@
-"""The owners' page People: logins, invitations, roles, keys and registration."""
+"""The page People, for owners: logins, invitations, roles, API keys and registration."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHOWN = 50
 def owner_page(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """Show the page to owners only; it doesn't exist for anybody else."""
+    """Show the page to owners only; for other people it is a 404."""
 
     @wraps(view)
     def for_owners(
@@ -50,7 +50,7 @@ def owner_page(
 @require_http_methods(["GET", "HEAD", "POST"])
 @owner_page
 def people(request: HttpRequest) -> HttpResponse:
-    """List people; the form invites somebody."""
+    """List the people who can sign in. The form creates an invitation."""
     if request.method != "POST":
         return _show(request, InvitationForm())
     form = InvitationForm(request.POST)
@@ -139,7 +139,7 @@ def person_role(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @owner_page
 def person_hand_over(request: HttpRequest, pk: int) -> HttpResponse:
-    """Make this person an owner and the requesting owner a member."""
+    """Make the other person an owner, and the signed-in owner a member."""
     form = ProofForm(request.POST, has_password=person(request).has_usable_password())
     if not (form.is_valid() and second_factor.proves(request, form)):
         return _show_person(request, pk, hand_over=form, status=422)
@@ -191,7 +191,7 @@ def person_key_revoke(request: HttpRequest, pk: int, key: int) -> HttpResponse:
 
 
 def _login(pk: int) -> User:
-    """Return a person who has a login, in the caller's transaction. Raise `NotFound`."""
+    """Return a person who can sign in. Raise `NotFound` if there is none with this key."""
     found = users.logins().filter(pk=pk).first()
     if found is None:
         raise NotFound("There is no such person.")
@@ -199,7 +199,11 @@ def _login(pk: int) -> User:
 
 
 def _other(request: HttpRequest, pk: int) -> User:
-    """Return another person: nobody deactivates themselves or hands over to themselves."""
+    """Return the person with this primary key.
+
+    Raise `NotFound` if they can't sign in, or if it is the signed-in owner: owners may not
+    deactivate themselves or hand over to themselves.
+    """
     if pk == person(request).pk:
         raise NotFound("There is nobody else of this number.")
     return _login(pk)

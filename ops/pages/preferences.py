@@ -1,4 +1,4 @@
-"""The settings page: the memory switches, language, time zone and theme."""
+"""The settings page: memory switches, language, time zone and theme."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _A_YEAR = 365 * 24 * 3600
 
 @require_POST
 def set_language(request: HttpRequest) -> HttpResponse:
-    """Set the language like Django's view, and store it for the signed-in person."""
+    """Set the language as Django's view does, and store it for the signed-in person."""
     language = request.POST.get("language", "")
     if request.user.is_authenticated and language in dict(settings.LANGUAGES):
         with own_transaction(request):
@@ -50,7 +50,7 @@ def set_language(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
-    """Store the theme for the person, or in a cookie for visitors."""
+    """Store the theme in a cookie, and in the settings if the person is signed in."""
     theme = request.POST.get("theme", "")
     response = redirect(way_back(request, default="/"))
     if theme not in Theme.values:
@@ -72,7 +72,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
 @require_safe
 @personal_page
 def welcome(request: HttpRequest) -> HttpResponse:
-    """Ask an owner at the first sign-in for language and time zone."""
+    """Ask an owner for language and time zone, at the first sign-in."""
     form = PreferencesForm(
         initial={"language": get_language(), "timezone": own_settings(request).timezone}
     )
@@ -89,7 +89,10 @@ def show_settings(
     mail: WeeklyMailForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show the settings page, with an invalid form if given. Call it in a transaction."""
+    """Show the settings page. Call it inside the person's transaction.
+
+    An invalid form is shown with its problems.
+    """
     user, own = person(request), own_settings(request)
     keys = ApiKey.objects.filter(user=user, revoked_at__isnull=True)
     initial = {"language": own.language, "timezone": own.timezone, "theme": own.theme}
@@ -120,7 +123,10 @@ def _weekly_mail(request: HttpRequest, form: WeeklyMailForm | None) -> dict[str,
 @require_POST
 @personal_page
 def save_preferences(request: HttpRequest) -> HttpResponse:
-    """Save the submitted settings. The offer of the browser's time zone submits only that."""
+    """Save those preferences that were submitted.
+
+    A page may offer the browser's time zone; accepting the offer submits nothing else.
+    """
     form = PreferencesForm(request.POST)
     if form.is_valid():
         try:
@@ -166,9 +172,10 @@ def _switches(request: HttpRequest) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Switch:
-    """A memory switch in words: `does` describes on, `help` describes off.
+    """A memory switch for the page.
 
-    `offer` links to deleting stored rows. It is empty if there are none or the switch is on.
+    `does` says what happens when it is on, `help` what happens when it is off. `offer` is the
+    address of a page that deletes stored rows; it is empty if there are none or the switch is on.
     """
 
     name: str
@@ -206,7 +213,10 @@ COUNTED = {layer.participant for layer in _LAYERS.values()}
 
 
 def switches_of(own: UserSettings, counts: dict[str, int]) -> list[Switch]:
-    """Return the switches. `counts` holds the number of rows by participant."""
+    """Return the memory switches for the page.
+
+    `counts` is the number of stored rows, by kind of personal data.
+    """
     return [_switch(name, is_on=getattr(own, name), counts=counts) for name in _switch_texts()]
 
 
@@ -238,7 +248,7 @@ def _delete_page(layer: str) -> str:
 
 
 def _switch_texts() -> dict[str, tuple[str, str, str]]:
-    """Return title, `does` and `help` of each switch, in the order of the page."""
+    """Return title, `does` and `help` of each memory switch, in the order of the page."""
     return {
         "longterm_enabled": (
             _("Long-term memory"),

@@ -1,4 +1,4 @@
-"""The second factor, at sign-in and in the settings, and sign-in by an OpenID Connect provider."""
+"""Pages for the second factor and for signing in with an account at an OpenID Connect provider."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CONNECTING_SECONDS = 10 * 60
 
 @dataclass(frozen=True)
 class SetUp:
-    """The secret for an app, as a QR code and as text."""
+    """The secret that an authenticator app needs, as a QR code and as text."""
 
     picture: str
     key: str
@@ -49,7 +49,10 @@ class SetUp:
 @sensitive_post_parameters("code")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_code(request: HttpRequest) -> HttpResponse:
-    """Ask for the code; ten wrong codes from any address lock the second step for a while."""
+    """Ask for the code of the second factor, and sign in if it is right.
+
+    After ten wrong codes, from whatever address, this step is locked for a while.
+    """
     user = _who_waits(request)
     if user is None:
         return redirect("sign_in")
@@ -75,7 +78,10 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
 
 
 def _who_waits(request: HttpRequest) -> User | None:
-    """Return the person who recently entered the password here, unless it has changed."""
+    """Return the person who entered the right password in this session a short time ago.
+
+    Return None if there is nobody, or if the password has changed since.
+    """
     waiting = request.session.get(sign_ins.WAITING)
     if not waiting or timezone.now().timestamp() - waiting["at"] > _WAITING_SECONDS:
         return None
@@ -102,7 +108,7 @@ def signin_settings(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def second_factor_on(request: HttpRequest) -> HttpResponse:
-    """Turn the second factor on and show the recovery codes once."""
+    """Turn the second factor on, and show the recovery codes once."""
     form = SecondFactorForm(request.POST, has_password=person(request).has_usable_password())
     secret = str(request.session.get(_NEW_SECRET, ""))
     if not (form.is_valid() and secret and proves(request, form)):
@@ -147,7 +153,10 @@ def second_factor_renew(request: HttpRequest) -> HttpResponse:
 
 
 def proves(request: HttpRequest, form: ProofForm) -> bool:
-    """Return whether the person proves their identity; otherwise add the reason to the form."""
+    """Return whether the person has proved their identity, by password or a recent sign-in.
+
+    Otherwise add the problem to the form.
+    """
     given = form.cleaned_data.get("password", "")
     problem = sign_in.proof_problem(request, password=given, purpose="signin-settings")
     if problem:
@@ -192,7 +201,10 @@ def show_signin_settings(
 
 
 def _set_up(request: HttpRequest, user: User) -> SetUp:
-    """Return the pending secret. It stays the same until used, even if the page is reloaded."""
+    """Return the secret for setting up an app; it stays the same until it has been used.
+
+    Reloading the page therefore doesn't invalidate a QR code that was already scanned.
+    """
     secret = request.session.setdefault(_NEW_SECRET, sign_ins.new_secret())
     picture = segno.make(sign_ins.app_address(secret, user=user), micro=False)
     key = " ".join(secret[n : n + 4] for n in range(0, len(secret), 4))
@@ -211,7 +223,10 @@ def oidc_begin(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def oidc_return(request: HttpRequest) -> HttpResponse:
-    """Sign in, or connect the account of a person who has just requested this."""
+    """Sign in the person who comes back from the provider.
+
+    If a signed-in person has just asked to connect an account at the provider, connect it instead.
+    """
     _must_be_on()
     try:
         told = openid.read_claims(request)
@@ -235,7 +250,10 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def identity_connect(request: HttpRequest) -> HttpResponse:
-    """Check the person's identity, then show a link: forms may only lead to our own pages."""
+    """Check the person's identity, then show a link that leads to the provider.
+
+    It is a link, since forms on our pages may only lead to our own pages.
+    """
     _must_be_on()
     form = ProofForm(request.POST, has_password=person(request).has_usable_password())
     if not (form.is_valid() and proves(request, form)):

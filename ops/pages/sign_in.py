@@ -1,4 +1,4 @@
-"""Sign in by password, link or invitation, register, sign out, and the list of sessions."""
+"""Sign in by password, link or invitation, register, sign out, and list a person's sessions."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def register(request: HttpRequest) -> HttpResponse:
 def make_account(
     request: HttpRequest, make: Callable[..., User], *, invited: str = ""
 ) -> HttpResponse:
-    """Show and process the registration form; `make` creates the account.
+    """Show or process the form for a new account, which the function `make` creates.
 
-    `invited` is the role of an invitation.
+    `invited` is the role of the invitation, if there is one.
     """
     if request.method != "POST":
         return _for_visitors(request, "ops/register.html", RegisterForm(), invited=invited)
@@ -103,7 +103,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 
 def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
-    """Sign in an authenticated person, or ask for the code of the second factor first."""
+    """Sign in a person whose password or link is right, or first ask for their second factor."""
     with as_user(user):
         wants_code = sign_ins.second_factor_of(user) is not None
     if not wants_code:
@@ -119,14 +119,17 @@ def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
 
 
 def lead_in(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
-    """Sign in; at the first sign-in, an owner is first asked for language and time zone."""
+    """Sign in the person, and redirect to `way`.
+
+    At their first sign-in, owners are first asked for language and time zone.
+    """
     is_first = user.last_login is None and users.role_of(user) is Role.OWNER
     begin(request, user)
     return redirect(f"{reverse('welcome')}?{urlencode({'next': way})}" if is_first else way)
 
 
 def begin(request: HttpRequest, user: User) -> None:
-    """Sign in under a new session key and store the time of the sign-in."""
+    """Sign in the person under a new session key, and store the time in the session."""
     auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     request.session[_SIGNED_IN_AT] = timezone.now().timestamp()
     note_session(request)
@@ -134,14 +137,20 @@ def begin(request: HttpRequest, user: User) -> None:
 
 
 def _note_wrong_password(name: str) -> None:
-    """Audit the account that was tried, never the typed name, which may be a password."""
+    """Record a failed sign-in for the account with this name, if there is one.
+
+    The typed name is never recorded, since it may be a password.
+    """
     with as_system():
         tried = User.objects.filter(username=name).first()
     audit_log.record("signin.failed", subject=tried.subject if tried else None)
 
 
 def is_fresh(request: HttpRequest) -> bool:
-    """Return whether this session began recently, which replaces a missing password."""
+    """Return whether the person has signed in recently in this session.
+
+    For people without a password, this replaces the password as a proof of identity.
+    """
     begun = request.session.get(_SIGNED_IN_AT, 0)
     return timezone.now().timestamp() - float(begun) < FRESH_SECONDS
 
@@ -173,7 +182,7 @@ def _for_visitors(
 
 
 def way_in(request: HttpRequest) -> str:
-    """Return the page to show after sign-in, which is never a page for visitors."""
+    """Return the page to show after sign-in, which is never the page for signing in itself."""
     wanted = way_back(request, default=settings.LOGIN_REDIRECT_URL)
     own = (reverse("sign_in"), reverse("register"), reverse("sign_in_code"))
     return settings.LOGIN_REDIRECT_URL if wanted.split("?")[0] in own else wanted
@@ -188,16 +197,17 @@ def tried_too_often(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def staff_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect the admin's sign-in to ours, so that all its steps apply."""
+    """Redirect from the admin's sign-in page to ours, so that the second factor applies."""
     if request.user.is_authenticated:
         raise PermissionDenied
     return redirect(f"{reverse('sign_in')}?{urlencode({'next': way_in(request)})}")
 
 
 def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
-    """Return why the proof fails, in words, or an empty string.
+    """Return in words why the password isn't accepted, or an empty string if it is right.
 
-    Failures count by `purpose`, so that one form does not lock another.
+    A person without a password must have signed in recently. Failures are counted by `purpose`, so
+    that one form doesn't lock another.
     """
     user = person(request)
     if not user.has_usable_password():
@@ -215,14 +225,14 @@ def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
 
 @dataclass(frozen=True)
 class ShownSession:
-    """One session; `is_here` marks the session of this request."""
+    """A session in the list; `is_here` marks the current one."""
 
     sign_in: SignIn
     is_here: bool
 
 
 def note_session(request: HttpRequest) -> None:
-    """Record a session after sign-in."""
+    """Record the current session, so that the list of sessions shows it."""
     user = cast(User, request.user)
     if request.session.session_key is None:
         request.session.save()
@@ -244,7 +254,7 @@ def session_list(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def password_change(request: HttpRequest) -> HttpResponse:
-    """Change the password and end every other session."""
+    """Change the password, and end every other session."""
     form = PasswordForm(request.POST)
     if not form.is_valid() or not _is_password_right(request, form):
         return _show_sessions(request, form, status=422)
@@ -264,7 +274,10 @@ def password_change(request: HttpRequest) -> HttpResponse:
 
 
 def _is_password_right(request: HttpRequest, form: PasswordForm) -> bool:
-    """Check the current password; guessing is limited as at sign-in."""
+    """Return whether the current password is right, else add the problem to the form.
+
+    Guessing is limited as at sign-in.
+    """
     user = person(request)
     name, address = f"password:{user.pk}", request.META.get("REMOTE_ADDR", "")
     if sign_ins.are_attempts_used_up(name, address=address):
@@ -301,7 +314,7 @@ def session_end(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @personal_page
 def session_end_others(request: HttpRequest) -> HttpResponse:
-    """End every other session; this one gets a new key."""
+    """End every other session, and give this one a new key."""
     with own_transaction(request):
         sign_ins.end_all_sessions(person(request))
         auth.update_session_auth_hash(request, person(request))
@@ -313,7 +326,10 @@ def session_end_others(request: HttpRequest) -> HttpResponse:
 @sensitive_variables("token")
 @require_GET
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign in at once; a browser's prefetch doesn't use up the link."""
+    """Sign in the person of the link, which then can't be used again.
+
+    If a browser only prefetches the page, the link isn't used up.
+    """
     address = request.META.get("REMOTE_ADDR", "")
     if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
         return HttpResponse(status=503, headers={"Cache-Control": "no-store"})
@@ -337,7 +353,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Let an invited person create an account; opening the page doesn't use up the link."""
+    """Let an invited person create an account. Only creating the account uses up the link."""
     address = request.META.get("REMOTE_ADDR", "")
     if request.user.is_authenticated:
         messages.info(request, _("You have an account already. Sign out to use the invitation."))
@@ -368,7 +384,7 @@ def _show_link_over(request: HttpRequest, *, days: int = 0) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def first_password(request: HttpRequest) -> HttpResponse:
-    """Let a person who signed in by a link choose a password."""
+    """Let a person who signed in with a link choose a login name and a password."""
     if person(request).has_usable_password():
         return redirect("session_list")
     if not is_fresh(request):

@@ -1,4 +1,7 @@
-"""Amounts of a person's stored data, in words. The registry guarantees that none is missing."""
+"""Show in words how much data about a person is stored.
+
+The registry of personal data guarantees that no kind is missing.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,7 @@ class Amount:
 
 
 def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, int]:
-    """Return the counts by participant, in the order of erasing."""
+    """Return the number of rows of each kind of personal data, in the order of erasure."""
     wanted = [
         participant
         for participant in registry.participants()
@@ -126,7 +129,7 @@ def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, i
 
 
 def _in_one(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
-    """Count all these rows in one statement."""
+    """Count the rows of all these querysets in one statement."""
     if not rows:
         return {}
     parts = [
@@ -144,7 +147,7 @@ def _other(participant: registry.UserData, user: User, rows: Collection[str]) ->
 
 
 def amounts_of(counts: dict[str, int]) -> list[Amount]:
-    """Return the amounts of the bar chart, relative to the largest, without empty ones."""
+    """Return the bars of the chart, relative to the largest; amounts of zero are left out."""
     counts = {name: counts.get(name, 0) for name in _IN_THE_PICTURE}
     largest = max(counts.values(), default=0)
     return [
@@ -155,7 +158,7 @@ def amounts_of(counts: dict[str, int]) -> list[Amount]:
 
 
 def sentences_of(counts: dict[str, int]) -> list[str]:
-    """Return phrases for everything that a complete deletion erases."""
+    """Return phrases that list everything which deleting the account erases."""
     named = [WORDS[name](counts[name]) % shown(counts[name]) for name in WORDS if counts.get(name)]
     rest = sum(
         count for name, count in counts.items() if name not in WORDS and name not in _NOT_COUNTED
@@ -173,7 +176,7 @@ def sentences_of(counts: dict[str, int]) -> list[str]:
 
 
 def label_of(name: str) -> str:
-    """Return the plain name of a table, store or step; an unknown name is returned unchanged."""
+    """Return the plain name of a table, a store or a step; an unknown name is hardly changed."""
     return str(LABELS.get(name.rpartition("_")[2], LABELS.get(name, name.replace("_", " "))))
 
 

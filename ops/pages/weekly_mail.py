@@ -1,4 +1,4 @@
-"""The weekly mail: switched on and off in the settings, confirmed and stopped by links in mail."""
+"""Pages for the weekly email: switching it on and off, confirming the address, unsubscribing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ops.weekly_mail import Link
 @require_POST
 @personal_page
 def weekly_mail_on(request: HttpRequest) -> HttpResponse:
-    """Send a mail to the address that asks to confirm it."""
+    """Send an email that asks the person to confirm their address for the weekly email."""
     form = WeeklyMailForm(request.POST)
     if form.is_valid():
         try:
@@ -61,9 +61,9 @@ def _back(request: HttpRequest, text: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
-    """Confirm an address.
+    """Confirm the address to which this link was sent.
 
-    Opening the link only shows a form, since mail programs open links too.
+    Opening the link only shows a form, since email programs open links too.
     """
     try:
         with as_system():
@@ -80,7 +80,10 @@ def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def weekly_mail_stop(request: HttpRequest, token: str) -> HttpResponse:
-    """Switch the mail off without signing in. Opening the link only shows a form."""
+    """Unsubscribe from the weekly email, without signing in.
+
+    Opening the link only shows a form, since email programs open links too.
+    """
     try:
         with as_system():
             if request.method == "POST":

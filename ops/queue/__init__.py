@@ -1,1 +1,4 @@
-"""The outbox and its worker: enqueue, claim under a lease, run, retry, limit the time."""
+"""The queue of operations and its worker: enqueue, claim, run, retry, and limit the time.
+
+The queue is an outbox: rows inserted in the transactions that make the operations necessary.
+"""

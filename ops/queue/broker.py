@@ -1,4 +1,7 @@
-"""Wake the worker through Celery. Messages are empty, since PostgreSQL holds the queue."""
+"""Wake the worker by a message sent through Celery.
+
+The message is empty, since the queue itself is in PostgreSQL.
+"""
 
 import logging
 
@@ -14,10 +17,10 @@ _ASKED_SECONDS = 5  # a lost message delays the next one at most this long
 
 
 def wake() -> None:
-    """Ask a worker to drain the outbox, unless a request is already queued.
+    """Ask a worker to run the queued operations, unless such a message is already waiting.
 
-    So a thousand concurrent turns send one message. If Redis is down, this does nothing, and the
-    periodic sweep catches up.
+    A thousand concurrent turns therefore send one message. If Redis is down, nothing is sent, and
+    the periodic sweep finds the operations.
     """
     try:
         if cache.add(_ASKED, 1, timeout=_ASKED_SECONDS):
@@ -27,7 +30,10 @@ def wake() -> None:
 
 
 def begun() -> None:
-    """Record that a worker has begun to drain, so that later operations send a new message."""
+    """Record that a worker has begun to run operations.
+
+    Operations enqueued from now on send a new message.
+    """
     try:
         cache.delete(_ASKED)
     except (RedisError, OSError):

@@ -1,4 +1,8 @@
-"""The only writer of `Operation.status`. Every transition is a guarded UPDATE."""
+"""Enqueue operations and change their status. No other module writes `Operation.status`.
+
+Each change of status is an UPDATE that requires the old status, so that of two concurrent changes
+only one succeeds.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +117,7 @@ _PUT_OFF_BY = timedelta(seconds=1)
 
 @dataclass(frozen=True)
 class Claimed:
-    """An operation under a lease, with its person if they still exist."""
+    """An operation claimed by this worker, with its person if they still exist."""
 
     operation: Operation
     user: User | None
@@ -130,10 +134,10 @@ def enqueue(
     run_after: datetime | None = None,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Insert an operation in the caller's transaction and wake the worker after the commit.
+    """Insert an operation in the caller's transaction, and wake the worker after the commit.
 
-    `payload` holds only ids. If an operation with the same `dedupe_key` is queued, that one is
-    returned. The acting API key is recorded as the requester.
+    `payload` may contain only ids. If an operation with the same `dedupe_key` is already queued,
+    return that one. The API key that acts is recorded as the requester.
     """
     fields: dict[str, Any] = {
         "kind": kind,
@@ -152,18 +156,27 @@ def enqueue(
 
 
 def keep_question(operation: Operation, told: dict[str, Any]) -> None:
-    """Store the outcome of a request to forget in the operation that found it, by ids."""
+    """Store the outcome of a request to forget, as ids, in the operation that handled it.
+
+    The person may still have to choose what to forget.
+    """
     statements.rows(_QUESTION, [json.dumps(told), operation.pk])
     operation.payload["forget"] = told
 
 
 def mark_answered(operation: Operation, *, by: str = "") -> None:
-    """Mark the question of this operation as answered, by the operation with this public id."""
+    """Record that the person has answered the question stored in this operation.
+
+    `by` is the public id of the operation that carries out the answer.
+    """
     statements.rows(_ANSWERED, [by, operation.pk])
 
 
 def _written(operation: Operation) -> Operation:
-    """Insert the operation, or return the queued one with the same key, which may start soon."""
+    """Insert the operation, or return the queued operation with the same dedupe key.
+
+    A worker may start that operation at any time.
+    """
     while not statements.insert_unless(operation, conflict=_TWIN):
         twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
         if twin := twins.first():
@@ -173,7 +186,7 @@ def _written(operation: Operation) -> Operation:
 
 @dataclass(frozen=True)
 class Wanted:
-    """One of several operations to enqueue together."""
+    """Kind, payload and priority of an operation to be enqueued by `enqueue_each`."""
 
     kind: Kind
     payload: Mapping[str, Any]
@@ -183,7 +196,7 @@ class Wanted:
 def enqueue_each(
     wanted: Sequence[Wanted], *, subject: UUID, serial_key: str | None = None
 ) -> tuple[Operation, ...]:
-    """Enqueue all of these in one statement, without dedupe keys."""
+    """Enqueue several operations in one statement, without dedupe keys."""
     now = timezone.now()
     made = [
         Operation(
@@ -211,7 +224,7 @@ def enqueue_all(
     priority: Priority,
     serial_key: str | None = None,
 ) -> int:
-    """Enqueue many operations of one kind, without dedupe keys; return their number."""
+    """Enqueue many operations of the same kind, without dedupe keys; return their number."""
     now = timezone.now()
     made = Operation.objects.bulk_create(
         [
@@ -233,11 +246,13 @@ def enqueue_all(
 
 
 def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
-    """Claim the most urgent due operation under a lease, or return None.
+    """Claim the most urgent operation that is due, or return None.
 
-    Among equal priorities it takes the oldest or, with `after`, the oldest of the next person after
-    that one. At most one operation of a `serial_key` runs at a time. Raise `IntegrityError` if
-    another worker was faster, which rolls back the caller's transaction.
+    Claiming gives this worker a lease: the right to run the operation until a time that it must
+    keep extending. Among operations of the same priority, the oldest is claimed. With `after`, it
+    is the oldest one of the next person, in the order of subjects. Of several operations with the
+    same `serial_key`, only one runs at a time. Raise `IntegrityError` if another worker was faster;
+    the caller's transaction is then rolled back.
     """
     due = [now, list(kinds)]
     following = [] if after is None else [after, *due]
@@ -252,7 +267,7 @@ def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> C
 
 
 def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) -> bool:
-    """RUNNING -> SUCCEEDED. Return False if the lease was lost."""
+    """RUNNING -> SUCCEEDED. Return False if this worker has lost its lease."""
     now = timezone.now()
     result_json = json.dumps(dict(result or {}))
     values = [now, now, result_json, operation.pk, operation.attempt, now]
@@ -265,9 +280,9 @@ def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) ->
 def fail(operation: Operation, *, error: str, permanent: bool = False, counts: bool = True) -> bool:
     """RUNNING -> PENDING with a delay, or FAILED for good. Return False if the lease was lost.
 
-    The delay is 1 s and doubles with each attempt up to an hour. `error` is plain text without any
-    personal content. A failure that doesn't count (a server was down) uses up no attempt while the
-    operation is younger than `PROVIDER_PATIENCE_HOURS`.
+    The delay is 1 s, and doubles with each attempt up to an hour. `error` is plain text without any
+    personal content. With `counts=False` (for example if a server was down), the failure uses up no
+    attempt while the operation is younger than `PROVIDER_PATIENCE_HOURS`.
     """
     now = timezone.now()
     patience = timedelta(hours=settings.PROVIDER_PATIENCE_HOURS)
@@ -288,9 +303,9 @@ def fail(operation: Operation, *, error: str, permanent: bool = False, counts: b
 
 
 def give_back(operation: Operation) -> bool:
-    """RUNNING -> PENDING without using up an attempt, after giving way to a forget.
+    """RUNNING -> PENDING without using up an attempt, to let a forget operation run first.
 
-    A short delay is added, since the operation would otherwise give way again at once.
+    The operation is due after a short delay, since it would otherwise be interrupted again at once.
     """
     now = timezone.now()
     changes = {
@@ -304,18 +319,19 @@ def give_back(operation: Operation) -> bool:
 
 
 def put_off(pk: int, *, error: str) -> None:
-    """Count an attempt of a queued operation whose work killed the process, so it runs alone next.
+    """Count an attempt at a queued operation whose work, done by another one, killed the process.
 
-    Does nothing if the operation is no longer queued or was tried before.
+    Because of that attempt it runs on its own next time. Do nothing if it is no longer queued or
+    was tried before.
     """
     now = timezone.now()
     statements.rows(_PUT_OFF, [now + _PUT_OFF_BY, error, now, pk, now, now, error])
 
 
 def expire(*, now: datetime) -> int:
-    """Handle expired leases: RUNNING -> PENDING, or FAILED if no attempts are left.
+    """Handle leases that have run out: RUNNING -> PENDING, or FAILED if no attempts are left.
 
-    Also makes operations due that were delayed by a clock that has since been set back.
+    Also corrects times that come from a clock which was ahead and has been set back since.
     """
     count = 0
     lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)
@@ -339,7 +355,7 @@ def expire(*, now: datetime) -> int:
 
 
 def _set_right(now: datetime) -> None:
-    """Make operations due whose time comes from a clock that was ahead."""
+    """Make operations due whose times come from a clock that was ahead."""
     soon = _lease(now)
     ahead = Operation.objects.filter(updated_at__gt=soon)
     waiting = ahead.filter(status=Status.PENDING, run_after__gt=now)
@@ -367,7 +383,7 @@ def bring_forward(operation: Operation) -> None:
 
 
 def retry(operation: Operation) -> None:
-    """FAILED -> PENDING with a fresh set of attempts.
+    """FAILED -> PENDING, with as many attempts as a new operation has.
 
     Raise `Conflict` if the operation hasn't failed, or if one with the same dedupe key is queued.
     """
@@ -394,7 +410,7 @@ def renew(operation: Operation) -> bool:
     """Extend the lease. Return False if it was lost.
 
     `updated_at` stays unchanged, since it is the time of the last progress. A locked row is
-    skipped; it is normally locked by this attempt's own transaction.
+    skipped; it is normally locked by a transaction of this very attempt.
     """
     mine = [operation.pk, operation.attempt]
     renewed = statements.rows(_RENEW, [_lease(timezone.now()), *mine])
@@ -402,12 +418,15 @@ def renew(operation: Operation) -> bool:
 
 
 def holds(operation: Operation) -> bool:
-    """Return whether this attempt still owns the operation; lock its row until the commit."""
+    """Return whether this attempt still has its lease, and lock the row until the commit."""
     return bool(statements.rows(_HELD, [operation.pk, operation.attempt]))
 
 
 def note_progress(operation: Operation, *, step: str, done: int, total: int) -> bool:
-    """Store the progress and lock the row like `holds`; return False if the lease was lost."""
+    """Store the progress, and lock the row until the commit.
+
+    Return False if the lease was lost.
+    """
     values = [step, done, total, timezone.now(), operation.pk, operation.attempt]
     return bool(statements.rows(_PROGRESS, values))
 
@@ -423,7 +442,10 @@ def _running(operation: Operation) -> Any:
 
 
 def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) -> int:
-    """Apply the changes, or cancel the operation if a queued one with its dedupe key exists."""
+    """Apply the changes to the running operation; return the number of changed rows.
+
+    If it can't become PENDING because an operation with its dedupe key is queued, cancel it.
+    """
     try:
         with transaction.atomic():
             return int(_running(operation).filter(**also).update(**changes))

@@ -1,11 +1,12 @@
 """One attempt at an operation, as its handler sees it, and helpers for handlers.
 
-A handler may work in batches, and run queued operations of the same person and kind together with
-the running one. The running operation holds the person's serial key, so no other worker starts them
-in the meantime. They stay PENDING until the transaction that does their work also sets them to
-SUCCEEDED, guarded by the status like every transition. After a kill, all of it is done or nothing.
+A handler may work in batches, and may do the work of queued operations of the same person and kind
+together with its own. No other worker starts these in the meantime, since the running operation
+occupies the person's serial key. They stay PENDING until the transaction that does their work also
+sets them to SUCCEEDED, by an UPDATE that requires the old status. If the process is killed, all of
+a transaction's work is done or none.
 
-Model calls are recorded with operation, tokens, time and cost, never with any content.
+Each call of a model is recorded with its operation, tokens, time and cost, but without any content.
 """
 
 from __future__ import annotations
@@ -61,11 +62,14 @@ _current: ContextVar[Operation | None] = ContextVar("operation_that_asks", defau
 
 
 class LeaseLost(Exception):
-    """Another worker owns the operation now; this attempt must not write."""
+    """Another worker has this operation now, so this attempt must not write any more."""
 
 
 class GiveWay(Exception):
-    """Raised by a long handler if a forget of the same person is queued."""
+    """Raised by a long handler if a forget operation for the same person is queued.
+
+    The operation is then queued again, and the forget operation runs first.
+    """
 
 
 class Run:
@@ -78,18 +82,19 @@ class Run:
         self._steps = 0  # steps reported without numbers
 
     def user(self) -> User | None:
-        """Return the operation's person as of the claim, even during a forget.
+        """Return the person of the operation, even if they are being forgotten.
 
-        Return None if the account was deleted.
+        Return None if the account had been deleted when the operation was claimed.
         """
         return self._user
 
     @contextmanager
     def applying(self, user: User, *, durable: bool = False) -> Iterator[None]:
-        """Open the person's transaction with lock, under this attempt's lease. Raise `LeaseLost`.
+        """Open a transaction that holds the person's lock, and check this attempt's lease.
 
-        Commits of derived rows don't wait for the disk. The write-ahead log is ordered, so after a
-        crash the recorded end never exists without the operation's rows.
+        Raise `LeaseLost` if the lease was lost. For rows that are derived from others, the commit
+        doesn't wait for the disk. The write-ahead log is ordered, so after a crash an operation is
+        never recorded as finished without its rows.
         """
         watchdog.own.go_on()
         durable = durable or self.operation.kind not in _FOLLOWING
@@ -105,10 +110,10 @@ class Run:
             yield
 
     def step(self, name: str, *, done: int = 0, total: int = 0) -> None:
-        """Store the progress and check the lease. Raise `LeaseLost`.
+        """Store the progress. Raise `LeaseLost` if this attempt has lost its lease.
 
-        Without numbers, steps are counted: done, and done plus one as the total. The commit doesn't
-        wait for the disk. The limit of processor time starts again.
+        Without `total`, the steps are counted: those done so far, and one more as the total. The
+        commit doesn't wait for the disk. The limit on processor time starts anew.
         """
         watchdog.own.go_on()
         if not total:
@@ -119,13 +124,13 @@ class Run:
                 raise LeaseLost(self.operation.public_id)
 
     def beside(self, *, limit: int) -> list[Beside]:
-        """Return queued operations of the same person and kind that may run with this one."""
+        """Return queued operations of the same person and kind that this one may do as well."""
         return waiting_beside(self.operation, limit=limit)
 
     def turn_to(self, waiting: int | None) -> None:
-        """Switch to the work of a queued operation, or back to this one (None).
+        """Note that the work of a queued operation begins, or this one's own work again (None).
 
-        Each operation has its own processor time and is blamed only for its own work.
+        Each operation gets its own processor time, and only its own work can be blamed on it.
         """
         watchdog.own.go_on(with_pk=waiting)
 
@@ -136,7 +141,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Beside:
-    """A queued operation that may run together with the running one."""
+    """A queued operation whose work a running operation may do together with its own."""
 
     pk: int
     payload: Mapping[str, Any]
@@ -145,7 +150,7 @@ class Beside:
 def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
     """Return due operations of the same person, kind and priority, oldest first.
 
-    A retry runs alone, so it gets none.
+    An operation that is retried gets none, since it must run on its own.
     """
     if operation.attempt > 1 or not operation.serial_key:
         return []
@@ -158,14 +163,20 @@ def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
 
 
 def hold_beside(beside: Sequence[Beside]) -> set[int]:
-    """Lock the operations that are still queued; return their keys. Only their work may be done."""
+    """Lock those operations that are still queued; return their keys.
+
+    The caller may do the work of the locked ones only.
+    """
     if not beside:
         return set()
     return {pk for (pk,) in statements.rows(_HOLD_BESIDE, [[item.pk for item in beside]])}
 
 
 def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
-    """Set the locked operations to SUCCEEDED, in the transaction that did their work."""
+    """Set these operations to SUCCEEDED, in the transaction that did their work.
+
+    `hold_beside` must have locked them.
+    """
     if not results:
         return
     now = timezone.now()
@@ -178,9 +189,9 @@ def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
 
 
 def work_in_batches(run: Run, rows: QuerySet[Any], act: Callable[[QuerySet[Any]], object]) -> int:
-    """Call `act` with at most `AT_ONCE` of `rows` at a time, each time in its own transaction.
+    """Call `act` with `rows`, at most `AT_ONCE` at a time, each batch in its own transaction.
 
-    `act` must change its rows so that `rows` excludes them. Return the number of rows.
+    `act` must change the rows so that `rows` no longer contains them. Return how many there were.
     """
     count = 0
     while True:
@@ -198,7 +209,7 @@ def delete_rows(rows: QuerySet[Any]) -> None:
 
 @contextmanager
 def on_behalf_of(operation: Operation) -> Iterator[None]:
-    """Attribute model calls inside the block to this operation."""
+    """Record model calls inside the block as calls of this operation."""
     before = _current.set(operation)
     try:
         yield
@@ -207,10 +218,10 @@ def on_behalf_of(operation: Operation) -> Iterator[None]:
 
 
 def record_model_call(use: ModelUse, *, subject: UUID | None = None) -> None:
-    """Record one call for the running operation, outside of any transaction.
+    """Record one model call for the operation that runs now.
 
-    `subject` names the person if no operation runs, as in the chat. The record stays if the
-    operation fails later, since the call was paid for.
+    If none runs, as in a chat, `subject` names the person. Call it outside any transaction: the
+    record must remain if the operation fails later, since the call was paid for.
     """
     operation = _current.get()
     with as_system():
@@ -231,7 +242,7 @@ def record_model_call(use: ModelUse, *, subject: UUID | None = None) -> None:
 
 
 def cost_of_call(use: ModelUse) -> Decimal:
-    """Return the cost by the price settings, which are per million tokens."""
+    """Return the cost of a model call, by the configured prices per million tokens."""
     paid = use.input_tokens * Decimal(str(settings.MODEL_PRICE_INPUT))
     paid += use.output_tokens * Decimal(str(settings.MODEL_PRICE_OUTPUT))
     return min(_MOST_COST, (paid / _MILLION).quantize(Decimal("0.000001")))

@@ -1,12 +1,13 @@
 """Limit the processor time of operations, renew their leases, and recover those of dead workers.
 
-An operation over the limit ends its process, and Celery starts another. Each worker process keeps a
-small file with the running operation, and after a limit the stack at that moment. The file is
-locked while the process lives, so the sweep of another process detects its death at once, without
-waiting for the lease. The file contains only numbers and names of files and functions.
+An operation over the limit ends its process, and Celery starts another one. Each worker process has
+a small file that names the operation it runs; when the limit is reached, the stack of that moment
+is added. The process holds a lock on the file as long as it lives, so the sweep in another process
+notices its death at once, without waiting for the lease to run out. The file contains only numbers
+and the names of files and functions.
 
-One thread renews the leases of all operations that this process runs. Starting a thread for each
-operation would cost as much as a statement, and few run long enough to need a renewal.
+One thread renews the leases of all operations that the process runs. A thread for each operation
+would cost as much as a statement, and few operations run long enough to need a renewal.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _LONGEST_PAUSE = 5
 
 
 class Watchdog:
-    """The running operation of one worker process. Inactive until `begin` is called."""
+    """Watches the operation that one worker process runs. Does nothing until `begin` is called."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] | None = None
@@ -58,7 +59,7 @@ class Watchdog:
         self._seconds = 0.0
 
     def begin(self) -> None:
-        """Activate the watchdog for this process."""
+        """Create this process's file, and lock it."""
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = uuid4().hex
@@ -72,7 +73,10 @@ class Watchdog:
 
     @contextmanager
     def watching(self, operation: Operation, *, seconds: float) -> Iterator[None]:
-        """Limit the operation's processor time; `go_on` restarts the limit."""
+        """Limit the processor time of the operation inside the block.
+
+        `go_on` starts the limit anew.
+        """
         if self._file is None:
             yield
             return
@@ -86,7 +90,10 @@ class Watchdog:
             os.pwrite(self._file.fileno(), _NOTHING, 0)
 
     def go_on(self, *, with_pk: int | None = None) -> None:
-        """Restart the limit, after progress or before the work of another queued operation."""
+        """Start the limit anew, after some progress or before another operation's work.
+
+        `with_pk` is the queued operation whose work begins.
+        """
         if self._operation is None or self._file is None:
             return
         running = self._operation
@@ -99,18 +106,20 @@ own = Watchdog()
 
 
 def take_back() -> int:
-    """Requeue or fail the operations of dead worker processes of this data folder.
+    """Queue the operations of dead worker processes again, or let them fail.
 
-    Return their number. Safe to repeat and to run concurrently.
+    Only processes that used this data folder are considered. Return the number of operations. Safe
+    to repeat and to run concurrently.
     """
     return sum(_taken_back(path) for path in sorted(_folder().glob("*.run")))
 
 
 @dataclass(frozen=True)
 class _Ended:
-    """A dead process: `running` is its operation, `culprit` the one whose work it was doing.
+    """A worker process that has died.
 
-    `where` is the stack when the limit ended the process, or empty.
+    `running` is its operation; `culprit` is the operation whose work it was doing. `where` is the
+    stack if the limit ended the process, else empty.
     """
 
     running: int
@@ -124,7 +133,7 @@ def _folder() -> Path:
 
 
 def _taken_back(path: Path) -> bool:
-    """Handle the file of one process; return False if it lives, or died while idle."""
+    """Handle the file of one worker process; return whether it died during an operation."""
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -169,13 +178,16 @@ def _settle(ended: _Ended) -> bool:
 
 
 class Leases:
-    """Renews each held lease every few seconds; the thread ends when idle."""
+    """Renews the leases of running operations every few seconds, in a thread.
+
+    The thread ends when no operation is running.
+    """
 
     def __init__(self) -> None:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Drop all leases; a forked process must call this, since it has no renewal thread."""
+        """Forget all leases. A forked process must call this, since it has no such thread."""
         self._held: dict[int, Operation] = {}
         self._used = False
         self._guard = threading.Lock()
@@ -184,7 +196,7 @@ class Leases:
 
     @contextmanager
     def holding(self, operation: Operation) -> Iterator[None]:
-        """Keep the lease renewed inside the block, unless it is lost."""
+        """Keep renewing the operation's lease inside the block, unless it is lost."""
         with self._guard:
             self._held[id(operation)] = operation
             self._used = True
@@ -198,7 +210,7 @@ class Leases:
                 self._held.pop(id(operation), None)
 
     def renew(self) -> None:
-        """Renew the held leases; a lost lease is dropped."""
+        """Renew all leases, and stop renewing those that were lost."""
         with self._guard:
             held = list(self._held.items())
         for key, operation in held:
@@ -232,7 +244,10 @@ class Leases:
 
 
 def _record_renewal() -> None:
-    """Record the renewal for `/readyz`, which can't read the locked rows."""
+    """Record in Redis that leases were renewed, for `/readyz`.
+
+    It couldn't learn this from the operations, since their rows are locked.
+    """
     try:
         cache.set(RENEWED_KEY, 1, timeout=RENEWED_SECONDS)
     except (RedisError, OSError):

@@ -1,4 +1,4 @@
-"""Claim operations under a lease, run their handlers and finish them."""
+"""Claim operations, run their handlers, and record the results."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
 
 def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
-    """Run due operations until none is left, or until `limit` operations or `seconds` are used.
+    """Run due operations until none is left, or until `limit` operations or `seconds` are used up.
 
-    Return the number of operations run. Operations without a handler are left alone.
+    Return how many were run. Operations without a handler stay queued.
     """
     stop_at = None if seconds is None else time.monotonic() + seconds
     count = 0
@@ -51,9 +51,9 @@ def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
 
 
 class _Turns:
-    """The order of service: mostly the oldest operation, regularly the next person in turn.
+    """Decides whose operation comes next: usually the oldest, regularly that of the next person.
 
-    So ten thousand operations of one person delay others by only a few.
+    Ten thousand operations of one person therefore delay other people's by only a few.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,10 @@ class _Turns:
         self._last = _NOBODY
 
     def take(self) -> Claimed | None:
-        """Claim the next operation in a system transaction. Raises the same as `outbox.take`."""
+        """Claim the next operation, in a transaction of the system.
+
+        Raise `IntegrityError` if another worker was faster.
+        """
         self._count += 1
         if self._count % _ROUND_ROBIN_EVERY:
             return self._taken(after=None)
@@ -81,10 +84,10 @@ _turns = _Turns()
 
 
 def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> Claimed | None:
-    """Record the end of one operation and claim the next in one transaction.
+    """Record the end of one operation and claim the next one, in one transaction.
 
-    If another worker was faster, the end is recorded alone and claiming starts again. Neither
-    waits for the disk, since work lost in a crash is repeated.
+    If another worker claims it first, the end is recorded on its own and claiming starts again. The
+    commits don't wait for the disk, since work lost in a crash is repeated.
     """
     for _ in range(_MOST_RACES):
         try:
@@ -109,13 +112,19 @@ def _record(operation: Operation, ending: Ending) -> None:
 
 
 def _end(operation: Operation, ending: Ending) -> None:
-    """Record the end; follow-ups such as webhook events keep the id of the original request."""
+    """Record the end of the operation, with the id of the request that caused it.
+
+    Follow-ups such as webhook events get this request id too.
+    """
     with telemetry.of_request(operation.request_id):
         ending()
 
 
 def _attempt(claimed: Claimed) -> Ending:
-    """Run the handler of a claimed operation; return how to record its end. Never raises."""
+    """Run the handler of a claimed operation; return the function that records its end.
+
+    Never raises an exception.
+    """
     operation = claimed.operation
     with (
         telemetry.of_request(operation.request_id) as operation.request_id,
@@ -162,7 +171,10 @@ def _seconds_for(operation: Operation) -> int:
 
 
 def _broke_off(operation: Operation, error: Exception) -> Ending:
-    """Record only the class of a database error, since its message may quote rows."""
+    """Return the function that records an unexpected error of the handler.
+
+    It records only the type of the error, since the message may quote rows.
+    """
     logger.error("operation %s broke off at %s", operation.public_id, _where(error))
     if isinstance(error, OSError) and error.errno in storing.NO_ROOM:
         return _failed(operation, storing.DISK_FULL, permanent=False)
@@ -175,15 +187,15 @@ def _failed(operation: Operation, error: str, *, permanent: bool, counts: bool =
 
 
 def _where(error: Exception) -> str:
-    """Return the lines of a traceback without any values, innermost last."""
+    """Return the files and lines of an error's traceback, innermost last, without any values."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
     return " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)
 
 
 def run_until_done(operation: Operation, *, undone: str = "Not done yet") -> None:
-    """Run the operation in this process, with every due operation before it.
+    """Run the operation in this process, after every due operation that comes before it.
 
-    Raise `CommandError` if it isn't done afterwards.
+    Raise `CommandError` if it isn't finished afterwards.
     """
     while _refreshed(operation).status not in _OVER and drain(limit=1):
         continue
@@ -198,9 +210,9 @@ def _refreshed(operation: Operation) -> Operation:
 
 
 def wait_until_done(operation: Operation) -> None:
-    """Wait until a worker has done the operation, or run it in this process.
+    """Wait until a worker has finished the operation, or run it in this process.
 
-    Raise `CommandError` with the error.
+    Raise `CommandError`, with the error, if it failed or was cancelled.
     """
     while True:
         operation.refresh_from_db()

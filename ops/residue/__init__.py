@@ -1,1 +1,1 @@
-"""Search every store for what a forget should have erased, by hashes and ids."""
+"""Search all stores for data that a forget operation should have erased, by hashes and ids."""

@@ -1,8 +1,10 @@
-"""Keep hashes and ids of erased rows for the scans of stores and raw files; no text is kept.
+"""Store hashes and ids of erased rows for later scans, but none of their text.
 
-The hashes for the raw files outlive the receipt. They are deleted when the erasure from the disk is
-recorded. Forgets of about a day share a random key, so that one scan of the files covers all of
-them. A run closes the key that it finds. A key is deleted with its last hash.
+There are hashes for the scan of all stores and others for the scan of the raw files. The latter
+outlive the receipt; they are deleted when it is recorded that the texts are gone from the disk. The
+forget operations of about a day share a random key for them, so that one scan of the files serves
+them all. The scan closes this key, so that later operations use another one. A key is deleted
+together with its last hash.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ DELETE FROM ops_diskkey WHERE id IN (
 
 @dataclass(frozen=True)
 class Erased:
-    """What the scan looks for: hashes of texts, and keys and public ids of rows."""
+    """What a scan looks for: hashes of erased texts, and keys and public ids of erased rows."""
 
     texts: Fingerprints
     row_ids: Mapping[str, Collection[int]]
@@ -69,10 +71,10 @@ def remember(
     rows: Iterable[QuerySet[Any]] = (),
     staying: Iterable[str] = (),
 ) -> None:
-    """Store hashes of these texts and ids of these rows before they are erased.
+    """Store hashes of these texts and ids of these rows, before they are erased.
 
-    Hashes that also occur in remaining texts are left out. Rows that store ids by design may keep
-    ids. Runs in the caller's transaction. Safe to repeat, even if some rows are already erased.
+    `staying` are texts that remain; hashes that occur in them aren't stored. Runs in the caller's
+    transaction. Safe to repeat, even if some rows have already been erased.
     """
     key = _key_of(operation)
     without = pieces_of(staying)
@@ -98,9 +100,9 @@ def remember(
 
 
 def words_of(rows: QuerySet[Any]) -> Iterator[str]:
-    """Yield the texts in these rows: the strings of the columns that the model lists as `words`.
+    """Yield the texts in these rows: the strings in the columns that the model lists as `words`.
 
-    Strings in lists and JSON count only if they are long enough to be distinctive.
+    Strings in lists and JSON are yielded only if they are long enough to be distinctive.
     """
     columns = getattr(rows.model, "words", ())
     if not columns:
@@ -131,7 +133,7 @@ def erased_by(operation: Operation) -> Erased:
 
 
 def drop(operations: QuerySet[Operation]) -> None:
-    """Delete the hashes, ids and keys of these operations."""
+    """Delete the hashes, ids and keys stored for these operations."""
     statements.rows(_DROP, {"all": list(operations.values_list("pk", flat=True))})
 
 
@@ -164,7 +166,7 @@ def _keep_rows(operation: Operation, rows: Iterable[QuerySet[Any]]) -> None:
 
 
 def _named(rows: Iterable[QuerySet[Any]]) -> Iterator[tuple[str, int, str]]:
-    """Yield table, key and public id (if any) of each row, in one statement."""
+    """Yield table, primary key and public id (if any) of each row, in one statement."""
     parts = []
     for found in rows:
         names = {column.name for column in found.model._meta.concrete_fields}
@@ -178,9 +180,10 @@ def _named(rows: Iterable[QuerySet[Any]]) -> Iterator[tuple[str, int, str]]:
 
 
 def keep_disk_traces(operation: Operation, texts: Iterable[str]) -> None:
-    """Store the hashes of these texts in the caller's transaction.
+    """Store hashes of these texts for the scan of the raw files.
 
-    Stores nothing if the database's files are on another machine, since they can't be scanned.
+    Runs in the caller's transaction. Nothing is stored if the database's files are on another
+    machine, since they can't be scanned.
     """
     if not cluster.is_here():
         return
@@ -201,17 +204,20 @@ def keep_disk_traces(operation: Operation, texts: Iterable[str]) -> None:
 
 
 def close_disk_key() -> None:
-    """Close the open key. Later forgets use a new key."""
+    """Close the current key for the scan of raw files; later operations use a new one."""
     statements.rows(_CLOSE_DISK_KEY)
 
 
 def hand_over_disk_traces(operations: QuerySet[Operation], *, to: Operation) -> None:
-    """Assign the hashes of an erased account's failed forgets to another forget."""
+    """Assign the hashes stored for these operations to another operation.
+
+    Used when an account is erased, for its failed forget operations.
+    """
     DiskTrace.objects.filter(operation__in=operations).update(operation=to)
 
 
 def drop_disk_traces(operations: Sequence[int]) -> None:
-    """Delete the hashes of these operations, and the keys without hashes."""
+    """Delete the hashes of these operations, and keys that have no hashes any more."""
     DiskTrace.objects.filter(operation__in=operations).delete()
     statements.rows(_DROP_DISK_KEYS)
     _hasher.cache_clear()
@@ -231,7 +237,7 @@ def _hasher(key: bytes) -> Hasher:
 
 
 class SearchedTexts:
-    """The hashes of some forgets under one key, to search for in raw files."""
+    """The hashes under one key that are searched for in raw files."""
 
     def __init__(self, key: bytes, rows: Sequence[DiskTrace]) -> None:
         self._rows = [
@@ -245,7 +251,7 @@ class SearchedTexts:
         self.left_out = sum(row.left_out for row in rows)
 
     def holds_a_text(self, numbers: Places) -> bool:
-        """Return whether these hashes are at least half of one text's hashes."""
+        """Return whether these are at least half of the hashes of any one text."""
         found: Words = self.wanted.hashes[numbers]
         for hashes, counts in self._rows:
             if not len(hashes):
@@ -258,7 +264,7 @@ class SearchedTexts:
 
 
 def list_searched(operations: Sequence[int]) -> list[SearchedTexts]:
-    """Return the hashes of these operations, grouped by key."""
+    """Return the hashes stored for these operations, grouped by key."""
     kept = DiskTrace.objects.filter(operation__in=operations).order_by("key", "pk")
     by_key: dict[bytes, list[DiskTrace]] = {}
     for row in kept.select_related("key"):

@@ -1,9 +1,9 @@
-"""The strings in a value, and keyed hashes of texts, to find copies after a text was deleted.
+"""Find copies of erased texts by keyed hashes, without storing the texts.
 
-Strings are taken from JSON, lists, encoded and compressed data.
-
-Texts are normalised and cut by `memcenter.lib.text.shingles`. Each shingle is stored as 64 bits of
-BLAKE2b under a random key. A field contains a text if it has at least half of its hashes.
+The strings of a value are taken from JSON, lists, and encoded and compressed data. Texts are
+normalised and cut into overlapping pieces (shingles) by `memcenter.lib.text.shingles`. Of each
+shingle, 64 bits of its BLAKE2b under a random key are stored. A field counts as containing a text
+if it contains at least half of the text's hashes.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Held:
-    """A text (by number) found in a field, with the hashes that matched."""
+    """A text, given by its number, that was found in a field, and the hashes that matched."""
 
     number: int
     hashes: Hashes
 
 
 def pieces_of(texts: Iterable[str]) -> frozenset[str]:
-    """Return the shingles of these texts, of both sizes."""
+    """Return all shingles of these texts, in both sizes."""
     found: set[str] = set()
     for plain in map(shingles.normalise, texts):
         for size in (shingles.LONG, shingles.HAN):
@@ -53,7 +53,10 @@ def pieces_of(texts: Iterable[str]) -> frozenset[str]:
 def fingerprint(
     text: str, *, key: bytes, without: frozenset[str] = frozenset()
 ) -> Fingerprint | None:
-    """Hash a text; None if it has no words. Shingles in `without` are left out."""
+    """Return the hashes of a text, or None if no shingle is left to hash.
+
+    Shingles in `without` are left out.
+    """
     plain = shingles.normalise(text)
     size = shingles.size_for(plain)
     pieces = shingles.shingles(plain, size=size) - without
@@ -64,10 +67,10 @@ def fingerprint(
 
 
 class Fingerprints:
-    """Finds the fingerprinted texts in fields of any length."""
+    """Finds texts by their hashes in fields of any length."""
 
     def __init__(self, key: bytes, prints: Iterable[tuple[int, Sequence[int]]]) -> None:
-        """Take the size and the hashes of each text."""
+        """Store the shingle size and the hashes of each text."""
         self._key = key
         known = list(prints)
         self._sizes = sorted({size for size, _ in known})
@@ -83,9 +86,10 @@ class Fingerprints:
         return len(self._needed)
 
     def held_by(self, leaves: Sequence[str], *, short: bool = True) -> list[Held]:
-        """Return the texts of which a field contains at least half; `leaves` are its strings.
+        """Return the texts of which a field contains at least half.
 
-        With `short`, a text shorter than a shingle is found if it is a whole line.
+        `leaves` are the strings in the field. With `short`, texts shorter than a shingle are also
+        found, if one forms a whole line.
         """
         found = self.within(leaves, short=short)
         if not found.size:
@@ -99,7 +103,7 @@ class Fingerprints:
         return [Held(int(number), values[owners == number]) for number in enough]
 
     def within(self, leaves: Sequence[str], *, short: bool = True) -> Hashes:
-        """Return the known hashes that a field contains."""
+        """Return those hashes of the known texts that occur in a field."""
         if not self._values.size:
             return self._values
         wanted = set(self._of(leaves, short=short))
@@ -124,7 +128,7 @@ class Fingerprints:
 
 
 class _Made(dict[str, int]):
-    """A cache of hashes, since the rows of one person repeat the same shingles."""
+    """A cache of hashes, since the rows of one person contain many of the same shingles."""
 
     def __init__(self, key: bytes, size: int) -> None:
         self._key, self._size = key, size
@@ -137,7 +141,7 @@ class _Made(dict[str, int]):
 
 
 class Plain(Fingerprints):
-    """Finds known texts; a short text is found anywhere in a field."""
+    """Finds texts that are given in full; a short one is found anywhere in a field."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         found = [known for text in texts if (known := fingerprint(text, key=b"by hand"))]
@@ -159,13 +163,13 @@ class Plain(Fingerprints):
 
 
 def _hash(piece: bytes, *, key: bytes, size: int) -> int:
-    """Hash a shingle together with its size, so that sizes never match each other."""
+    """Return the hash of a shingle, which depends on its size, so that sizes are never confused."""
     made = blake2b(piece, digest_size=8, key=key, salt=bytes([size]))
     return int.from_bytes(made.digest(), "big", signed=True)
 
 
 def strings_in(value: Any) -> Iterator[str]:
-    """Yield every string in the value; text that is JSON is parsed."""
+    """Yield every string in the value. A string that contains JSON is parsed."""
     if isinstance(value, str):
         yield from _strings_of_text(value)
     elif isinstance(value, bytes | bytearray | memoryview):
@@ -200,7 +204,7 @@ def _parsed(text: str) -> Any:
 
 
 def _decoded(text: str) -> str | None:
-    """Decode base64 text, such as the body of a broker message."""
+    """Decode a base64 text, such as the body of a message to Celery; None if it isn't base64."""
     if len(text) < _ENCODED_AT_LEAST or len(text) % 4 or " " in text:
         return None
     try:

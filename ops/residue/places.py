@@ -1,8 +1,9 @@
-"""Every table and column that could contain residue, and how the residue scan reads their rows.
+"""All tables and columns that could contain residue, and how the residue scan reads their rows.
 
-Tables and columns come from Django's model metadata. Most tables have few rows of a person, so one
-prepared statement reads all of them. Rows of any person that contain an erased id are found by
-indexes instead of full scans.
+Residue is data that a forget operation should have erased. Tables and columns come from Django's
+model metadata. Most tables contain few rows of a person, so one prepared statement reads all
+tables. Rows of any person that contain an erased id are found by indexes rather than by reading
+whole tables.
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ _IDS = "%(ids)s"
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """One table. `words` are columns of people's texts; `vouching` are columns of original texts.
+    """One table. `words` are its columns with people's texts, `vouching` those with original texts.
 
-    Columns that can contain one of our ids: alone in an indexed column (`named`), in an indexed
-    list (`listed`), or anywhere in a text (`mentioned`, with its type). Columns too short for an id
-    are `rest`.
+    The other attributes list columns that can contain one of our ids: `named` and `listed` are
+    indexed columns that contain a single id or a list of ids, `mentioned` maps columns with ids
+    anywhere in a text to their type. `rest` are columns too short for an id.
     """
 
     model: type[Model]
@@ -76,11 +77,11 @@ class Place:
 
     @property
     def keeps_ids(self) -> bool:
-        """Return whether the table stores ids by design, like operations and the audit log."""
+        """Return whether the table stores ids on purpose, as operations and the audit log do."""
         return bool(getattr(self.model, "keeps_ids", False)) or self.model is Session
 
     def of(self, *, user_id: int | None, subject: Any) -> QuerySet[Any]:
-        """Return the person's rows and rows without an owner."""
+        """Return the person's rows and the rows without an owner."""
         rows = self.model._base_manager.all()
         owner = owner_of(self.model)
         if owner is None:
@@ -98,7 +99,10 @@ def places() -> tuple[Place, ...]:
 
 
 def owner_of(model: type[Model]) -> str | None:
-    """Return the path to a row's owner: `user`, `subject`, or the parent's `subject`."""
+    """Return the lookup path from a row to its owner, or None if the table has no owners.
+
+    The path ends at the column `user`, at `subject`, or at the `subject` of a parent row.
+    """
     if model is User:
         return "pk"
     fields = {column.name: column for column in model._meta.concrete_fields}
@@ -155,13 +159,13 @@ def _how(column: Field[Any, Any]) -> str:
 
 
 def _has_room(column: Field[Any, Any]) -> bool:
-    """Return whether the column is long enough for one of our ids."""
+    """Return whether values of the column can be long enough to contain a public id."""
     inside = column.base_field if isinstance(column, ArrayField) else column
     return (getattr(inside, "max_length", None) or SHORTEST_ID) >= SHORTEST_ID
 
 
 def _leading(model: type[Model]) -> set[str]:
-    """Return the leading columns of indexes without a condition."""
+    """Return the first column of each index that covers all rows."""
     options = model._meta
     first = {
         item.fields[0] for item in options.indexes if type(item) is Index and not item.condition
@@ -192,10 +196,10 @@ def columns_in(place: Place) -> tuple[str, ...]:
 
 @contextmanager
 def by_indexes() -> Iterator[None]:
-    """Make the planner use an index instead of a sequential scan for one person's rows.
+    """Make the planner read rows by an index inside the block, rather than whole tables.
 
-    Otherwise the planner may choose a sequential scan if it expects many rows, and the residue scan
-    would slow down with other people's data.
+    If it expects many rows, it may otherwise read the whole table, and the residue scan would slow
+    down as other people's data grows.
     """
     statements.rows(_SETTING, ["off"])
     yield
@@ -204,7 +208,7 @@ def by_indexes() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Reading:
-    """The columns and rows of a table to read; `rows` is called with the person."""
+    """Columns of a table to be read; `rows` returns its rows for a person."""
 
     place: Place
     columns: tuple[str, ...]
@@ -214,7 +218,7 @@ class Reading:
 def erased_rows(
     tables: tuple[Place, ...], gone: Mapping[str, Collection[int]]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield place and key of rows that should be erased, and of rows that refer to them."""
+    """Yield table and key of rows that should have been erased, and of rows that refer to them."""
     asked = [
         lookup for table, pks in gone.items() if pks for lookup in _asked_of(tables).get(table, ())
     ]
@@ -228,9 +232,9 @@ def erased_rows(
 def rows_of_person(
     readings: Sequence[Reading], key: object, *, user_id: int | None, subject: UUID | None
 ) -> Iterator[tuple[Reading, str, Mapping[str, Any]]]:
-    """Yield one person's rows of all readings: reading, row key, values by column.
+    """Yield one person's rows in all readings: the reading, the row's key, values by column.
 
-    `key` identifies the readings, so that their statement is built only once.
+    `key` identifies the list of readings, so that the statement for it is built only once.
     """
     text, values = _STATEMENTS.get(key) or _STATEMENTS.setdefault(key, _one_statement(readings))
     given = {"user": user_id, "subject": subject}
@@ -253,7 +257,7 @@ def _read_apart(
 
 
 def _one_statement(readings: Sequence[Reading]) -> tuple[str, dict[str, Any]]:
-    """Combine the ORM's queries of all tables into one, each row as JSON."""
+    """Combine the queries for all readings into one statement that returns rows as JSON."""
     parts: list[str] = []
     values: dict[str, Any] = {}
     for number, reading in enumerate(readings):
@@ -274,7 +278,10 @@ def _parameter(value: Any, values: dict[str, Any]) -> str:
 
 @cache
 def _asked_of(tables: tuple[Place, ...]) -> Mapping[str, Sequence[tuple[str, str, str]]]:
-    """Return the statements to run for each table that lost rows, with the places they read."""
+    """Return, for each table that may lose rows, the lookups that find these rows again.
+
+    A lookup consists of a statement, the place that it reads, and the table that lost the rows.
+    """
     found: dict[str, list[tuple[str, str, str]]] = {}
     for place in tables:
         key: Any = place.model._meta.pk
@@ -298,7 +305,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A table or column to search; an empty `column` means any column that may mention an id."""
+    """A lookup of ids in a column of a table; with an empty `column`, in all of its texts."""
 
     place: Place
     column: str
@@ -306,15 +313,15 @@ class _Asked:
 
 
 def names_one(text: str, gone: Collection[str]) -> bool:
-    """Return whether the text contains one of these ids."""
+    """Return whether the text is, or contains, one of these ids."""
     return text in gone or any(found_id in gone for found_id in _OUR_ID.findall(text))
 
 
 def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Naming]:
-    """Yield every row of these tables that contains one of these ids, once for each column.
+    """Yield each row in these tables that contains one of these ids, once for each column.
 
-    Ids in id columns and lists are looked up directly, ids inside texts by the index of mentions
-    (`memcenter.lib.database.schema`), all in one statement.
+    Columns and lists of ids are looked up by their own indexes, and ids inside texts by the index
+    of mentions (`memcenter.lib.database.schema`), all in one statement.
     """
     text, asked = _all_lookups(tables)
     for some in _batches(sorted(gone)):
@@ -350,7 +357,10 @@ def _lookups(place: Place) -> Iterator[_Asked]:
 
 
 def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]:
-    """Yield the columns of the row that contain an id; none if the row is gone by now."""
+    """Yield the columns of a row that contain one of these ids.
+
+    Yield nothing if the row has been deleted meanwhile.
+    """
     own = place.model._base_manager.filter(pk=row)
     for values in own.values_list(*place.mentioned):
         for name, value in zip(place.mentioned, values, strict=True):

@@ -1,9 +1,10 @@
-"""Scan all stores for residue of a forget.
+"""Scan all stores for residue: data that a forget operation should have erased.
 
-Residue is an entry that refers to an erased id, or a field with at least half of one erased text's
-shingles, unless a remaining message or a version written by a person or client has them too. In
-other people's rows only ids are searched. Marks, operations, receipts and the audit log contain ids
-by design. Findings name the place and never the content.
+Residue is an entry that contains an erased id, or a field that contains at least half of the
+shingles of an erased text. It isn't residue if the same shingles occur in a remaining message, or
+in a version of a memory written by a person or client. In other people's rows, only ids are
+searched for. Some tables, such as operations, receipts and the audit log, contain ids on purpose.
+Findings name the place, never the content.
 """
 
 from __future__ import annotations
@@ -32,18 +33,21 @@ _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 
 
 class ResidueFound(ApplicationError):
-    """The scan found residue; the message names the places, never the content."""
+    """The scan found residue. The message names the places, never the content."""
 
     code = "residue"
 
 
 class OthersErase(TryAgain):
-    """Residue was found while other forgets of the same person are queued, which may erase it."""
+    """Residue was found, but another queued forget operation for the same person may erase it."""
 
 
 @dataclass(frozen=True)
 class Residue:
-    """`place` is a table's column or a store, `row` the key there, `why` an id or a text."""
+    """One finding of the scan.
+
+    `place` is a column of a table, or a store; `row` is the key there; `why` is "id" or "text".
+    """
 
     place: str
     row: str
@@ -55,7 +59,7 @@ class Residue:
 
 @dataclass(frozen=True)
 class Scan:
-    """The number of scanned entries by store, and the findings."""
+    """The result of a scan: how many entries of each store it read, and its findings."""
 
     looked: Mapping[str, int]
     texts: int
@@ -67,7 +71,7 @@ class Scan:
         return sum(self.looked.values())
 
     def summary(self) -> dict[str, Any]:
-        """Return the result for the receipt."""
+        """Return the figures that the receipt shows."""
         return {
             "places": self.places,
             "residue": len(self.found),
@@ -78,7 +82,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class Whose:
-    """Whose data was erased and since when; `user_id` is None for no person."""
+    """The person whose data was erased, and the time since when; `user_id` may be None."""
 
     user_id: int | None
     subject: UUID | None
@@ -103,9 +107,11 @@ class _Search:
     _known: dict[tuple[Any, ...], list[Held]] = field(default_factory=dict)
 
     def field(self, place: str, row: str, strings: Sequence[str], *, short: bool) -> None:
-        """Check a field for erased texts; equal fields are compared once.
+        """Check whether a field contains an erased text, and note it as a suspect if so.
 
-        `short` texts count only in columns of people's texts, since a code may equal a short text.
+        Equal fields are compared only once. With `short`, texts shorter than a shingle are searched
+        for too; this is only done in columns of people's texts, since a code elsewhere may equal a
+        short text.
         """
         if not len(self.erased.texts):
             return
@@ -127,9 +133,9 @@ class _Search:
 
 
 def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
-    """Scan everything. Call it inside `as_system`, since it reads across people.
+    """Scan all stores for residue. Call it inside `as_system`, since it reads across people.
 
-    A manual scan also finds messages that contain a text.
+    A scan by hand also looks in messages and other original texts.
     """
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = places.places()
@@ -159,7 +165,7 @@ def _look_in_tables(search: _Search, tables: tuple[Place, ...]) -> None:
 
 
 def check(found: Scan) -> None:
-    """Raise `ResidueFound` or `OthersErase` with the first places, if there are findings."""
+    """Raise `ResidueFound` or `OthersErase`, naming the first places, if the scan has findings."""
     if found.found:
         where = ", ".join(map(str, found.found[:_SHOWN]))
         error = OthersErase if found.others_wait else ResidueFound
@@ -223,7 +229,10 @@ def _others_wait(whose: Whose) -> bool:
 def explained(
     texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
 ) -> Hashes:
-    """Return the hashes that occur in remaining messages or in versions written by people."""
+    """Return those hashes that occur in remaining messages or versions written by people.
+
+    A match of such hashes is no residue.
+    """
     found: Hashes = np.empty(0, dtype=np.int64)
     if user_id is None or not wanted.size:
         return found
@@ -235,7 +244,10 @@ def explained(
 
 
 def _unexplained(search: _Search) -> list[Residue]:
-    """Return the suspects with a hash that no remaining message or person's version has."""
+    """Return the suspects for which remaining messages and versions are no explanation.
+
+    That is so if one of their hashes occurs in none of them.
+    """
     if not search.suspects:
         return []
     whose = search.whose
@@ -250,7 +262,7 @@ def _unexplained(search: _Search) -> list[Residue]:
 
 
 class Copies:
-    """The hashes of one forget's texts, to find copies in other rows of the same person."""
+    """Finds rows of the same person that repeat a text which is being forgotten."""
 
     def __init__(self, operation: Operation, *, user: User) -> None:
         erased = erased_hashes.erased_by(operation)
@@ -263,7 +275,11 @@ class Copies:
         return bool(len(self._texts))
 
     def among(self, fields: Iterable[tuple[int, str]]) -> set[int]:
-        """Return the numbers of the fields that contain a text that no remaining row contains."""
+        """Return the numbers of those fields that contain a forgotten text.
+
+        A field isn't returned if remaining messages or versions written by people contain the same
+        text.
+        """
         held: dict[int, list[Held]] = {}
         for number, text in fields:
             if found := self._texts.held_by([text]):

@@ -1,4 +1,4 @@
-"""Stores outside the tables that may contain residue, and the stores that other apps register."""
+"""Stores other than the tables that may contain residue, some of them registered by other apps."""
 
 from __future__ import annotations
 
@@ -41,39 +41,40 @@ class Vouching(Protocol):
 
 
 class ExternalStore(Protocol):
-    """A store that follows the database. Its methods run outside transactions, except `look`.
+    """A store that repeats data of the database, such as a separate vector database.
 
-    They raise `ProviderError` if the store can't be reached.
+    Its methods run outside transactions, except `look`. They raise `ProviderError` if the store
+    can't be reached.
     """
 
     @property
     def name(self) -> str: ...
 
     def is_used(self) -> bool:
-        """Return whether the store may contain anything, by one statement."""
+        """Return whether the store may contain anything. Runs a single statement."""
 
     def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
-        """Erase those rows of a person from the store that the database has erased.
+        """Erase from the store those rows of a person that the database has erased.
 
-        `then` is called with their number, in the transaction that removes them from the list.
+        `then` is called with their number, in the transaction that marks them as done.
         """
 
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield each searched entry and whether it is residue; `gone` are keys by table.
+        """Yield each entry that was checked, and whether it is residue.
 
-        `is_gone`: nothing of the person may be left. Without `gone`, every entry is checked, and an
-        entry that the database doesn't have is residue.
+        `gone` are the erased keys by table; if it is empty, every entry is checked, and one that
+        the database doesn't have is residue. `is_gone` says that nothing of the person may be left.
         """
 
 
 @dataclass(frozen=True)
 class Cached:
-    """Cache keys with this prefix, and the module that writes them.
+    """The cache keys with this prefix, and the module that writes them.
 
-    `of_user` returns the key of one person. `messages`: the texts exist only in the cache, so they
-    are not copies of a message.
+    `of_user` returns the key for one person. `messages` says that they contain messages which exist
+    only in the cache, and which therefore aren't copies of erased texts.
     """
 
     prefix: str
@@ -92,7 +93,7 @@ _cached = [
 
 
 def vouches(texts: Vouching) -> Vouching:
-    """Register a query for the remaining texts that people wrote."""
+    """Register a function that yields remaining texts which people wrote themselves."""
     _vouching.append(texts)
     return texts
 
@@ -107,7 +108,7 @@ def caches(*found: Cached) -> None:
 
 
 def personal_folders(storage: str) -> None:
-    """Register a storage in which each person has a folder, named by the key of their row."""
+    """Register a file storage in which each person has a folder named by their primary key."""
     _personal_folders.append(storage)
 
 
@@ -116,7 +117,7 @@ def storages_of_people() -> list[str]:
 
 
 def register_store(store: ExternalStore) -> None:
-    """Register a store beside the database."""
+    """Register a store that repeats data of the database."""
     _elsewhere.append(store)
 
 
@@ -125,7 +126,7 @@ def stores_in_use() -> Sequence[ExternalStore]:
 
 
 def cache_keys(user_id: int) -> set[str]:
-    """Return the cache keys of this person."""
+    """Return the cache keys that belong to this person."""
     return {cached.of_user(user_id) for cached in _cached if cached.of_user is not None}
 
 
@@ -135,7 +136,7 @@ def holds_messages(key: str) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry to scan. `is_left`: its mere existence is residue."""
+    """One entry to check. With `is_left`, the entry is residue because it exists at all."""
 
     store: str
     place: str
@@ -149,9 +150,9 @@ class Entry:
 def everything(
     user_id: int | None, *, is_gone: bool, gone: Mapping[str, Collection[int]]
 ) -> Iterator[Entry]:
-    """Yield all entries of Redis (with the broker's messages), files and other stores.
+    """Yield all entries in Redis (including Celery's messages), in files and in other stores.
 
-    `is_gone`: all data of the person was erased. `gone` are the erased keys by table.
+    `is_gone` says that all data of the person was erased. `gone` are the erased keys by table.
     """
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)
@@ -162,7 +163,10 @@ def everything(
 
 
 def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
-    """Yield every key of every type. Raise `RedisError` if Redis is down."""
+    """Yield every entry in Redis, whatever its type.
+
+    Raise `RedisError` if Redis is down.
+    """
     own = cache_keys(user_id) if user_id is not None and is_gone else set()
     url = settings.REDIS_URL
     with redis.Redis.from_url(url, socket_timeout=10, socket_connect_timeout=2) as client:
@@ -182,7 +186,7 @@ def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
 
 
 def _in_keys(client: redis.Redis) -> Iterator[tuple[bytes, Any]]:
-    """Yield every key with its content; three round trips for a few hundred keys."""
+    """Yield every key in Redis with its content, in three round trips for a few hundred keys."""
     cursor = -1
     while cursor != 0:
         cursor, keys = cast(Keys, client.scan(max(cursor, 0), count=_KEYS))
@@ -200,7 +204,10 @@ def _together(client: redis.Redis, commands: Sequence[Sequence[Any]]) -> list[An
 
 
 def _reading(key: bytes, kind: bytes) -> Sequence[Any]:
-    """Return the command that reads a key; EXISTS for a deleted key or an unknown type."""
+    """Return the Redis command that reads a key of this type.
+
+    For a deleted key or an unknown type this is EXISTS, which returns no content.
+    """
     match kind:
         case b"hash":
             return "HGETALL", key
@@ -218,7 +225,7 @@ def _reading(key: bytes, kind: bytes) -> Sequence[Any]:
 
 
 def _shown(name: str) -> str:
-    """Return the key's name, which contains only ids."""
+    """Return the key's name as shown in findings. Names of keys contain ids, but no texts."""
     return name[:200]
 
 
@@ -245,7 +252,7 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
 
 
 def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
-    """Yield a person's folder in a remote storage."""
+    """Yield the files in a person's folder if the file storage isn't a local disk."""
     for name in storages_of_people():
         if user_id is None or any(True for _ in _path_in(name, "")):
             continue
@@ -272,7 +279,10 @@ def _files_under(root: Path) -> Iterator[Path]:
 
 
 def _files_of_others(user_id: int | None) -> set[Path]:
-    """Return other people's exports and imports, which may contain equal texts but not the ids."""
+    """Return the paths of other people's exports and imports.
+
+    They may contain the same texts, but not the same ids.
+    """
     if user_id is None:
         return set()
     exports, imports = (
@@ -289,7 +299,7 @@ def _folders_of_people() -> list[Path]:
 
 
 def _may_be_of(path: Path, user_id: int | None, folders: Sequence[Path]) -> bool:
-    """Return whether a file may belong to the person; `path` must not contain links."""
+    """Return whether a file may belong to the person; `path` must not contain symbolic links."""
     around = next((folder for folder in folders if folder in path.parents), None)
     return user_id is None or around is None or around / str(user_id) in path.parents
 
@@ -302,7 +312,7 @@ def _path_in(storage: str, path: str) -> Iterator[Path]:
 
 
 def parts(path: Path, read: Reader) -> Iterator[list[str]]:
-    """Yield the strings of a file, a few hundred lines at a time, unpacking archives."""
+    """Yield the strings in a file, a few hundred lines at a time. Archives are unpacked."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             for name in packed.namelist():
@@ -332,7 +342,10 @@ def lines(file: BinaryIO) -> Iterator[list[str]]:
 
 
 def _ids(file: BinaryIO) -> Iterator[list[str]]:
-    """Yield only the ids in other people's files, which is much faster than comparing texts."""
+    """Yield the ids that a file contains, and no other text.
+
+    Used for files of other people: searching for ids is much faster than comparing texts.
+    """
     end = b""
     while chunk := file.read(_CHUNK):
         part = end + chunk

@@ -1,1 +1,1 @@
-"""Exports and imports: files, the format of rows, and the personal data of `ops`."""
+"""Exports and imports: their files, the format of rows, and the personal data in `ops`."""

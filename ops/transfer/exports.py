@@ -1,6 +1,7 @@
-"""Exports: requested, written by an operation, downloadable for a day, erased by a forget.
+"""Exports: a request enqueues an operation, which writes a file.
 
-A file is JSON, or a zip of the JSON and readable pages.
+The file can be downloaded for a day. A forget operation erases it. It is JSON, or a zip archive
+with the JSON and readable pages.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ def request_export(
     conversation: tuple[int, str] | None = None,
     requested_by_key: int | None = None,
 ) -> Export:
-    """Request an export of everything, or of one conversation (its key and public id).
+    """Request an export of all data, or of one conversation (given by key and public id).
 
-    The request is audited. Raise `Invalid` for an unknown format and `Conflict`
-    (`being_forgotten`).
+    The request is recorded in the audit log. Raise `Invalid` if the format is unknown, and
+    `Conflict` (`being_forgotten`) if the person is being forgotten.
     """
     users.check_still_here(user)
     if format not in FORMATS:
@@ -83,7 +84,7 @@ def request_export(
 
 
 def list_exports(user: User) -> QuerySet[Export]:
-    """Return the person's visible exports, newest first."""
+    """Return the person's exports that aren't cancelled, hidden or expired, newest first."""
     visible = Export.objects.filter(user=user).exclude(operation__status=Status.CANCELLED)
     gone = Q(operation__status=Status.SUCCEEDED) & (
         Q(hidden_at__isnull=False) | Q(expires_at__lte=timezone.now()) | Q(sha256="")
@@ -92,7 +93,10 @@ def list_exports(user: User) -> QuerySet[Export]:
 
 
 def ready_export(*, user: User, op_id: str) -> Export:
-    """Return a finished export for download. Raise `NotFound` otherwise, or if it has expired."""
+    """Return a finished export for download.
+
+    Raise `NotFound` if it doesn't exist, isn't finished yet, or has expired.
+    """
     found = list_exports(user).filter(operation__public_id=op_id, hidden_at__isnull=True).first()
     if found is None or not is_ready(found):
         raise NotFound("There is no such export: not yet, or not any more.")
@@ -104,9 +108,10 @@ def is_ready(export: Export) -> bool:
 
 
 def start_export(run: Run, *, user: User) -> Export | None:
-    """Begin an attempt under a new file name, after deleting the previous attempt's file.
+    """Begin an attempt: delete the file of the previous attempt, and choose a new file name.
 
-    Return None if there is nothing to do. Raise `GiveWay` while a forget is due.
+    Return None if the export is finished or was deleted. Raise `GiveWay` if a forget operation for
+    the person is due.
     """
     give_way(user)
     with run.applying(user):
@@ -121,10 +126,10 @@ def start_export(run: Run, *, user: User) -> Export | None:
 
 
 def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: int) -> None:
-    """Move the finished file to its download place.
+    """Make the finished file available for download.
 
-    The row is locked while the file moves, so a forget either waits or came first. Raise `GiveWay`
-    if it came first.
+    The row is locked while the file is moved, so a forget operation comes either before or after.
+    If it came before, delete the file and raise `GiveWay`.
     """
     with run.applying(user):
         mine = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)
@@ -140,7 +145,7 @@ def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: i
 
 
 def give_way(user: User) -> None:
-    """Raise `GiveWay` if a forget of the person is running or queued."""
+    """Raise `GiveWay` if a forget operation for the person is running or will soon run."""
     due = Q(status=Status.PENDING, run_after__lte=timezone.now() + _SOON)
     with as_system():
         forgets = Operation.objects.filter(subject=user.subject, priority=Priority.FORGET)
@@ -150,17 +155,20 @@ def give_way(user: User) -> None:
 
 
 def hide_exports(*, user: User, conversations: Collection[int] | None) -> int:
-    """Hide exports that may contain forgotten rows, in the transaction that hides the rows.
+    """Hide exports that may contain forgotten rows, in the transaction that hides these rows.
 
     A running export notices this and starts again. `conversations` are the keys of the affected
-    conversations (empty if only memories are affected, None for all). Exports of everything are
-    always hidden. Return the number of hidden exports.
+    conversations (None for all, empty if only memories are affected). Exports of all data are
+    always hidden. Return how many exports were hidden.
     """
     return _that_may_hold(user, conversations).update(hidden_at=timezone.now())
 
 
 def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
-    """Erase the files of the same exports, even of running ones; return their number."""
+    """Erase the files of exports that may contain forgotten rows; return their number.
+
+    The exports are the same as in `hide_exports`, even running ones.
+    """
     rows = _that_may_hold(user, conversations).select_for_update()
     names = list(rows.exclude(path="").values_list("path", flat=True))
     count = stored_files.delete(EXPORTS, names)
@@ -172,10 +180,10 @@ def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
 
 
 def drop_exports_of(*, user: User, conversation: int) -> int:
-    """Erase all exports of a deleted conversation, by its key; return their number.
+    """Erase all exports of a deleted conversation, given by its key; return their number.
 
-    This includes failed and running exports, which would still name the conversation. Retrying them
-    does nothing.
+    Failed and running exports are erased too, since they would still name the conversation.
+    Retrying one of them does nothing.
     """
     rows = Export.objects.filter(user=user, operation__payload__conversation=conversation)
     mine = rows.exclude(conversation_public_id="").select_for_update(of=("self",))
@@ -196,7 +204,7 @@ def expired_exports() -> QuerySet[Export]:
 
 
 def erase_exports(rows: QuerySet[Export]) -> None:
-    """Delete these exports with their files."""
+    """Delete these exports together with their files."""
     rows = rows.select_for_update(of=("self",))
     stored_files.delete(EXPORTS, rows.exclude(path="").values_list("path", flat=True))
     rows.delete()
@@ -207,10 +215,10 @@ class Out(Protocol):
 
 
 class Writer:
-    """Writes the rows of one person (or of one conversation) in chunks.
+    """Writes the rows of one person, or of one conversation, in chunks.
 
-    Between two chunks no transaction is open, the lease is checked, and a queued forget of the
-    same person ends the export (`GiveWay`).
+    After each chunk no transaction is open, the lease is checked, and the export is ended by
+    `GiveWay` if a forget operation for the same person is queued.
     """
 
     def __init__(self, run: Run, *, user: User, conversation: int | None) -> None:
@@ -284,12 +292,15 @@ class Writer:
                 self._look()
 
     def _next(self, items: Iterator[Item], *, limit: int = CHUNK) -> list[Item]:
-        """Return the next rows, fetched in a transaction of the person."""
+        """Return the next few rows, loaded in a transaction of the person."""
         with as_user(self._user):
             return list(islice(items, limit))
 
     def _look(self) -> None:
-        """Report the progress and check for more urgent operations, at most twice a second."""
+        """Report the progress, and raise `GiveWay` if a forget operation is due.
+
+        Called after each chunk, but does so at most twice a second.
+        """
         now = time.monotonic()
         if now - self._looked_at < _LOOK_EVERY:
             return
@@ -299,7 +310,11 @@ class Writer:
 
 
 def _head(user: User, *, conversation: int | None) -> dict[str, Any]:
-    """Return the header: the export's subject and time, and whether all erasing is finished."""
+    """Return the first part of an export: whose it is, when and how it was made.
+
+    It also says whether any forget operation for the person is unfinished. Raise `NotFound` if the
+    person is being forgotten.
+    """
     if User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists():
         raise NotFound("There is no such user.")
     own = users.settings_of(user)
@@ -347,17 +362,17 @@ def _as_json(value: Any) -> bytes:
 
 @handles(Kind.EXPORT_USER, is_long=True)
 def export_user(run: Run) -> Mapping[str, Any] | None:
-    """Write all data of a person into a private file.
+    """Write all data of a person to a private file.
 
-    Safe to run twice: each attempt erases the file of the previous one and writes under a new name;
-    a finished export stays.
+    Safe to run twice: each attempt deletes the file of the previous one and uses a new name. A
+    finished export isn't written again.
     """
     return _export(run, conversation=None)
 
 
 @handles(Kind.EXPORT_CONVERSATION, is_long=True)
 def export_conversation(run: Run) -> Mapping[str, Any] | None:
-    """Write one conversation into a private file. Safe to run twice, like `export_user`."""
+    """Write one conversation to a private file. Safe to run twice, as `export_user`."""
     return _export(run, conversation=run.payload["conversation"])
 
 

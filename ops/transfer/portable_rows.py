@@ -1,8 +1,9 @@
 """The format of rows in exports and imports, and how rows are imported.
 
-A row names itself and others by public ids (`conv_…`), or by a number if it has no public id. Such
-numbers are valid inside one file only. A whole import runs in the caller's single transaction. An
-existing row stays unchanged. An invalid row is reported with its place and never stops the others.
+A row is named by its public id (`conv_…`) or, if it has none, by a number that is valid only inside
+one file. References to other rows use these names. The caller runs a whole import in one
+transaction. An existing row is never changed. An invalid row is skipped and reported with its place
+in the file.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ LISTED = 500
 
 
 class Unfit(ValueError):
-    """A row that can't be imported; `why` is one of a fixed set of sentences."""
+    """A row can't be imported. `why` is one of a fixed set of sentences."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -56,9 +57,10 @@ def rows_out(
     also: Mapping[str, str] = MappingProxyType({}),
     chunk: int = CHUNK,
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield plain rows by key, fetched in chunks; `also` adds columns by paths.
+    """Yield rows as plain dicts, ordered by primary key and loaded in chunks.
 
-    Each chunk is its own query, so no transaction needs to stay open between two of them.
+    Each chunk is a query of its own, so no transaction needs to stay open between two of them.
+    `also` adds columns, given by their lookup paths.
     """
     columns = {**_columns_out(rows.model, leave_out), **also}
     names, paths = list(columns), list(columns.values())
@@ -73,7 +75,7 @@ def rows_out(
 
 
 def objects_out(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
-    """Yield whole objects by key, fetched in chunks like `rows_out`."""
+    """Yield rows as model instances, ordered by primary key and loaded in chunks."""
     after = 0
     while True:
         found = list(rows.filter(pk__gt=after).order_by("pk")[:chunk])
@@ -84,7 +86,7 @@ def objects_out(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
 
 
 def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]:
-    """Return the name of each value in a plain row, with the path of its column."""
+    """Return the names under which a row's columns are exported, with their lookup paths."""
     columns = {"id": reference_of(model)}
     for column in model._meta.concrete_fields:
         if column.primary_key or column.name in ("user", *IDS, *leave_out):
@@ -97,13 +99,16 @@ def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]
 
 
 def reference_of(model: Any) -> str:
-    """Return the column that names rows of a table in a file."""
+    """Return the column by which rows of this table are named in a file."""
     names = {column.name for column in model._meta.concrete_fields}
     return next((name for name in IDS if name in names), "pk")
 
 
 def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
-    """Return the checked value of a plain column, or its default. Raise `Unfit`."""
+    """Return the validated value of a column in an imported row, or the column's default.
+
+    Raise `Unfit` if the value is invalid.
+    """
     if field.name not in row:
         return _absent(field)
     value = row[field.name]
@@ -123,7 +128,10 @@ def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
 
 
 def _empty(field: Field[Any, Any], value: Any) -> Any:
-    """Return the column's empty value. Form fields reject empty values, but columns store them."""
+    """Return an empty value if the column can store it, else raise `Unfit`.
+
+    Django's own validation would reject every empty value.
+    """
     takes = {"CharField": "", "TextField": "", "ArrayField": []}
     kind = field.get_internal_type()
     if kind == "JSONField" or (kind in takes and value == takes[kind]):
@@ -152,7 +160,10 @@ def _moment(value: datetime) -> datetime:
 
 
 def _is_storable(value: Any) -> bool:
-    """Return whether PostgreSQL can store the text: it rejects NUL and lone surrogates."""
+    """Return whether PostgreSQL can store all strings in the value.
+
+    It rejects NUL characters and lone surrogates.
+    """
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -168,14 +179,14 @@ def _is_storable(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A skipped place in the file: a kind of row and its number, or a line."""
+    """A place in the file that was skipped: the kind of row and its number, or a line."""
 
     where: str
     why: str
 
 
 class Table(Protocol):
-    """How rows of one model are imported (`ops.registry.Rows` implements it)."""
+    """Describes how rows of one model are imported. `ops.registry.Rows` implements it."""
 
     @property
     def name(self) -> str: ...
@@ -198,11 +209,12 @@ class Table(Protocol):
 
 @dataclass
 class Loading:
-    """The import of one file into one person's rows.
+    """The import of one file for one person.
 
-    `new` counts added rows by kind, `there` existing rows. `on_progress` is called after each chunk
-    with the number of processed rows, and may raise to stop. `reference` names the origin in
-    sources. Without `learns`, turns count as already learned.
+    `new` counts the rows that were added, by kind, and `there` those that already existed.
+    `on_progress` is called after each chunk with the number of processed rows, and may raise an
+    exception to stop the import. `reference` names the origin of the data in the sources of
+    memories. With `learns=False`, turns are imported as already learned from.
     """
 
     user: User
@@ -228,7 +240,10 @@ class Loading:
             self.left_out.append(LeftOut(where, why))
 
     def key_of(self, model: type[Model], reference: Any) -> int:
-        """Return the key of the row with this name in the file. Raise `Unfit` if there is none."""
+        """Return the primary key of the row that has this name in the file.
+
+        Raise `Unfit` if there is none.
+        """
         try:
             return self._keys[model][reference]
         except (KeyError, TypeError) as error:
@@ -247,7 +262,10 @@ class Loading:
             self._renamed[old] = new
 
     def text_in(self, text: str) -> str:
-        """Replace our ids in a text by their new ones."""
+        """Return the text with changed public ids replaced by the new ones.
+
+        An import changes a row's id if a row of another person already has it.
+        """
         if not self._renamed:
             return text
         return OUR_ID.sub(lambda found: self._renamed.get(found[0], found[0]), text)
@@ -256,7 +274,7 @@ class Loading:
         self._at_end.append(then)
 
     def finish(self) -> None:
-        """Run the actions that need every row to have its final name."""
+        """Run the actions that had to wait until every row had its final id."""
         for then in self._at_end:
             then()
 
@@ -266,7 +284,7 @@ class Loading:
 
 
 def load(table: Table, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Import the rows of one table, in the order of the file."""
+    """Import all rows of one table, in the order of the file."""
     numbered = enumerate(rows, start=1)
     while chunk := list(islice(numbered, CHUNK)):
         made = list(_made(table, loading, chunk))
@@ -310,7 +328,10 @@ def _was_there(loading: Loading, model: type[Model], row: Model, name: str) -> b
 def _row(
     table: Table, loading: Loading, given: Mapping[str, Any]
 ) -> tuple[Model, Mapping[str, Any]]:
-    """Return the unsaved row, and its references to rows of its own table, which are set later."""
+    """Return the unsaved row, and its references to rows of the same table.
+
+    These are set later, when the other rows have keys.
+    """
     values: dict[str, Any] = {"user_id": loading.user.pk}
     own: dict[str, Any] = {}
     for column in table.model._meta.concrete_fields:
@@ -341,7 +362,7 @@ def _parent(loading: Loading, column: ForeignKey[Any, Any], given: Mapping[str, 
 
 
 def _take(table: Table, loading: Loading, made: list[_Made]) -> None:
-    """Insert new rows, and record the key of every row."""
+    """Insert the rows that don't exist yet, and note the key of every row, new or existing."""
     _free_ids(table.model, loading, made)
     fresh: list[_Made] = []
     for item, key in zip(made, table.known(loading, [item.row for item in made]), strict=True):
@@ -359,9 +380,9 @@ def _take(table: Table, loading: Loading, made: list[_Made]) -> None:
 
 
 def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
-    """Give a row another public id if another person's row has its id.
+    """Give a row a new public id if a row of another person already has its id.
 
-    The new id is derived from the old one, so that a second import of the file finds its rows.
+    The new id is derived from the old one, so that importing the file again finds the same rows.
     """
     name = reference_of(model)
     if name not in IDS:
@@ -387,7 +408,10 @@ def _derived(user: User, old: str) -> str:
 
 
 def _insert(table: Table, loading: Loading, made: list[_Made]) -> Iterator[tuple[_Made, int]]:
-    """Insert all rows at once; if the database rejects one, insert them one by one."""
+    """Insert all rows at once; if the database refuses one of them, insert them one by one.
+
+    A refused row is reported. Yield each inserted row with its key.
+    """
     if not made:
         return
     try:
@@ -403,7 +427,10 @@ def _insert(table: Table, loading: Loading, made: list[_Made]) -> Iterator[tuple
 
 
 def _insert_raw(model: type[Model], rows: list[Model]) -> list[int]:
-    """Insert values unchanged: `save` would set `updated_at` to the current time."""
+    """Insert the rows with exactly these values; return their keys.
+
+    `save` would replace `updated_at` by the current time.
+    """
     fields = [column for column in model._meta.concrete_fields if not column.primary_key]
     manager: Any = model._base_manager
     keys: list[int] = []
@@ -443,7 +470,10 @@ def _joining(
 def by_columns(
     model: type[Model], user: User, rows: list[Model], columns: tuple[str, ...]
 ) -> list[int | None]:
-    """Return the keys of visible rows with the same values in `columns`; None matches nothing."""
+    """Return for each row the key of a visible row with the same values in `columns`, or None.
+
+    A row with None in one of the columns matches nothing.
+    """
     names = [_attname(model, name) for name in columns]
     wanted = [tuple(getattr(row, name) for name in names) for row in rows]
     complete = [values for values in wanted if None not in values]

@@ -1,4 +1,4 @@
-"""Export and import files: private, with random names, never incomplete; and their download."""
+"""The files of exports and imports: stored privately and completely, under random names."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _TYPES = {"json": "application/json", "zip": "application/zip"}
 
 
 class NoRoom(ApplicationError):
-    """The disk is full. The caller cleans up and tells the person."""
+    """The disk is full. The caller deletes what is unfinished, and tells the person."""
 
     def __init__(self) -> None:
         super().__init__(DISK_FULL)
 
 
 def new_name(suffix: str) -> str:
-    """Return a random name that can't be guessed."""
+    """Return a random file name that can't be guessed."""
     return f"{secrets.token_hex(24)}.{suffix}"
 
 
@@ -40,14 +40,17 @@ def place(kind: str) -> Storage:
 
 
 def part_of(name: str) -> Path:
-    """Return the local private path of a file while it is being written."""
+    """Return the path at which a file is written before it is stored under the same name.
+
+    It is on the local disk, and other users can't read it.
+    """
     path = Path(storages[PARTS].path(name))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
 
 class Part:
-    """A file being written, with `sha256` and `bytes` of its content so far."""
+    """A file that is being written, with the SHA-256 and the number of bytes written so far."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw
@@ -70,9 +73,10 @@ class Part:
 
 @contextmanager
 def writing(name: str) -> Iterator[Part]:
-    """Write a part file; on exit it is on the disk, or deleted after a failure.
+    """Write the part file `name` inside the block.
 
-    Raise `NoRoom` if the disk is full.
+    At the end it is synced to the disk, or deleted if the block failed. Raise `NoRoom` if the disk
+    is full.
     """
     path = part_of(name)
     try:
@@ -93,7 +97,7 @@ def writing(name: str) -> Iterator[Part]:
 
 
 class _Whole(File):  # type: ignore[type-arg] # it takes none when it runs
-    """A finished part, which a storage on the same disk renames instead of copying."""
+    """A finished part file. A storage on the same disk renames it rather than copying it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path.open("rb"), name=path.name)
@@ -104,7 +108,10 @@ class _Whole(File):  # type: ignore[type-arg] # it takes none when it runs
 
 
 def keep(kind: str, name: str) -> None:
-    """Store a finished part under this name. Raise `NoRoom`."""
+    """Move a finished part file to the storage, under the same name.
+
+    Raise `NoRoom` if the disk is full.
+    """
     path = part_of(name)
     try:
         with _Whole(path) as whole:
@@ -117,7 +124,7 @@ def keep(kind: str, name: str) -> None:
 
 
 def receive(kind: str, name: str, file: File) -> None:  # type: ignore[type-arg]
-    """Store an uploaded file completely or not at all. Raise `NoRoom`."""
+    """Store an uploaded file. Raise `NoRoom` if the disk is full; nothing is then left of it."""
     try:
         place(kind).save(name, file)
     except OSError as error:
@@ -128,7 +135,7 @@ def receive(kind: str, name: str, file: File) -> None:  # type: ignore[type-arg]
 
 
 def delete(kind: str, names: Iterable[str]) -> int:
-    """Delete files and parts with these names; return the number that existed."""
+    """Delete stored files and part files with these names; return how many existed."""
     count = 0
     for name in names:
         part = part_of(name)
@@ -142,7 +149,10 @@ def delete(kind: str, names: Iterable[str]) -> int:
 
 
 def as_attachment(export: Export) -> FileResponse:
-    """Return the export as an attachment. Raise `NotFound` if a forget has erased it."""
+    """Return a response that downloads the export.
+
+    Raise `NotFound` if a forget operation has erased the file.
+    """
     try:
         file = place(EXPORTS).open(export.path)
     except FileNotFoundError as error:

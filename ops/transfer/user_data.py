@@ -47,7 +47,7 @@ INDEX = "README.md"
 
 @dataclass(frozen=True)
 class TransferRows(Rows):
-    """Exports or imports: files are erased before the rows that name them."""
+    """Exports or imports. Their files are erased before the rows that name the files."""
 
     kept_in: str = ""
 
@@ -59,7 +59,7 @@ class TransferRows(Rows):
 
 
 class WebhookRows(Rows):
-    """Webhooks of the person or of their keys, with the deliveries."""
+    """Webhooks that belong to the person or to their API keys, with their deliveries."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         own = Q(user_id=user_id) | Q(api_key__user_id=user_id)
@@ -69,7 +69,7 @@ class WebhookRows(Rows):
 
 
 class AnswerRows(Rows):
-    """Stored responses to the person's calls, including calls before the person was known."""
+    """Stored responses to the person's calls, even from before the person was created."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         own = Q(user_id=user_id) | Q(api_key__user_id=user_id)
@@ -78,14 +78,15 @@ class AnswerRows(Rows):
 
 
 class KeyRows(Rows):
-    """Keys bound to the person. People created with such a key stay.
+    """API keys that are bound to the person. People created with such a key are kept.
 
-    Their rows can't be changed here; the database sets the foreign key to null.
+    The rows of these people can't be changed in the person's transaction; the database itself sets
+    their foreign key to null.
     """
 
 
 class SettingsRows(Rows):
-    """Settings are imported only if the person has none yet."""
+    """The person's settings. They are imported only if the person has none yet."""
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         given = next(iter(rows), None)
@@ -123,7 +124,7 @@ class Account(Derived):
         yield from User.objects.filter(pk=user.pk, hidden_at__isnull=True).values(*names)
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Import only the display name; sign-in is configured on this instance."""
+        """Import only the display name, since sign-in is set up separately on each instance."""
         name = str((next(iter(rows), None) or {}).get("display_name") or "")[:150]
         if name.isprintable() and not loading.user.display_name:
             User.objects.filter(pk=loading.user.pk).update(display_name=name)

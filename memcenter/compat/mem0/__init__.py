@@ -1,1 +1,1 @@
-"""The endpoints that an unmodified mem0 client calls, answered from our memories."""
+"""The endpoints that an unmodified mem0 client calls, served from our own memories."""

@@ -1,6 +1,6 @@
-"""Parse values and filters in the form of mem0's client, and query a user's memories by a filter.
+"""Parse the values and filters that mem0's client sends, and turn a filter into a Django query.
 
-The `read_` functions raise `Invalid` naming the field.
+The `read_` functions raise `Invalid`, naming the field, if a value is invalid.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DATE_CHARS = len("2026-01-31")
 
 
 def read_name(value: Any, *, field: str) -> str:
-    """Validate the name of a user, agent, app or run."""
+    """Validate and return the name of a user, agent, app or run."""
     text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if not 1 <= len(text) <= MAX_NAME or not text.strip() or not text.isprintable():
         raise Invalid.field(field, f"Give a name of 1 to {MAX_NAME} printable characters.")
@@ -32,9 +32,9 @@ def read_name(value: Any, *, field: str) -> str:
 
 
 def read_object(text: str, *, field: str) -> dict[str, Any]:
-    """Parse an object in a query string.
+    """Parse an object given in a query string, as JSON or as Python's repr of a dict.
 
-    It is JSON or Python's repr, since mem0's client sends `str({...})`.
+    Both occur, since mem0's client sends `str({...})`.
     """
     if len(text) > _LONGEST:
         raise Invalid.field(field, "This is too long.")
@@ -51,7 +51,7 @@ def read_object(text: str, *, field: str) -> dict[str, Any]:
 
 
 def read_time(value: Any, *, field: str) -> datetime:
-    """Parse Unix seconds or an ISO 8601 date; without a time zone it is UTC."""
+    """Parse Unix seconds or an ISO 8601 date; a date without a time zone is taken as UTC."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, tz=UTC)
@@ -62,7 +62,7 @@ def read_time(value: Any, *, field: str) -> datetime:
 
 
 def read_day(value: Any) -> tuple[datetime, datetime] | None:
-    """Return the start of an ISO date and of the next day in UTC, or None for other values."""
+    """Return the start (UTC) of an ISO date and of the day after it; None for any other value."""
     if not isinstance(value, str) or len(value) != _DATE_CHARS:
         return None
     try:
@@ -73,7 +73,10 @@ def read_day(value: Any) -> tuple[datetime, datetime] | None:
 
 
 def read_expiry(value: Any) -> datetime | None:
-    """Parse an expiry date as the end of that day in UTC; `shown_expiry` converts it back."""
+    """Parse an expiry date; a date without a time means the end of that day in UTC.
+
+    `shown_expiry` converts it back.
+    """
     if value is None:
         return None
     whole = read_day(value)
@@ -139,7 +142,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class Joined:
-    """Conditions joined by AND, OR or NOT (no part matches). Without parts it always matches."""
+    """Conditions combined with AND, OR or NOT (none of them matches).
+
+    Without any conditions it matches everything.
+    """
 
     how: str
     parts: tuple[Node, ...]
@@ -149,7 +155,7 @@ Node = Condition | Joined
 
 
 def parse(given: Any, *, depth: int = 0) -> Joined:
-    """Return the tree of a filter. Raise `Invalid` naming the unreadable key."""
+    """Parse a filter into a tree of conditions. Raise `Invalid` if it is malformed."""
     if given is None:
         return Joined("AND", ())
     if not isinstance(given, dict) or depth > _DEEPEST:
@@ -182,14 +188,14 @@ def _conditions(key: str, value: Any) -> Iterator[Condition]:
 
 
 def _condition(key: str, operator: str, value: Any) -> Condition:
-    """Return a condition, validated by building its query for a dummy user."""
+    """Return a condition. Raise `Invalid` if no query can be built from it."""
     made = Condition(key, operator, value)
     _query_of(made, "")
     return made
 
 
 def conditions(node: Node) -> Iterator[Condition]:
-    """Yield all conditions except those under a NOT."""
+    """Yield all conditions in the tree except those under a NOT."""
     if isinstance(node, Condition):
         yield node
     elif node.how != "NOT":
@@ -198,7 +204,7 @@ def conditions(node: Node) -> Iterator[Condition]:
 
 
 def named(node: Node, key: str) -> list[str]:
-    """Return the distinct names that the filter asks for under this key; `ANY` means all."""
+    """Return the distinct names that the filter specifies for this key; `ANY` means all."""
     found: list[str] = []
     for condition in conditions(node):
         if condition.key == key and condition.operator in ("eq", "in"):
@@ -210,13 +216,16 @@ def named(node: Node, key: str) -> list[str]:
 def names_somebody(node: Node) -> bool:
     """Return whether the filter names a user, agent, app or run.
 
-    A filter without a name would match all memories.
+    A filter that names none would match all memories.
     """
     return any(named(node, key) for key in ENTITIES)
 
 
 def plain_entities(node: Node) -> Mapping[str, str] | None:
-    """Return the entities of a filter without other conditions, or None if it has others."""
+    """Return the users, agents, apps and runs that the filter names, by key.
+
+    Return None if the filter has any other condition.
+    """
     if isinstance(node, Condition):
         plain = node.key in ENTITIES and node.operator == "eq" and node.value != ANY
         return {node.key: str(node.value)} if plain else None
@@ -230,7 +239,10 @@ def plain_entities(node: Node) -> Mapping[str, str] | None:
 
 
 def query(node: Node, *, user_name: str) -> Q:
-    """Return the query for this user's matching memories, given the user's external name."""
+    """Return the query for the memories of one user that match the filter.
+
+    `user_name` is the name by which clients know this user.
+    """
     if isinstance(node, Condition):
         return _query_of(node, user_name)
     parts = [query(part, user_name=user_name) for part in node.parts]
@@ -310,7 +322,7 @@ def _of_time(condition: Condition, column: str) -> Q:
 
 
 def _span(condition: Condition) -> tuple[datetime, datetime]:
-    """Return the start and end of a value: the whole day of a date, or a time twice."""
+    """Return the start and end of a condition's value: a whole day for a date, else one moment."""
     whole = read_day(condition.value)
     if whole is not None:
         return whole

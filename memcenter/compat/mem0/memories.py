@@ -1,4 +1,4 @@
-"""Views for mem0's `add`, `get_all`, `search`, `delete_all` and single memories."""
+"""Views for mem0's `add`, `get_all`, `search` and `delete_all`, and for single memories."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Ids:
 
     @property
     def thread(self) -> str:
-        """Return the conversation's external id, one for each combination of run, agent and app."""
+        """Return the conversation's external id, which differs for each run, agent and app."""
         given = {"run": self.run, "agent": self.agent, "app": self.app}
         name = memory_search.THREADS + ";".join(
             f"{what}={name}" for what, name in given.items() if name
@@ -60,7 +60,7 @@ class Ids:
 
 @dataclass(frozen=True)
 class Given:
-    """A validated `add` call."""
+    """The validated body of an `add` call."""
 
     ids: Ids
     messages: list[tuple[str, str]]
@@ -70,7 +70,7 @@ class Given:
     until: datetime | None
 
     def labels(self) -> dict[str, Any]:
-        """Return the turn's labels; `call` identifies all turns of the same `add` call."""
+        """Return the labels stored with each turn; `call` identifies turns of the same call."""
         given: dict[str, Any] = {"call": made_ids.request_id(), **self.ids.labels}
         if self.metadata:
             given["metadata"] = dict(self.metadata)
@@ -82,7 +82,7 @@ class Given:
 
 
 def added(body: Mapping[str, Any]) -> Given:
-    """Parse the body of an `add` call. Raise `Invalid` naming the field."""
+    """Parse the body of an `add` call. Raise `Invalid`, naming the field, if a value is invalid."""
     at = body.get("timestamp")
     return Given(
         ids=ids_of(body),
@@ -95,7 +95,10 @@ def added(body: Mapping[str, Any]) -> Given:
 
 
 def ids_of(body: Mapping[str, Any]) -> Ids:
-    """Read the ids from the top level or from `filters`, where they may be inside an AND."""
+    """Return the user, agent, app and run that a body names at the top level or in `filters`.
+
+    In `filters` they may be inside an AND. Raise `Invalid` if there are none.
+    """
     found: dict[str, str] = {}
     for place in (*_flat(body.get("filters")), body):
         for key in ENTITIES:
@@ -112,7 +115,10 @@ def ids_of(body: Mapping[str, Any]) -> Ids:
 
 
 def paired(messages: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Pair user messages with answers as turns; a placeholder stands for a missing side."""
+    """Pair each user message with the answer that follows it, as turns.
+
+    A placeholder replaces a missing message or answer.
+    """
     turns: list[tuple[str, str]] = []
     said: str | None = None
     for role, text in messages:
@@ -138,7 +144,10 @@ def _flat(filters: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _messages(given: Any) -> Iterator[tuple[str, str]]:
-    """Yield role and text of user and assistant messages; skip instructions and tool calls."""
+    """Yield role and text of each user or assistant message, skipping all others.
+
+    Raise `Invalid` if nothing is left.
+    """
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
     listed = [given] if isinstance(given, dict) else given
@@ -157,7 +166,7 @@ def _messages(given: Any) -> Iterator[tuple[str, str]]:
 
 
 def _text_of(content: Any) -> str:
-    """Return the text of a message's content, joined from its text parts."""
+    """Return the text of a message's content, which may consist of several text parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]
@@ -269,7 +278,7 @@ class HistoryView(Mem0View):
 
 
 def change(memory_id: str, given: Mapping[str, Any], *, user: User) -> Memory:
-    """Update the memory's text, metadata, timestamp or expiry, as far as given."""
+    """Update those of text, metadata, timestamp and expiry that are given; return the memory."""
     changes = _changes(given)
     with as_user(user):
         row = selectors.memory_of(user, memory_id, with_bin=False)
@@ -296,7 +305,7 @@ def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _record(given: Given, *, user: User) -> Operation:
-    """Record the messages as turns; return the extraction operation of the last turn."""
+    """Record the messages as turns; return the operation that learns from the last turn."""
     labels = given.labels()
     learning: list[Operation] = []
     with as_user(user):
@@ -316,10 +325,10 @@ def _record(given: Given, *, user: User) -> Operation:
 
 
 def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
-    """Yield the two messages of each turn.
+    """Yield the user message and the answer of each turn.
 
-    Only the last turn counts as new, since clients repeat earlier messages. A `timestamp` dates all
-    turns.
+    Only the last turn counts as new, since clients resend earlier messages. If the call has a
+    `timestamp`, it applies to all turns.
     """
     pairs = paired(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):

@@ -1,4 +1,4 @@
-"""Find or forget the memories of one or several users that match a filter."""
+"""Find or forget the memories of one or more users that match a filter."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ THREADS = "mem0:"  # prefix of the external ids of conversations recorded by `ad
 
 @dataclass(frozen=True)
 class Wanted:
-    """A filter, and whether expired memories are included."""
+    """A search: the filter, and whether to include expired memories."""
 
     tree: Joined
     expired: bool = False
@@ -47,7 +47,7 @@ class Found:
 
 
 def wanted(body: Mapping[str, Any]) -> Wanted:
-    """Parse `filters` and the other filtering parameters of a call. Raise `Invalid`."""
+    """Parse the filter parameters of a call. Raise `Invalid` if one of them is invalid."""
     others: dict[str, Any] = {
         key: body[key]
         for key in (*filters.ENTITIES, "categories", "metadata")
@@ -65,7 +65,7 @@ def wanted(body: Mapping[str, Any]) -> Wanted:
 
 
 def rows_of(user: User, what: Wanted) -> QuerySet[Memory]:
-    """Return the user's active memories that match."""
+    """Return the user's active memories that match the filter."""
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE)
     if not what.expired:
         now = timezone.now()
@@ -76,7 +76,7 @@ def rows_of(user: User, what: Wanted) -> QuerySet[Memory]:
 def page(
     people: Sequence[User], what: Wanted, *, number: int, size: int
 ) -> tuple[int, list[Found]]:
-    """Return the total count and one page of memories, newest first."""
+    """Return the total count and one page of the matching memories, newest first."""
     count = 0
     places: list[tuple[datetime, int, User]] = []
     for user in people:
@@ -96,7 +96,10 @@ def page(
 
 
 def summarized(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
-    """Return the newest memories for a summary, except of users whose long-term memory is off."""
+    """Return the count and the newest matching memories, to be summarised.
+
+    Users whose long-term memory is switched off are left out.
+    """
     on: list[User] = []
     for user in people:
         with as_user(user):
@@ -113,7 +116,11 @@ def best(
     limit: int,
     threshold: float,
 ) -> list[Found]:
-    """Return the best matches; record a trace for each user whose memories were searched."""
+    """Return the memories that match a query best, with the highest score first.
+
+    For each user whose memories were searched, a trace is recorded: what was searched for and
+    found.
+    """
     found: list[Found] = []
     for user in people:
         with as_user(user):
@@ -149,7 +156,7 @@ def _best_of(
 
 
 def every(body: Mapping[str, Any]) -> Wanted:
-    """Parse a filter in a query string, where objects are JSON text.
+    """Parse the filters in a query string, where objects are written as JSON text.
 
     Empty names are kept, so that validation rejects them.
     """
@@ -163,9 +170,10 @@ def every(body: Mapping[str, Any]) -> Wanted:
 
 
 def forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
-    """Forget all matching memories in any state; return the first operation, or None.
+    """Forget all matching memories, whatever their state.
 
-    A filter by names only also forgets the conversations recorded under these names.
+    Return the first operation, or None if nothing matched. A filter that consists of names only
+    also forgets the conversations recorded under these names.
     """
     with as_user(user, changing=True):
         matching = filters.query(tree, user_name=name_of(user))

@@ -108,9 +108,10 @@ class BatchView(Mem0View):
 class ExportsView(Mem0View):
     @endpoint(summary="Ask for an export", answers={}, scope=Scope.EXPORT, idempotent=False)
     def post(self, asked: Asked) -> Response:
-        """Return an export id that encodes the filters.
+        """Return an export id that contains the signed filters; nothing is exported yet.
 
-        Memories are read later, so memories forgotten in the meantime are never exported.
+        The memories are loaded when the export is requested, so memories forgotten in the meantime
+        aren't exported.
         """
         people.readers(asked, memory_search.wanted(asked.data).tree)
         kept = {name: value for name, value in asked.data.items() if name != "schema"}
@@ -200,7 +201,7 @@ class AbsentView(Mem0View):
 
 
 def _whole(results: list[Any]) -> dict[str, Any]:
-    """Return the results as the only page of a list."""
+    """Return the results as a list response with a single page."""
     return {"count": len(results), "next": None, "previous": None, "results": results}
 
 
@@ -222,7 +223,10 @@ def _id(value: Any) -> str:
 
 
 def _whose(asked: Asked, listed: list[dict[str, Any]]) -> dict[str, User]:
-    """Return the owner of each memory. Raise `NotFound` before any change."""
+    """Return the owner of each memory, by id. Raise `NotFound` if any memory doesn't exist.
+
+    Called before any change, so that a batch changes all of its memories or none.
+    """
     wanted = {item["memory_id"] for item in listed}
     with as_system():
         rows = Memory.visible.filter(public_id__in=wanted).select_related("user")
@@ -262,7 +266,10 @@ def _stored_at_once(asked: Asked, memory_id: str) -> dict[str, Any]:
 
 
 def _of_the_same_call(row: Operation, user: User) -> list[Operation]:
-    """Return all operations of the same `add` call, which enqueues one for each turn."""
+    """Return all operations enqueued by the `add` call that enqueued this one.
+
+    An `add` call enqueues one operation for each turn.
+    """
     turn = Turn.objects.filter(user=user, pk=row.payload.get("turn")).first()
     if turn is None or "call" not in turn.labels:
         return [row]
@@ -290,7 +297,10 @@ def _forget_user(asked: Asked, name: str) -> Operation:
 
 
 def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
-    """Forget the entity for every user that the key reaches; return None if nothing matched."""
+    """Forget the user, agent, app or run of this name, for all users that the key may access.
+
+    Return the first operation, or None if nothing matched.
+    """
     tree = parse({f"{kind}_id": name})
     begun = [
         memory_search.forget(user, tree, key_id=asked.key_id)

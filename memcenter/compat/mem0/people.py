@@ -1,8 +1,8 @@
-"""The base view for mem0's client, and the user that a call refers to.
+"""The base view for mem0's client, and the lookup of the user that a call is about.
 
-A bound key reaches only its own user. Calls by id name no user, and other calls may name only an
-agent, app or run. They refer to the owner of the id or to the default user; a key with
-`requires_user` refuses them.
+A key bound to a user may access only that user. A call about a memory id belongs to the owner of
+the memory. A call that names only an agent, app or run, or nobody at all, belongs to the default
+user; a key with `requires_user` rejects such calls.
 """
 
 from __future__ import annotations
@@ -31,12 +31,16 @@ _MOST = 100
 
 
 def name_of(user: User) -> str:
-    """Return the external id, or the login name of a user who registered here."""
+    """Return the user's external id, or the login name of a user who registered here."""
     return user.external_id or user.username or str(user.subject)
 
 
 def writer(asked: Asked, name: str | None) -> User:
-    """Return the user to write for, created on first use. Raise `NotFound` or `Conflict`."""
+    """Return the user to write for, and create the user on first use.
+
+    Raise `NotFound` if the key may not access the user, and `Conflict` while the user is being
+    forgotten.
+    """
     bound = asked.bound_user
     if bound is not None:
         if name not in (None, name_of(bound)):
@@ -51,9 +55,9 @@ def writer(asked: Asked, name: str | None) -> User:
 
 
 def readers(asked: Asked, tree: Joined) -> Sequence[User]:
-    """Return the existing users that a filter names, or the default user.
+    """Return the existing users that a filter names, or the default user if it names none.
 
-    Raise `Invalid` if an unbound key names no user or all users.
+    Raise `Invalid` if the filter names nobody, or if an unbound key asks for all users.
     """
     if not names_somebody(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
@@ -80,7 +84,7 @@ def find(name: str) -> User | None:
 
 
 def of_memory(asked: Asked, memory_id: str) -> User:
-    """Return the owner of the memory if the key reaches them. Raise `NotFound` otherwise."""
+    """Return the owner of the memory. Raise `NotFound` if the key may not access them."""
     bound = asked.bound_user
     if bound is None:
         check_named(asked)
@@ -89,7 +93,10 @@ def of_memory(asked: Asked, memory_id: str) -> User:
 
 
 def entity(asked: Asked, name: str) -> User:
-    """Return the user of this name, even if they are being forgotten. Raise `NotFound`."""
+    """Return the user with this name, even while the user is being forgotten.
+
+    Raise `NotFound` if there is none, or if the key is bound to another user.
+    """
     bound = asked.bound_user
     user = find(name) if bound is None else bound if name == name_of(bound) else None
     if user is None:
@@ -98,13 +105,16 @@ def entity(asked: Asked, name: str) -> User:
 
 
 def check_named(asked: Asked) -> None:
-    """Raise `Invalid` if the key requires a user and the call names none."""
+    """Raise `Invalid` if the key requires that calls name a user; call it when none is named."""
     if asked.key is not None and asked.key.requires_user and asked.key.user is None:
         raise Invalid.field("user_id", "This key refuses calls that name no user.")
 
 
 def _unnamed(asked: Asked) -> str:
-    """Return the default user for a call that names no user. Raise `Invalid` if not allowed."""
+    """Return the name of the default user, for a call that names no user.
+
+    Raise `Invalid` if the key requires a user.
+    """
     check_named(asked)
     return settings.DEFAULT_OWNER or "default"
 
@@ -115,7 +125,7 @@ def _counted(asked: Asked, user: User) -> User:
 
 
 def check_reach(asked: Asked, user: User) -> None:
-    """Raise `NotFound` if the key doesn't reach this user."""
+    """Raise `NotFound` if the key may not access this user."""
     bound = asked.bound_user
     if bound is None:
         check_named(asked)
@@ -136,16 +146,17 @@ class NotOffered(APIException):
 
 
 class AnyKey(BasePermission):
-    """Allow every valid key, whatever its permissions."""
+    """Allows every valid key, whatever its scopes."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return isinstance(request.auth, ApiKey)
 
 
 class Mem0View(MemcenterView):
-    """Call handlers as `post(asked)`, outside any transaction, since some act for several users.
+    """A view whose handlers are called as `post(asked)`, outside any transaction.
 
-    Handlers ignore unknown fields: the client sends many that only its own platform uses.
+    Some handlers act for several users, and open a transaction for each. Unknown fields are
+    ignored, since the client sends many that only mem0's own platform uses.
     """
 
     schema = None  # documented by mem0

@@ -1,4 +1,4 @@
-"""Render memories, versions and operations as mem0's client expects them."""
+"""Render memories, their versions and operations in the format of mem0's API."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def stored(row: Memory) -> dict[str, Any]:
 
 
 def history(row: Memory, versions: Sequence[MemoryVersion], *, user: User) -> list[dict[str, Any]]:
-    """Return the versions, oldest first, and a DELETE entry if the memory was deleted.
+    """Return the memory's versions, oldest first, and a DELETE entry if it was deleted.
 
     Erased versions have no text.
     """

@@ -1,1 +1,1 @@
-"""OpenAI's API as a proxy for the configured model: recall, forward, record."""
+"""A proxy for OpenAI's API that adds memories to requests and records the conversation."""

@@ -1,6 +1,6 @@
-"""Get answers from the configured model's server, or from the demo assistant without one.
+"""Get answers from the configured model server or, without one, from the demo assistant.
 
-Requests are forwarded, and responses passed back, unchanged.
+Requests and responses are passed on unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MODEL = "memcenter-demo"
 
 
 def demo_answer(exchange: Exchange | None, body: Mapping[str, Any]) -> HttpResponseBase:
-    """Answer with the demo assistant and record the turn; `model` names the assistant."""
+    """Answer with the built-in demo assistant, and record the turn."""
     text = demo_assistant.answer("", remembered=[]) if exchange is None else _exchanged(exchange)
     usage = _usage(exchange.said.text if exchange else "", text)
     if body.get("stream"):
@@ -106,9 +106,9 @@ _CONNECT_SECONDS = 10.0
 
 @dataclass
 class Forwarded:
-    """The server's response: read `chunks` once, then call `close`.
+    """The model server's response. Iterate over `chunks` once, then call `close`.
 
-    Reading raises `ProviderError` if the response breaks off.
+    Iterating raises `ProviderError` if the response breaks off.
     """
 
     status: int
@@ -131,7 +131,10 @@ class Forwarded:
 
 
 def forward(path: str, *, endpoint: Endpoint, body: bytes | None = None) -> Forwarded:
-    """POST `body`, or GET without a body, at the endpoint's `path`. Raise `ProviderError`."""
+    """Send `body` by POST, or send a GET without a body, to `path` on the model server.
+
+    Raise `ProviderError` if the server can't be reached or is too slow.
+    """
     opened = ExitStack()
     url = f"{endpoint.base_url.rstrip('/')}/{path}"
     call = _client(endpoint.timeout).stream(
@@ -158,9 +161,9 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
 
 @cache
 def _client(timeout: float) -> httpx2.Client:
-    """Return a client with persistent connections.
+    """Return an HTTP client that keeps connections open.
 
-    It follows no redirects, which would leak the key.
+    It follows no redirects, since a redirect would leak the server's API key.
     """
     return httpx2.Client(timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)))
 

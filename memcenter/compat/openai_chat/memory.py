@@ -1,4 +1,7 @@
-"""Recall before the model call and record after it. Errors in either never fail the chat."""
+"""Recall memories before the model is called, and record the turn afterwards.
+
+A chat never fails because one of the two fails.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ _NOT_RECORDED = "A chat completion was not recorded: %s"
 
 @dataclass(frozen=True)
 class Exchange:
-    """A turn's user and conversation. `brief` marks a temporary chat, `kept` a recorded one."""
+    """A turn with its user and conversation.
+
+    `brief` is set for a temporary chat; `kept` says whether the turn is recorded.
+    """
 
     user: User
     thread: str
@@ -47,21 +53,25 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Recalled:
-    """The memory block. Its summary covers the request's first `covered` messages."""
+    """The memory block to insert into the request.
+
+    Its summary replaces the first `covered` messages of the request.
+    """
 
     block: str = ""
     covered: int = 0
 
 
 def thread_id(said: Said, *, user: User) -> str:
-    """Return a conversation id for clients that send none, from the first user message."""
+    """Return a conversation id derived from the first user message, for clients that send none."""
     return f"chat-{_mark(user, said.first)}"
 
 
 def recalled(exchange: Exchange) -> Recalled:
-    """Return the block for the model, or nothing if recall fails or takes too long.
+    """Return the memory block for this turn; it is empty if recall fails or takes too long.
 
-    The limit is `MEMCENTER_RECALL_PATIENCE` seconds, for embedding and for each statement.
+    The embedding may take `MEMCENTER_RECALL_PATIENCE` seconds, and each SQL statement after it the
+    rest of that time.
     """
     if exchange.user.pk is None:  # unknown user: a temporary chat creates no user
         return Recalled()
@@ -80,9 +90,9 @@ def recalled(exchange: Exchange) -> Recalled:
 
 
 def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
-    """Record the turn once: a repeated request adds nothing.
+    """Record the turn, unless it is already recorded (a client may repeat a request).
 
-    A truncated answer is stored as an incomplete message, without a turn.
+    An answer that was cut off is stored as an incomplete message, without a turn.
     """
     if not exchange.kept or not answer.strip():
         return
@@ -111,9 +121,9 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
 
 
 def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
-    """Return how many leading messages of the request the summary replaces.
+    """Return how many messages at the start of the request the summary replaces.
 
-    Only whole turns count, if they were recorded from requests with the same beginning.
+    Only whole turns count, and only if they were recorded from requests that start in the same way.
     """
     summary, start = found.gathered.summary, found.gathered.window.first_number
     if summary is None or start is None or all(item.type != "summary" for item in found.items):
@@ -128,7 +138,7 @@ def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
 
 
 def _temporary(exchange: Exchange) -> TemporaryConversation:
-    """Return the temporary conversation, or an unsaved one."""
+    """Return the temporary conversation, or a new unsaved one if it doesn't exist."""
     return temporary.find(user=exchange.user, reference=exchange.thread) or temporary.unsaved(
         user=exchange.user, external_id=exchange.thread, kind=exchange.kind
     )
@@ -174,7 +184,10 @@ def _inputs(
 
 @cache
 def _embedding() -> ThreadPoolExecutor:
-    """Return this process's embedding threads. A slow remote embedder can be abandoned."""
+    """Return the threads of this process that compute embeddings.
+
+    Embedding runs in a thread, so that a request needn't wait for a slow embedding server.
+    """
     return ThreadPoolExecutor(4, thread_name_prefix="embedding")
 
 
@@ -185,7 +198,7 @@ def _give_up_after(seconds: float) -> None:
 
 
 def _marks(exchange: Exchange) -> list[str]:
-    """Return the marks that identify each turn of the request, up to the newest."""
+    """Return the ids of all turns in the request, each a hash of the conversation so far."""
     said = exchange.said
     mark = _keyed(exchange.user, exchange.thread)
     found = []
@@ -197,7 +210,7 @@ def _marks(exchange: Exchange) -> list[str]:
 
 
 def _mark(user: User, *texts: str) -> str:
-    """Return a keyed hash, so that the id can't be used to guess what was said."""
+    """Return a hash of the texts. It is keyed, so that nobody can guess the texts from it."""
     return _keyed(user, *texts).hexdigest()[:32]
 
 

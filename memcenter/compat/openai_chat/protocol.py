@@ -16,11 +16,11 @@ _INSTRUCTIONS = ("system", "developer")
 
 @dataclass(frozen=True)
 class Said:
-    """The newest user message of a request.
+    """The newest user message of a request, with its context.
 
-    `before` holds all texts up to this message; two requests of the same turn share them. `first`
-    is the first user message. `tools` are the turn's tool calls with their results. `starts` are
-    the positions of the user messages.
+    `before` holds the texts of all messages up to and including this one; it is equal for two
+    requests of the same turn. `first` is the first user message. `tools` are the tool calls of this
+    turn with their results. `starts` are the positions of the user messages.
     """
 
     text: str
@@ -31,7 +31,7 @@ class Said:
 
 
 def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the request's messages. Raise `Invalid` naming `messages`."""
+    """Return the request's messages. Raise `Invalid`, naming `messages`, if they are malformed."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise Invalid.field("messages", "Give a list of at least one message.")
@@ -67,15 +67,16 @@ def text_of(content: Any) -> str:
 
 
 def without_first(messages: Sequence[Message], count: int) -> list[Message]:
-    """Drop the first `count` messages, except instructions."""
+    """Drop the first `count` messages, but keep instructions among them."""
     kept = [message for message in messages[:count] if message["role"] in _INSTRUCTIONS]
     return [*kept, *messages[count:]]
 
 
 def with_block(messages: Sequence[Message], block: str) -> list[Message]:
-    """Return the messages with the block after the first instruction.
+    """Return the messages with the memory block added after the first instruction.
 
-    The block is appended to an existing instruction, since some models accept only one.
+    The block is appended to that instruction rather than sent as a second one, since some models
+    accept only one.
     """
     if not block:
         return list(messages)
@@ -91,7 +92,7 @@ def with_block(messages: Sequence[Message], block: str) -> list[Message]:
 
 
 def _tools(since: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return each tool call of the turn with its result."""
+    """Return each tool call of the turn together with its result."""
     outputs = {
         message.get("tool_call_id"): text_of(message.get("content"))
         for message in since
@@ -116,7 +117,10 @@ def _is_call(call: Any) -> bool:
 
 
 class AnswerReader(Protocol):
-    """Collects an answer. `finished` means that it ended normally, without tool calls."""
+    """Collects the text of an answer from its raw bytes.
+
+    `finished` is set if the answer ended normally and without tool calls.
+    """
 
     @property
     def text(self) -> str: ...
@@ -128,7 +132,7 @@ class AnswerReader(Protocol):
 
 
 class Whole:
-    """An answer as one JSON object."""
+    """Reads an answer that is a single JSON object."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -155,7 +159,7 @@ class Whole:
 
 
 class Streamed:
-    """An answer as server-sent events, which may be split at any byte."""
+    """Reads an answer sent as server-sent events, whose chunks may end at any byte."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -186,7 +190,7 @@ class Streamed:
 
 
 def _first_choice(raw: bytes) -> Mapping[str, Any]:
-    """Return the choice with index 0; the others are not recorded."""
+    """Return the choice with index 0. Other choices are not recorded."""
     try:
         answer = orjson.loads(raw)
     except orjson.JSONDecodeError:

@@ -1,4 +1,7 @@
-"""OpenAI's chat completions with memory (recall, forward, record), models and embeddings."""
+"""OpenAI's chat completions with memory, its list of models, and its embeddings.
+
+For a chat completion, memories are recalled, the request is forwarded, and the turn is recorded.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ _MOST_TEXTS = 256
 
 
 class OpenAIView(MemcenterView):
-    """Call handlers as `post(asked)`, outside any transaction, since they wait for models."""
+    """A view whose handlers are called as `post(asked)`, outside any transaction.
+
+    A transaction would stay open too long, since the handlers wait for models.
+    """
 
     schema = None  # documented by OpenAI
     surface = "openai"
@@ -98,7 +104,7 @@ class ChatCompletionsView(OpenAIView):
 class ModelsView(OpenAIView):
     @endpoint(summary="The models that can be asked", answers={}, idempotent=False)
     def get(self, asked: Asked) -> HttpResponseBase:
-        """Return the model server's list, or the configured model if the server has none."""
+        """Return the model server's list of models; if it has none, the configured model."""
         if not settings.MODEL_BASE_URL:
             return Response(_listed(answers.MODEL))
         try:
@@ -140,7 +146,11 @@ class EmbeddingsView(OpenAIView):
 
 
 def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
-    """Return the raw and the parsed body. Images need a higher size limit than other bodies."""
+    """Return the request body, raw and parsed.
+
+    Raise `ApplicationError` if it is too large. Bodies may be larger than in other calls, since
+    they may contain images.
+    """
     limit = settings.MAX_CHAT_BODY_BYTES
     raw = asked.request._request.read(limit + 1)
     if len(raw) > limit:
@@ -149,7 +159,7 @@ def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
 
 
 def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
-    """Return the user of the turn: from the header, the body's `user`, or the bound key."""
+    """Return the user named in the header or in the body's `user`, or the key's own user."""
     named = asked.request.headers.get(USER_HEADER, body.get("user"))
     if named == "":
         raise Invalid.field("user", "The text must not be empty.")
@@ -164,7 +174,7 @@ def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
 
 
 def _exchange(asked: Asked, body: Mapping[str, Any]) -> Exchange | None:
-    """Return the exchange, or None without user text: nothing to recall or record."""
+    """Return the turn to recall for and to record, or None if there is no user text."""
     headers = asked.request.headers
     brief = headers.get(TEMPORARY_HEADER, "").lower() in _TRUE
     kept = body.get("store") is not False
@@ -196,9 +206,9 @@ def _passed_on(answer: Forwarded, exchange: Exchange | None, place: ExitStack) -
 
 
 class ForwardedStream:
-    """A stream that is passed on unchanged. The turn is recorded when it ends for any reason.
+    """A streamed answer that is passed on unchanged and recorded when it ends.
 
-    If the client disconnects, even before the first chunk, the answer is still read to its end.
+    If the client disconnects, even before the first chunk, the rest of the answer is still read.
     """
 
     def __init__(self, answer: Forwarded, exchange: Exchange | None, place: ExitStack) -> None:

@@ -1,1 +1,1 @@
-"""Database helpers that know no model: hand-written SQL, cascades, row security, storage."""
+"""Database helpers independent of our models: plain SQL, cascades, row security, storage."""

@@ -1,8 +1,8 @@
-"""Delete rows with all their dependent rows in one statement.
+"""Delete rows and all rows that depend on them in a single statement.
 
-Django queries and deletes each related table by a separate statement: fifteen for one memory. The
-models define the dependencies, so one statement can contain them all. Foreign keys are checked at
-the end of the transaction.
+Django reads and deletes each dependent table by separate statements: fifteen for one memory. Since
+the models declare the dependencies, one statement can delete from all tables. PostgreSQL checks
+foreign keys at the end of the transaction.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from memcenter.lib.database import statements
 
 @dataclass
 class _Table:
-    """A table with rows to delete: by primary key, or by foreign keys to deleted rows.
+    """A table from which rows are deleted, because of their primary key or a foreign key.
 
-    `loosened` are the foreign keys that are set to NULL.
+    `parents` are the foreign keys with CASCADE to other affected tables. `loosened` are the foreign
+    keys that are set to NULL instead.
     """
 
     model: type[Model]
@@ -32,9 +33,9 @@ class _Table:
 
 
 def delete(rows: QuerySet[Any]) -> Counter[str]:
-    """Delete rows and their dependent rows, as the models define; return the counts by table.
+    """Delete rows and the rows that depend on them; return the number of deleted rows by table.
 
-    Raise `TypeError` for a relation other than CASCADE or SET_NULL.
+    Raise `TypeError` if a foreign key uses neither CASCADE nor SET_NULL.
     """
     try:
         model: Any = rows.model
@@ -71,7 +72,7 @@ def _deletion(root: type[Model]) -> tuple[Sequence[str], str]:
 
 
 def _tables(root: type[Model]) -> list[_Table]:
-    """Return all affected tables, each after the tables that it depends on."""
+    """Return all affected tables, each one after those that its foreign keys point to."""
     order: list[type[Model]] = []
     _visit(root, order, ())
     tables = {model: _Table(model) for model in reversed(order)}
@@ -113,7 +114,10 @@ def _leads_any(columns: Sequence[tuple[str, type[Model]]], numbers: dict[type[Mo
 
 
 def _loosening(table: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
-    """Return the table's only UPDATE, since a statement may change each row only once."""
+    """Return the UPDATE that clears the table's foreign keys that point to deleted rows.
+
+    One UPDATE clears all of these columns, since a statement may change each row only once.
+    """
     changes = ", ".join(
         f'"{name}" = CASE WHEN {_leads(name, numbers[parent])} THEN NULL ELSE "{name}" END'
         for name, parent in table.loosened
@@ -130,7 +134,10 @@ def _leads(name: str, number: int) -> str:
 
 
 def _is_in(column: str, number: int) -> str:
-    """Compare with an array; the planner then uses the index even for several conditions."""
+    """Return the condition that the column contains the key of a deleted row.
+
+    It compares with an array, so that the planner uses the index even for several conditions.
+    """
     return f"{column} = ANY(ARRAY(SELECT pk FROM gone_{number}))"
 
 

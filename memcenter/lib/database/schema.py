@@ -1,17 +1,18 @@
 """Helpers for the tables of all apps: visible rows, choices, row security, storage, mentions.
 
-Row-level security: the database hides other people's rows even if a query lacks its filter.
-`ops.access.as_user` sets the person of a transaction (`memcenter.user`), which then sees only that
-person's rows. The role of `as_system` bypasses the policies, and so does the owner of the tables,
-who migrates and backs up. Before a person is set, as in the lookup of a key or a session, no rows
-are hidden.
+Row security: PostgreSQL's row-level security hides other people's rows, even if a query lacks the
+filter. `ops.access.as_user` stores the person's id in the transaction's setting `memcenter.user`;
+the transaction then sees only the rows of that person. The policies don't apply to the role of
+`as_system`, nor to the owner of the tables, who migrates and backs up. As long as no person is set,
+for example while a key or a session is looked up, no rows are hidden.
 
-Storage: `ANALYZE` copies common values to `pg_statistic`, where they would outlive the rows, so
-statistics are turned off for columns with people's texts. The scan of the raw files can't read
-compressed values, so these columns are stored uncompressed; long values go to the TOAST table.
+Storage: `ANALYZE` copies frequent values to `pg_statistic`, where they would outlive the rows.
+Statistics are therefore turned off for columns with people's texts. These columns are also stored
+uncompressed, since the scan of the raw files can't read compressed values. Long values go to the
+TOAST table.
 
-Mentions: an index of the rows whose text contains one of our ids. Such rows are few, so the search
-for an erased id doesn't get slower with more users.
+Mentions: an index of the rows whose text contains a public id. Only few rows do, so searching for
+an erased id doesn't get slower with more users.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class VisibleManager(models.Manager[Row]):
-    """Excludes rows that are being forgotten, from the moment of the request."""
+    """A manager that excludes rows being forgotten.
+
+    They are excluded from the moment of the request to forget them.
+    """
 
     def get_queryset(self) -> models.QuerySet[Row]:
         return super().get_queryset().filter(hidden_at__isnull=True)
@@ -36,20 +40,20 @@ class VisibleManager(models.Manager[Row]):
 def one_of(
     field: str, choices: type[models.TextChoices] | Sequence[tuple[str, str]], *, name: str
 ) -> models.CheckConstraint:
-    """Return a check constraint that restricts a column to its choices."""
+    """Return a check constraint that restricts a column to the given choices."""
     values = choices.values if isinstance(choices, type) else [value for value, _ in choices]
     return models.CheckConstraint(condition=models.Q(**{f"{field}__in": values}), name=name)
 
 
 def row_id() -> tuple[str, models.BigAutoField[Any, Any]]:
-    """Return the primary key of a table that a migration creates."""
+    """Return name and field of the primary key, for a table created in a migration."""
     return "id", models.BigAutoField(
         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
     )
 
 
 def user_key(**options: Any) -> models.ForeignKey[Any, Any]:
-    """Return the foreign key to the row's owner, for a migration."""
+    """Return the foreign key to the user who owns a row, for a migration."""
     return models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, **options)
 
 
@@ -59,10 +63,11 @@ _WHO = "(SELECT NULLIF(current_setting('memcenter.user', true), '')::bigint)"
 
 
 def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool = False) -> RunSQL:
-    """Restrict the app's role to rows of the transaction's person, for every command.
+    """Restrict the app's database role to the rows of the current person, by a policy.
 
-    `or_nobodys` also allows rows without a person, which belong to the product. Without the role,
-    in a database not prepared by roles.sql, nothing is restricted.
+    The policy applies to every command. With `or_nobodys` it also allows rows without a person,
+    which belong to the whole installation. Nothing is restricted if the role doesn't exist, because
+    the database wasn't prepared by roles.sql.
     """
     policy = f'CREATE POLICY own_rows ON "{table}" TO {APP_ROLE} USING ({_own(owner, or_nobodys)})'
     return RunSQL(
@@ -73,11 +78,11 @@ def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool =
 
 
 def _own(owner: str, or_nobodys: bool) -> str:
-    """Return a CASE condition, which the planner estimates to match half of the rows.
+    """Return the condition of the policy, as a CASE that the planner takes to match half the rows.
 
-    With OR, the planner expected two rows of a thousand. For people with very many rows it then
-    sorted all of them instead of using the ordered index (67 ms instead of 0.7 among 100,000 of a
-    million).
+    With OR, the planner expected two rows in a thousand. For people with very many rows it then
+    sorted all of them instead of using the ordered index (67 ms instead of 0.7 ms, with 100,000 of
+    a million rows).
     """
     nobodys = f' OR "{owner}" IS NULL' if or_nobodys else ""
     return f'CASE WHEN {_WHO} IS NULL THEN true ELSE "{owner}" = {_WHO}{nobodys} END'
@@ -93,15 +98,15 @@ def _where_there_is_the_role(statement: str) -> str:
 
 
 def without_statistics(table: str, *columns: str) -> RunSQL:
-    """Turn off statistics for these columns, which hold no values yet.
+    """Turn off PostgreSQL's statistics for these columns, which are still empty.
 
-    The planner then uses default estimates, which are enough for our queries.
+    The planner then uses default estimates, which are good enough for our queries.
     """
     return _altered(table, columns, "SET STATISTICS 0", "SET STATISTICS -1")
 
 
 def uncompressed(table: str, *columns: str) -> RunSQL:
-    """Store these columns uncompressed, before they hold values."""
+    """Store the values of these columns uncompressed; call this while they are still empty."""
     return _altered(table, columns, "SET STORAGE EXTERNAL", "SET STORAGE EXTENDED")
 
 
@@ -134,15 +139,16 @@ ID_FUNCTIONS = RunSQL(
 
 
 def mention_condition(columns: Mapping[str, str]) -> str:
-    """Return the condition for rows that mention one of the given ids in one of these columns.
+    """Return the SQL condition that a text of the row contains one of the given ids.
 
-    `columns` maps each column to its type; the expression must equal that of the index.
+    `columns` maps each text column to its type. The condition contains exactly the expression of
+    the index of mentions, since PostgreSQL would otherwise not use the index.
     """
     return f"{_mentions(columns)} AND memcenter_ids({_whole(columns)}) && %s"
 
 
 def index_of_mentions(table: str, columns: Mapping[str, str]) -> RunSQL:
-    """Create the table's index of mentions, replacing an older one."""
+    """Create the index of the public ids in a table's texts, replacing an older one."""
     name = f"{table}_mentions"
     return RunSQL(
         f'DROP INDEX IF EXISTS "{name}"; CREATE INDEX "{name}" ON "{table}"'
@@ -156,6 +162,6 @@ def _mentions(columns: Mapping[str, str]) -> str:
 
 
 def _whole(columns: Mapping[str, str]) -> str:
-    """Concatenate a row's texts, so that each write scans the row once."""
+    """Return SQL that joins the texts of a row, so that ids are searched for only once a row."""
     texts = (f"coalesce({_AS_TEXT[how].format(name)}, '')" for name, how in columns.items())
     return " || ' ' || ".join(texts)

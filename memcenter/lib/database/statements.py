@@ -1,6 +1,6 @@
-"""Hand-written SQL for hot paths: prepared statements that return plain rows.
+"""Plain SQL for frequent queries: prepared statements that return rows as tuples.
 
-The ORM takes longer to build such a statement than PostgreSQL to run it.
+Building such a statement with the ORM takes longer than running it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Values = Sequence[Any] | Mapping[str, Any]  # positional for `%s`, or by name
 
 
 class _Cursor(psycopg.Cursor[Any]):
-    """A cursor reused for its connection, since creating one takes longer than most statements."""
+    """A cursor that is reused, since creating one takes longer than most statements."""
 
     def __init__(self, server: Any) -> None:
         super().__init__(server)
@@ -60,7 +60,7 @@ class _Cursor(psycopg.Cursor[Any]):
         self.adapters.register_loader("timestamptz", _TIMES)
 
     def take(self) -> list[tuple[Any, ...]]:
-        """Return the rows and drop the cursor's copy, so that they don't stay in memory."""
+        """Return the rows and drop the cursor's own copy, which would occupy memory."""
         # Not `description`, which creates an object for every column.
         found = self.fetchall() if self.pgresult and self.pgresult.nfields else []
         self._reset()
@@ -70,7 +70,7 @@ class _Cursor(psycopg.Cursor[Any]):
 
 @dataclass(frozen=True)
 class Sql:
-    """A piece of SQL with the values of its `%s` in order."""
+    """A piece of SQL and the values for its `%s` placeholders, in order."""
 
     text: str
     values: tuple[Any, ...] = ()
@@ -80,11 +80,12 @@ class Sql:
 
 
 def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[Any, ...]]:
-    """Run one statement with server-side binding; it is prepared if used often.
+    """Run one statement and return its rows.
 
-    The statement runs in the open transaction, counts in `connection.queries` and raises Django's
-    database errors. `anew` plans the statement for these values, since one plan can't fit both
-    users with few rows and users with very many.
+    Values are sent separately from the text, and a statement that is used often is prepared. The
+    statement runs in the open transaction, is logged in `connection.queries`, and raises Django's
+    database errors. With `anew`, PostgreSQL plans the statement for these particular values; a
+    shared plan can't suit both users with few rows and users with very many.
     """
     # one lookup; `connection` repeats it for each attribute
     database = connections[DEFAULT_DB_ALIAS]
@@ -102,10 +103,10 @@ def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[An
 
 
 def first_rows(text: str, values: Values = ()) -> list[tuple[Any, ...]]:
-    """Run the first statement of a request, which must only read.
+    """Run the first statement of a request, which must only read, and return its rows.
 
-    If the server has closed the connection, the statement is repeated on a new connection. This
-    replaces Django's health check of the connection, which costs one more round trip.
+    If the server has closed the connection, the statement is repeated on a new one. This replaces
+    Django's health check of the connection, which costs another round trip.
     """
     database: Any = connections[DEFAULT_DB_ALIAS]
     try:
@@ -120,19 +121,22 @@ def first_rows(text: str, values: Values = ()) -> list[tuple[Any, ...]]:
 
 
 class Batch:
-    """Independent statements, sent together and answered in one round trip."""
+    """Independent statements that are sent to the database together, in one round trip."""
 
     def __init__(self) -> None:
         self._waiting: list[Later] = []
 
     def add(self, text: str, values: Values = (), *, anew: bool = False) -> Later:
-        """Add a statement as for `rows`. The first call of `Later.rows` runs the whole batch."""
+        """Add a statement to the batch; the arguments are those of `rows`.
+
+        The batch runs when the rows of any of its statements are first requested (`Later.rows`).
+        """
         later = Later(self, text, values, anew)
         self._waiting.append(later)
         return later
 
     def run(self, *, ends: bool = False) -> None:
-        """Run the added statements. With `ends`, also commit a transaction that they begin."""
+        """Run all added statements. With `ends`, also commit the transaction that they begin."""
         waiting, self._waiting = self._waiting, []
         database = connections[DEFAULT_DB_ALIAS]
         database.ensure_connection()
@@ -149,7 +153,7 @@ class Batch:
 
 @dataclass
 class Later:
-    """The future rows of a statement in a batch."""
+    """The result of a statement in a batch, which may not have run yet."""
 
     batch: Batch
     text: str
@@ -177,7 +181,10 @@ def _run_together(server: Any, waiting: Sequence[Later], *, ends: bool) -> None:
 
 @contextmanager
 def _begun_by_hand(server: Any, entering: str, *, ends: bool) -> Iterator[None]:
-    """Send BEGIN and COMMIT within the pipeline; the driver would wait for each answer."""
+    """Send BEGIN and COMMIT together with the statements of the block.
+
+    The driver itself would wait for the answer to each of them.
+    """
     if not entering:
         yield
         return
@@ -204,7 +211,7 @@ def _cursor_of(server: Any) -> _Cursor:
 
 
 def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[Any, ...]]:
-    """Run the statement through Django's cursor, which logs it and applies the wrappers."""
+    """Run the statement through Django's cursor, which logs it and applies Django's wrappers."""
     raw: Any = _Cursor(connection.connection)
     raw.execute = partial(raw.execute, prepare=prepare)
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
@@ -216,10 +223,10 @@ def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[A
 
 @contextmanager
 def beginning(text: str) -> Iterator[None]:
-    """Run `text` right after BEGIN of the transaction in `atomic`, without its own round trip.
+    """Send `text` together with the BEGIN of the transaction, which saves a round trip.
 
-    The driver's hook that begins a transaction is replaced for the block, so `text` runs before any
-    first statement, even one of the ORM.
+    Use it inside `atomic`. For the duration of the block it replaces the method by which the driver
+    begins a transaction, so `text` runs before the first statement, even one of the ORM.
     """
     database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
@@ -238,7 +245,10 @@ def beginning(text: str) -> Iterator[None]:
 
 
 def _start(server: Any, text: str) -> Iterator[None]:
-    """Begin the transaction if none is open. Replaces the driver's hook for each statement."""
+    """Begin the transaction, unless one is open, and run `text` in it.
+
+    Replaces the method that the driver calls before each statement.
+    """
     idle = server.pgconn.transaction_status == _IDLE and not server._autocommit
     if idle and not _begun(server.pgconn, text):
         raise psycopg.OperationalError("The transaction could not begin.")
@@ -246,7 +256,7 @@ def _start(server: Any, text: str) -> Iterator[None]:
 
 
 def _entering(server: Any) -> str:
-    """Return the statement to run after BEGIN, or an empty text if the transaction has begun."""
+    """Return the statement to run after BEGIN, or "" if the transaction has already begun."""
     told: tuple[Any, str] | None = getattr(_own, "entering", None)
     if told is None or told[0] is not server or server.pgconn.transaction_status != _IDLE:
         return ""
@@ -254,9 +264,10 @@ def _entering(server: Any) -> str:
 
 
 def begin(text: str) -> None:
-    """Begin the transaction of `atomic` and run `text` in one round trip.
+    """Begin the transaction of `atomic` and run `text` in the same round trip.
 
-    If a transaction is open already, or statements are logged, `text` runs normally.
+    If a transaction is already open, or if statements are logged, `text` runs as a normal
+    statement.
     """
     database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
@@ -277,9 +288,9 @@ def _begun(server: Any, text: str) -> bool:
 
 
 def insert(instances: Sequence[Row]) -> None:
-    """Insert new rows of one model in one statement and set their ids.
+    """Insert new rows of one model in one statement, and set their ids.
 
-    This is much faster than `bulk_create`, but supports neither conflicts nor inheritance.
+    This is much faster than `bulk_create`, but supports neither conflicts nor model inheritance.
     """
     made = rows(*insertion(instances))
     for row, (pk,) in zip(instances, made, strict=True):
@@ -287,12 +298,12 @@ def insert(instances: Sequence[Row]) -> None:
 
 
 def insertion(instances: Sequence[Model]) -> tuple[str, list[Any]]:
-    """Return the statement that inserts new rows of one model, and its values."""
+    """Return the INSERT statement for new rows of one model, and its values."""
     return _insertion(type(instances[0]), len(instances)), _values(instances)
 
 
 def insert_unless(instance: Model, *, conflict: str) -> bool:
-    """Insert one row unless it exists; return False if it exists.
+    """Insert a row unless it would conflict with an existing row; return whether it was inserted.
 
     `conflict` is the target of ON CONFLICT.
     """
@@ -304,9 +315,9 @@ def insert_unless(instance: Model, *, conflict: str) -> bool:
 
 
 def insert_new(instances: Sequence[Model], *, conflict: str) -> None:
-    """Insert the rows of one model that don't exist yet, and set their ids.
+    """Insert those rows of one model that don't exist yet, and set their ids.
 
-    `conflict` is the unique column in parentheses.
+    `conflict` is the unique column, in parentheses, that identifies an existing row.
     """
     if not instances:
         return
@@ -321,16 +332,16 @@ def insert_new(instances: Sequence[Model], *, conflict: str) -> None:
 
 @dataclass(frozen=True)
 class IdOf:
-    """The id of a row that `insert_together` inserts in the same statement."""
+    """A placeholder for the id of another row that the same `insert_together` inserts."""
 
     row: Model
 
 
 def insert_together(instances: Sequence[Model]) -> None:
-    """Insert new rows of several models in one statement and set their ids.
+    """Insert new rows of several models in one statement, and set their ids.
 
-    A row may refer to earlier rows, by a foreign key or by `IdOf` as the value of a field. Policies
-    and triggers of a row don't see the other rows.
+    A row may refer to rows before it, by a foreign key or by an `IdOf` as the value of a field. Row
+    security policies and triggers of one row can't see the others yet.
     """
     places = {id(row): place for place, row in enumerate(instances)}
     shape: list[_Shape] = []
@@ -356,7 +367,7 @@ _Shape = tuple[type[Model], tuple[int | None, ...]]
 
 
 def _unsaved(column: Field[Any, Any], row: Model) -> Model | None:
-    """Return the unsaved row that the column refers to, or None."""
+    """Return the unsaved row to which this column of `row` refers, or None."""
     value = getattr(row, column.attname)
     if isinstance(value, IdOf):
         return value.row
@@ -439,7 +450,7 @@ def width(model: type[Model]) -> int:
 
 
 def instance(model: type[Row], values: Sequence[object]) -> Row:
-    """Build a model instance from a row; JSON is parsed as the ORM does."""
+    """Build a model instance from a row of the database, parsing JSON as the ORM does."""
     given = list(values)
     for place in _json_places(model):
         value = given[place]

@@ -1,1 +1,1 @@
-"""Text: terms, tokens, stop words, Markdown, containment."""
+"""Text functions: search terms, tokens, stop words, Markdown, and containment of texts."""

@@ -1,6 +1,7 @@
-"""Markdown to safe HTML: CommonMark with tables, bare links and colored code, without raw HTML.
+"""Convert Markdown to safe HTML: CommonMark with tables, bare links and highlighted code.
 
-nh3 sanitises the output as well, in case the renderer lets something pass.
+Raw HTML in the text is escaped. The output is also sanitised by nh3, in case the renderer has a
+gap.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ _TABLE = re.compile(r"<table>")
 def as_html(text: str, *, under: int = 2) -> SafeString:
     """Render the Markdown as HTML.
 
-    Headings are placed below level `under` (by default a message's heading) and skip no level.
+    The highest heading gets the level below `under`, which by default is the level of a message's
+    own heading. No level is skipped.
     """
     tokens = _renderer().parse(text[:LONGEST])
     _place_headings(tokens, under=under)
@@ -73,14 +75,17 @@ def _colored(code: str, language: str, attributes: str) -> str:
 
 
 def _leads_elsewhere(address: str) -> bool:
-    """Accept only links with a scheme, since others would point into this site."""
+    """Return whether the address has an allowed scheme such as https.
+
+    Links without a scheme are refused, since they would point into this site.
+    """
     return address.strip().lower().startswith(tuple(f"{scheme}:" for scheme in _SCHEMES))
 
 
 def _image(
     self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """Render an image as a link, since loading it would reveal the reader to its server."""
+    """Render an image as a link, since loading it would reveal the reader to the image's server."""
     token = tokens[index]
     address, words = escape(token.attrGet("src") or ""), escape(token.content)
     return f'<a href="{address}">{words or address}</a>'
@@ -98,7 +103,7 @@ def _place_headings(tokens: Sequence[Token], *, under: int) -> None:
 
 
 def _link_addresses(state: object) -> None:
-    """Turn bare URLs into links, outside of links and code."""
+    """Turn bare URLs into links, except inside links and code."""
     for block in state.tokens:  # type: ignore[attr-defined]
         if block.type == "inline" and "://" in block.content:
             block.children = _linked(block.children or [])
@@ -132,9 +137,10 @@ def _text(content: str) -> Token:
 
 
 def _with_tools(html: str) -> str:
-    """Add a language label and a copy button to code, and scrolling to wide tables.
+    """Add a language label and a copy button to code blocks, and let wide tables scroll.
 
-    Every `<pre>` and `<table>` here is ours, since HTML in the user's text is already escaped.
+    Every `<pre>` and `<table>` here comes from the renderer, since HTML in the user's text is
+    escaped.
     """
     html = _CODE.sub(_code_head, html).replace("</code></pre>", "</code></pre></div>")
     html = _TABLE.sub('<div class="prose__wide" tabindex="0"><table>', html)
@@ -156,7 +162,7 @@ _UNSAFE = re.compile(r"[^\w\- .,()（）]+")
 
 
 def quoted(text: str) -> str:
-    """Return the text as a block quotation with its markup escaped."""
+    """Return the text as a block quotation in Markdown."""
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines() or [""])
 
 
@@ -165,7 +171,7 @@ def one_line(text: str) -> str:
 
 
 def file_name(text: str, *, fallback: str) -> str:
-    """Return a file name valid on every system; letters of any script stay."""
+    """Return a file name that is valid on every system; letters of any script are kept."""
     kept = _UNSAFE.sub(" ", one_line(text)).strip(" .")
     return one_line(kept)[:60].strip(" .") or fallback
 
@@ -174,7 +180,7 @@ _INNER = str.maketrans({"「": "『", "」": "』", "“": "‘", "”": "’"})
 
 
 def inner(text: str) -> str:
-    """Use the quotation marks of a nested quotation: 「来自『小满』」, “from ‘Seville’”."""
+    """Replace quotation marks by nested ones: 「来自『小满』」, “from ‘Seville’”."""
     return text.translate(_INNER)
 
 
@@ -269,7 +275,7 @@ _BY_NAME = {name: _FAMILIES[key] for key, names in _LANGUAGES.items() for name i
 
 
 def colored(code: str, language: str) -> str:
-    """Return the code as escaped HTML, with highlighting if the language is known."""
+    """Return the code as escaped HTML, with syntax highlighting if the language is known."""
     family = _BY_NAME.get(language.casefold())
     return "".join(_parts(code, family)) if family is not None else escape(code)
 
@@ -285,7 +291,7 @@ def _parts(code: str, family: _Family) -> Iterator[str]:
 
 
 def _named(found: re.Match[str], family: _Family) -> tuple[str, str]:
-    """Return the kind of a token (empty for a plain word) and its text."""
+    """Return kind and text of a token; the kind of an ordinary word is empty."""
     groups = found.groupdict()
     word = groups.get("word")
     if groups.get("key"):

@@ -1,7 +1,7 @@
-"""Split text into terms for keyword search, the same way for stored texts and queries.
+"""Split text into terms for keyword search, in the same way for stored texts and queries.
 
-Stop words are chosen for questions and short statements. Some of them are also first names: "Where
-does Will work?", "An lives in Ghent".
+The stop words suit questions and short statements. Some of them are also first names, which are
+kept: "Where does Will work?", "An lives in Ghent".
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ _WORDS = re.compile(r"\b[A-Za-z]")
 
 
 def names_among_stop_words(text: str) -> frozenset[str]:
-    """Return the lower-case stop words used as names; none in Titles And Headlines."""
+    """Return, in lower case, those stop words that the text uses as names.
+
+    Return none if most words are capitalised, as in a headline.
+    """
     if not any(name in text for name in _NAMES):
         return frozenset()
     found = {
@@ -114,12 +117,12 @@ _local = threading.local()
 
 
 def terms(text: str) -> list[str]:
-    """Return the terms of a text, with repetitions, for the index or a query.
+    """Return the terms of a text for the search index or for a query, with repetitions.
 
     English words are stemmed. Ids, numbers and addresses are kept whole and also split into parts.
-    Chinese (traditional folded to simplified) gives words, words inside long words and character
-    pairs, so that different segmentations still match. Stop words are left out, unless the text
-    has nothing else or they are names.
+    Chinese text, converted to simplified characters, gives words, the words inside long words, and
+    pairs of characters, so that texts match even if they are segmented differently. Stop words are
+    left out, unless they are names or the text contains nothing else.
     """
     names = names_among_stop_words(text)
     found = [(term, stop and term not in names) for term, stop in _tokens(normalise(text))]
@@ -128,22 +131,22 @@ def terms(text: str) -> list[str]:
 
 
 def unusual(text: str) -> list[str]:
-    """Return terms that are rare in the language itself: names, ids, jargon.
+    """Return the terms of a text that are rare in its language, such as names, ids and jargon.
 
-    Another text with such a word is probably about the same subject. A word is rare if the token
-    encoding, which was learned from frequencies, has no single token for it.
+    Two texts that share such a word are probably about the same subject. A word counts as rare if
+    the token encoding, which was learned from word frequencies, needs several tokens for it.
     """
     written = dict.fromkeys(_written(normalise(text)))
     return [_term(word) for word in written if not _is_stop(word) and _is_unusual(word)]
 
 
 def words(text: str) -> list[str]:
-    """Split the text into words and separators; joining them restores the text."""
+    """Split the text into words and separators; joined, they give the text again."""
     return _cutter().cut(text)
 
 
 def normalise(text: str) -> str:
-    """Normalise spelling: width, case, traditional characters, 1,000 = 1000."""
+    """Unify the spelling: character width, case, simplified Chinese, and 1,000 as 1000."""
     text = unicodedata.normalize("NFKC", text).casefold()
     if _HAN_CHARACTER.search(text):
         text = _simplifier().convert(text)
@@ -151,12 +154,12 @@ def normalise(text: str) -> str:
 
 
 def simplified(text: str) -> str:
-    """Convert traditional to simplified characters, each on its own, so offsets stay valid."""
+    """Convert traditional to simplified Chinese characters one by one, so offsets stay valid."""
     return text.translate(_simplified_signs()).replace("妳", "你").replace("牠", "它")
 
 
 def language(text: str) -> Literal["zh", "en"]:
-    """Return "zh" if the text has at least as many Chinese characters as other words."""
+    """Return "zh" if the text has at least as many Chinese characters as other words, else "en"."""
     chinese = words = 0
     for han, word in _TOKEN.findall(text):
         chinese += len(han)
@@ -165,7 +168,7 @@ def language(text: str) -> Literal["zh", "en"]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each term and whether it is a stop word."""
+    """Yield each term, and whether it is a stop word."""
     for han, word in _TOKEN.findall(text):
         yield from _chinese(han) if han else _foreign(word)
 
@@ -239,7 +242,7 @@ def _chinese(run: str) -> Iterator[tuple[str, bool]]:
 
 
 def _pairs(run: str) -> Iterator[str]:
-    """Yield pairs of neighbouring characters, without stop words."""
+    """Yield the pairs of neighbouring characters that contain no stop word."""
     telling = "".join(" " if word in CHINESE_STOP_WORDS else word for word in _cutter().cut(run))
     for pair in map("".join, pairwise(telling)):
         if " " not in pair and not CHINESE_STOP_CHARACTERS.intersection(pair):
@@ -247,7 +250,7 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _trimmed(word: str) -> str:
-    """Remove pronouns and particles that the segmentation joins to unknown words (我养 -> 养)."""
+    """Remove pronouns and particles that were joined to an unknown word (我养 -> 养)."""
     if len(word) == 1 or _cutter().has_word(word):
         return word
     return word.strip("".join(CHINESE_STOP_CHARACTERS)) or word

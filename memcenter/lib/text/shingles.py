@@ -1,7 +1,7 @@
-"""Detect whether one text contains another, by overlapping pieces of the normalised texts.
+"""Detect whether one text contains another, by comparing overlapping pieces of both.
 
 Texts are normalised (NFKC, casefolded, letters and digits only) and cut into overlapping pieces of
-16 characters, or 6 if at least half of the text is Chinese. A shorter text is one piece.
+16 characters, or of 6 if at least half of the text is Chinese. A shorter text is one piece.
 """
 
 import re
@@ -35,7 +35,7 @@ def shingles(normalised: str, *, size: int) -> frozenset[str]:
 
 
 class Resemblance:
-    """Finds texts that contain at least half of the pieces of one of the given texts."""
+    """Checks whether a text contains at least half of the pieces of any one of given texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._needed: list[int] = []
@@ -67,7 +67,7 @@ class Resemblance:
 
 
 def title_without(title: str, texts: Iterable[str]) -> str:
-    """Return the title, or an empty string if it was taken from one of these texts."""
+    """Return the title, or an empty string if one of these texts contains it."""
     plain = normalise(title)
     if len(plain) < _TITLE_AT_LEAST:
         return title

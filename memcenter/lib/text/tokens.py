@@ -1,6 +1,6 @@
-"""Count and cut text in tokens of OpenAI's encoding o200k.
+"""Count tokens of a text, and cut it by tokens, in OpenAI's encoding o200k.
 
-Each line of `o200k_base.tiktoken.gz` is a token: its bytes in base64 and its rank.
+Each line of `o200k_base.tiktoken.gz` is one token: its bytes in base64, and its rank.
 """
 
 import base64
@@ -35,7 +35,7 @@ _WORDS = "|".join(
 
 @cache
 def _encoding() -> CoreBPE:
-    """Return the encoding. Loading takes half a second, so it happens at the first use."""
+    """Return the encoding. Loading takes half a second, so it is loaded at the first use."""
     pieces = {}
     with gzip.open(_PIECES, "rb") as lines:
         for line in lines:
@@ -59,7 +59,10 @@ def count(text: str) -> int:
 
 
 def truncate(text: str, *, limit: int) -> str:
-    """Return the longest beginning of `text` with at most `limit` tokens, in whole characters."""
+    """Return the longest beginning of `text` that has at most `limit` tokens.
+
+    A character is never split.
+    """
     if limit <= 0:
         return ""
     if len(text.encode("utf-8", "replace")) <= limit:  # a token is at least one byte
@@ -71,9 +74,10 @@ def truncate(text: str, *, limit: int) -> str:
 
 
 def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
-    """Split into pieces of at most `size` tokens that overlap by about `overlap` tokens.
+    """Split the text into pieces of at most `size` tokens that overlap by about `overlap` tokens.
 
-    Every character is in some piece. A character of more than `size` tokens is a piece of its own.
+    Every character is in some piece. A character with more than `size` tokens is a piece of its
+    own.
     """
     if not 0 <= overlap < size:
         raise ValueError("overlap must be at least 0 and smaller than size")
@@ -92,10 +96,11 @@ def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
 
 
 def _fitting_end(text: str, *, ends: list[int], start: int, first: int, limit: int) -> int:
-    """Return where a piece from `start` (in token `first`) must end to have `limit` tokens.
+    """Return the end of the longest piece from `start` that has at most `limit` tokens.
 
-    A piece may have more tokens than it had inside the whole text, so it is counted again and
-    shortened until it fits. Return `start` if not even one character fits.
+    `first` is the number of the token at `start`. A piece may have more tokens than the same
+    characters had within the whole text, so it is counted again and shortened until it fits. Return
+    `start` if not even one character fits.
     """
     last = min(first + limit, len(ends))
     while last > first:
@@ -108,7 +113,7 @@ def _fitting_end(text: str, *, ends: list[int], start: int, first: int, limit: i
 
 
 def _ends(text: str) -> list[int]:
-    """Return for each token the number of characters of `text` that are complete at its end."""
+    """Return for each token how many characters of `text` are complete where the token ends."""
     piece = _encoding().decode_single_token_bytes
     return list(accumulate(_characters_ended([piece(token) for token in _encode(text)])))
 
@@ -129,7 +134,7 @@ def _continuation_bytes(lead: int) -> int:
 
 
 def _whole_character(text: str, end: int) -> int:
-    """Move `end` out of a sequence that is shown as one character (é, 👨‍👩‍👧)."""
+    """Move `end` to the left, out of code points shown as one character (é, 👨‍👩‍👧)."""
     while 0 < end < len(text) and _joined(text[end - 1], text[end]):
         end -= 1
     return end

@@ -1,4 +1,4 @@
-"""Load word lists and patterns from TOML files beside the code that uses them."""
+"""Load word lists and patterns from TOML files stored beside the code that uses them."""
 
 import re
 import tomllib
@@ -9,21 +9,22 @@ _REFERENCE = re.compile(r"\{([a-z][a-z_.]*)\}")
 
 
 class WordTables:
-    """The files of one folder, by their names without `.toml`.
+    """The TOML files of one folder, each named without `.toml`.
 
-    The lines of a string are alternatives; the items of a list are concatenated.
+    In these files, the lines of a string are alternatives in a regular expression, and the items of
+    a list are concatenated.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def table(self, name: str) -> dict[str, Any]:
-        """Return the tables of a file."""
+        """Return all tables of a file."""
         found = tomllib.loads((self._folder / f"{name}.toml").read_text("utf-8"))
         return {key: _joined(value) for key, value in found.items()}
 
     def patterns(self, name: str, **more: str) -> dict[str, str]:
-        """Return the patterns of a file.
+        """Return the regular expressions of a file by name.
 
         `{word}` or `{table.word}` in a pattern is replaced by words of the file, by an earlier
         pattern, or by an entry of `more`.
@@ -35,7 +36,7 @@ class WordTables:
         return {key: known[key] for key in found["patterns"]}
 
     def rows(self, name: str) -> list[dict[str, str]]:
-        """Return the rows of a file, with references replaced by words."""
+        """Return the rows of a file, with each `{word}` replaced by words of the file."""
         found = self.table(name)
         return [{key: _filled(found, text) for key, text in row.items()} for row in found["rows"]]
 

@@ -1,6 +1,6 @@
-"""Diagnose an instance from outside: report each problem in plain words, with advice.
+"""Find out why an instance doesn't work: report each problem in plain words, with advice.
 
-The checks go from the bottom up. A check is skipped if it needs something that is broken.
+Basic checks come first. A check is skipped if it depends on something that doesn't work.
 """
 
 import errno
@@ -61,7 +61,7 @@ _PORTS_TRIED = 50
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check. Only a failed check has `advice`."""
+    """The result of one check. `advice` is set only if the check failed."""
 
     subject: str
     text: str
@@ -80,7 +80,7 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Run all checks and yield each finding at once."""
+    """Run all checks, and yield each result as soon as it is known."""
     path = Path(settings.DATA_DIR)
     folder, found = examine_folder(path)
     yield found
@@ -99,7 +99,7 @@ def examine() -> Iterator[Finding]:
 
 
 def examine_folder(path: Path) -> tuple[DataFolder | None, Finding]:
-    """Open the data folder as `up` does, and write a test file."""
+    """Open the data folder as the command `up` does, and write a test file there."""
     try:
         folder = DataFolder(path)
         with plain_errors(f"The data folder {folder.path} can't be used"):
@@ -112,7 +112,10 @@ def examine_folder(path: Path) -> tuple[DataFolder | None, Finding]:
 
 
 def _refuse_files_of_others(folder: DataFolder) -> None:
-    """Raise `PermissionError` if a file isn't ours, for example one created by root."""
+    """Raise `PermissionError` if we may not change some file in the data folder.
+
+    Such files were usually created by root.
+    """
     for place in (folder.path, folder.log):
         for entry in place.iterdir():
             # A running instance may have deleted it in the meantime.
@@ -141,7 +144,7 @@ def _advice_about_folder(path: Path, error: EmbeddedError) -> str:
 
 
 def examine_ledger(path: Path) -> Finding:
-    """Check that the ledger can be written, without creating its folder."""
+    """Check that the ledger's folder can be written to or created, without creating it."""
     existing = _existing(path)
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
         return Finding("ledger", f"{path}")
@@ -154,13 +157,13 @@ def examine_ledger(path: Path) -> Finding:
 
 
 def _existing(path: Path) -> Path:
-    """Return `path` or its nearest parent that exists and is visible to this user."""
+    """Return `path`, or its nearest parent folder that exists."""
     # Path.exists raises PermissionError before Python 3.14.
     return next(folder for folder in (path, *path.parents) if os.path.exists(folder))
 
 
 def examine_disk(path: Path) -> Finding:
-    """Check the free space of the data folder's disk and of the cluster's, if different."""
+    """Check that there is enough free space on the disks of the data folder and PostgreSQL."""
     places_used = {_existing(Path(os.path.realpath(folder))) for folder in (path, path / "pg")}
     where, free = min(
         ((folder, shutil.disk_usage(folder).free) for folder in places_used),
@@ -181,7 +184,7 @@ def _gigabytes(size: int) -> str:
 
 
 def examine_port(address: Address, folder: DataFolder | None) -> Finding:
-    """Check that the port is free, or used by the instance of this folder."""
+    """Check that the port is free, or is used by the instance of this data folder."""
     where = f"{address.host}:{address.port}"
     runs = folder is not None and _is_served(folder)
     try:
@@ -248,7 +251,7 @@ def _free_port_after(address: Address) -> int:
 
 
 def examine_embedded_databases(folder: DataFolder) -> Finding:
-    """Start both databases as `up` does, or use the running ones."""
+    """Check that both databases of the data folder start and answer."""
     try:
         with Instance(folder).borrowed():
             return Finding("databases", "PostgreSQL and Redis start and answer.")
@@ -275,7 +278,7 @@ def _advice_about_databases(folder: DataFolder, problem: str) -> str:
 
 
 def examine_own_databases() -> Finding:
-    """Query the databases of DATABASE_URL and REDIS_URL."""
+    """Check that the databases in DATABASE_URL and REDIS_URL answer."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -301,7 +304,7 @@ def examine_own_databases() -> Finding:
 
 
 def examine_chat_model() -> Finding:
-    """Send the model a short question in the format that the product uses."""
+    """Check that the chat model answers a short question with the requested JSON."""
     if not settings.MODEL_BASE_URL:
         return Finding("chat model", "none is set; the bundled reader is used.")
 

@@ -33,7 +33,10 @@ class Command(makemessages.Command):
 
 
 def said_by_services() -> Iterator[str]:
-    """Yield the error messages of all apps; those with inserted values can't be translated."""
+    """Yield the error messages that the services of all apps raise, for translation.
+
+    Messages with inserted values are left out, since they can't be translated.
+    """
     for app in _APPS:
         for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
             if not _FOR_PROGRAMS & set(path.relative_to(settings.BASE_DIR).parts):

@@ -1,4 +1,4 @@
-"""MCP over stdin and stdout, for agents that start their servers themselves."""
+"""An MCP server on stdin and stdout, for agents that start their own server process."""
 
 import sys
 from typing import Any
@@ -26,7 +26,10 @@ class Command(BaseCommand):
 
 
 def _valid_key(text: str) -> ApiKey:
-    """Look up the key again for each call, so that a revoked key stops working."""
+    """Return the API key with this text. Raise `Trouble` if it is no longer valid.
+
+    It is looked up for each call, so that a revoked key stops working at once.
+    """
     key = key_of(text)
     if key is None:
         raise Trouble("unauthenticated", "This API key is not valid any more.")

@@ -52,9 +52,9 @@ class Command(BaseCommand):
 
 @contextlib.contextmanager
 def _nothing_runs(data: Path) -> Iterator[None]:
-    """Raise `FolderBusy` while the supervisor runs.
+    """Make sure that no supervisor runs or starts during the block.
 
-    Programs that were started separately must be stopped by hand.
+    Raise `FolderBusy` if one is running. Programs started without it must be stopped by hand.
     """
     if not (data / "secrets.json").exists():
         yield
@@ -64,7 +64,10 @@ def _nothing_runs(data: Path) -> Iterator[None]:
 
 
 def _take_key(data: Path, key: str) -> str:
-    """Restore the secret key of the backup's sessions and hashes; return a message."""
+    """Restore the secret key that signs sessions and hashes; return a message about it.
+
+    If the key comes from a setting, write the backup's key to a file instead, and ask to set it.
+    """
     file = data / "secrets.json"
     if file.exists() and DataFolder(data).secrets.secret_key == settings.SECRET_KEY:
         folder = DataFolder(data)

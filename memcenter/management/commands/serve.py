@@ -80,7 +80,7 @@ class Command(BaseCommand):
 
 
 def _is_embedded(folder: DataFolder) -> bool:
-    """Return whether DATABASE_URL is that of the folder's own database."""
+    """Return whether DATABASE_URL is the URL of the data folder's own database."""
     if not env.text("REDIS_URL"):
         raise EmbeddedError("DATABASE_URL is set and REDIS_URL is not; set both or neither.")
     return env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
@@ -114,7 +114,7 @@ def _collect_static(folder: DataFolder) -> None:
 
 
 def _static_fingerprint() -> str:
-    """Return a hash that changes with our static files or the installed packages."""
+    """Return a hash that changes when our static files or installed packages change."""
     # The names of these folders contain the versions.
     files = sorted(Path(django.__file__).parents[1].glob("*.dist-info"))
     for folder in settings.STATICFILES_DIRS:

@@ -11,7 +11,7 @@ from ops.models import User
 
 
 class Command(BaseCommand):
-    """Replaces Django's command, which writes neither the audit log nor the ledger."""
+    """Replaces Django's command, which would write neither to the audit log nor to the ledger."""
 
     help = "Change the password of a login and end the sessions of the old one."
 
