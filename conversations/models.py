@@ -1,4 +1,4 @@
-"""Conversations, messages, turns, summaries, episodes and feedback."""
+"""The models of conversations, messages, turns, summaries, episodes and feedback."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -16,13 +16,14 @@ class ConversationKind(models.TextChoices):
 
 
 class Conversation(models.Model):
-    """A conversation of one person. `external_id` is the chat product's own id for it.
+    """A conversation of one person. `external_id` is the id that the chat product uses for it.
 
     `last_number` is the number of the newest message. It is incremented under the row lock, so
     numbers are ordered without gaps. `speakers` holds the speaker names of its messages, which
-    questions may use. Turns up to message `examined_through` were examined together, for facts that
-    need several turns. Messages up to `flushed_through` were flushed by a client before it dropped
-    them. `hidden_at` is set while the conversation is being forgotten.
+    questions may mention. `examined_through` and `flushed_through` are message numbers: turns up to
+    the first were examined together, to find facts that only several turns reveal; messages up to
+    the second were sent by a client before it dropped them from its own context. `hidden_at` is set
+    while the conversation is being forgotten.
     """
 
     personal_data = True
@@ -79,11 +80,11 @@ class Role(models.TextChoices):
 
 
 class Learning(models.TextChoices):
-    """Whether a message without a reply is learned from on its own.
+    """Whether memories are learned from a user message before it has a reply.
 
-    WITH_TURN: it is learned from only as part of its turn. WAITS: it is learned from before it
-    leaves the window or when the conversation goes quiet, unless a reply comes first. DONE: it was
-    learned from alone and is skipped in its turn.
+    WITH_TURN: the message is processed only together with its reply. WAITS: it is processed alone
+    if no reply comes before it leaves the window or the conversation becomes inactive. DONE: it was
+    processed alone and is skipped when its turn is processed.
     """
 
     WITH_TURN = ""
@@ -92,12 +93,12 @@ class Learning(models.TextChoices):
 
 
 class Withheld(models.TextChoices):
-    """Why a message is never learned from. Set when the message is recorded or its turn is
-    forgotten.
+    """The reason why nothing may be learned from a message.
 
-    MEMORY_OFF: long-term memory was off. ASKED: the person asked not to keep it. FORGOTTEN: the
-    other message of its turn was forgotten. MANY_PEOPLE: it was imported from a file about several
-    people, so the owner of its statements is unknown.
+    It is set when the message is recorded or its turn is forgotten. MEMORY_OFF: long-term memory
+    was off. ASKED: the person asked for the message not to be kept. FORGOTTEN: the other message of
+    its turn was forgotten. MANY_PEOPLE: it was imported from a file about several people, so it is
+    unknown whom its statements are about.
     """
 
     NO = ""
@@ -108,10 +109,12 @@ class Withheld(models.TextChoices):
 
 
 class ToldAs(models.TextChoices):
-    """When a message counts as told, for the comparison with the time of a forget.
+    """Which time of a message is compared with the time of a request to forget.
 
-    TO_US: told in a turn or the chat, at `recorded_at`. DATED: imported or flushed, and said at
-    `created_at`. UNDATED: imported or flushed without a time; counts as said before any forget.
+    Something that was forgotten may be learned again only from a message that is newer than the
+    request. TO_US: the message was received in a turn or the chat; its time is `recorded_at`.
+    DATED: it was imported or flushed; its time is `created_at`. UNDATED: it was imported or flushed
+    without a time; it counts as older than any request.
     """
 
     TO_US = ""
@@ -122,9 +125,10 @@ class ToldAs(models.TextChoices):
 class Message(models.Model):
     """One message. `created_at` is when it was said, `recorded_at` when it was recorded.
 
-    An answer that its reader `stopped` counts as complete; an answer that broke off isn't
-    `completed`. `learning` applies to a person's message without a reply. `withheld` and `told`
-    decide whether it may be learned from (`memories.learning.learnability`).
+    An answer that the person stopped (`stopped`) counts as complete; `completed` is False for an
+    answer that broke off. `learning` applies to a user message without a reply. `withheld` and
+    `told` decide whether memories may be learned from the message
+    (`memories.learning.learnability`).
     """
 
     personal_data = True
@@ -153,7 +157,7 @@ class Message(models.Model):
     told = models.CharField(
         max_length=7, choices=ToldAs, blank=True, default=ToldAs.TO_US, db_default=""
     )
-    # Positions of secrets that the reader found: start, end, start, end …
+    # Positions of secrets that the reader model found: start, end, start, end …
     secrets = ArrayField(models.PositiveIntegerField(), default=list, db_default=[], blank=True)
     token_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
@@ -191,10 +195,11 @@ class Message(models.Model):
 
 
 class Turn(models.Model):
-    """A user message with its completed reply: the source of memories and episodes.
+    """A user message with its completed reply. Memories and episodes are made from turns.
 
-    `labels` are copied to the memories learned from it: agent_id, app_id, run_id, metadata,
-    valid_until, occurred_at. The label `call` identifies turns that were sent in one request.
+    `labels` are copied to the memories learned from the turn: agent_id, app_id, run_id, metadata,
+    valid_until, occurred_at. The label `call` is the same for all turns that were sent in one
+    request.
     """
 
     personal_data = True
@@ -234,10 +239,10 @@ class Turn(models.Model):
 
 
 class Summary(models.Model):
-    """One version of the rolling summary of a conversation. It covers the messages up to
-    `through_number`.
+    """One version of the rolling summary of a conversation.
 
-    The newest visible version is current; older versions stay readable.
+    It covers the messages up to `through_number`. The newest visible version is the current one;
+    older versions are kept.
     """
 
     personal_data = True
@@ -277,7 +282,10 @@ class Summary(models.Model):
 
 
 class Episode(models.Model):
-    """A turn indexed by a vector, for recall by meaning. Its text is the text of the turn."""
+    """A turn that is indexed by a vector, so that it can be found by meaning.
+
+    The indexed text is the text of the turn.
+    """
 
     personal_data = True
     words = ()
@@ -310,9 +318,7 @@ class Rating(models.TextChoices):
 
 
 class Feedback(models.Model):
-    """A person's rating of one message. Each message has at most one row, which is changed in
-    place.
-    """
+    """A person's rating of one message. A new rating replaces the previous one in the same row."""
 
     personal_data = True
     words = ("comment",)

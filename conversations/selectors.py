@@ -1,4 +1,4 @@
-"""Read queries on conversations. Functions in this module never write."""
+"""Read-only queries for conversations, messages, turns, summaries and episodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ops.models import User
 
 @dataclass(frozen=True)
 class Window:
-    """The most recent completed messages that fit the budget, oldest first."""
+    """The newest completed messages that fit the token budget, oldest first."""
 
     messages: tuple[Message, ...]
     tokens: int
@@ -38,10 +38,11 @@ def messages_of(user: User, conversation: Conversation) -> QuerySet[Message]:
 
 
 def message_of(user: User, reference: str, *, conversation: Conversation | None = None) -> Message:
-    """Return a message by our id, or by the client's own id.
+    """Return the message with this id, which is our id or the client's own id.
 
     A client's ids are unique within one conversation only: `conversation` is required if two
-    conversations use the same id. Raises `NotFound`, and `Invalid` if `conversation` is missing.
+    conversations use the same id. Raise `NotFound` if there is no such message, and `Invalid` if
+    `conversation` is required but missing.
     """
     column = "public_id" if reference.startswith("msg_") else "external_id"
     rows = Message.objects.filter(user=user, **{column: reference})
@@ -57,7 +58,8 @@ def message_of(user: User, reference: str, *, conversation: Conversation | None 
 
 
 def window_of(user: User, conversation: Conversation) -> Window:
-    """Return the newest messages, at most `WINDOW_MESSAGES` messages and `WINDOW_TOKENS` tokens.
+    """Return the newest completed messages: at most `WINDOW_MESSAGES`, with at most `WINDOW_TOKENS`
+    tokens.
 
     The newest message is always included.
     """
@@ -97,9 +99,10 @@ SELECT edge.public_id FROM edge
 
 
 def compacted_before(user: User, conversation: Conversation) -> str:
-    """Return the id of the first message of the window, as defined by `window_of`.
+    """Return the id of the window's first message if a summary covers earlier messages; otherwise
+    "".
 
-    Return "" if no earlier message was summarized.
+    The window is defined by `window_of`.
     """
     of = [conversation.pk, user.pk]
     values = [*of, settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS, *of]
@@ -115,7 +118,7 @@ def conversation_by(user: User, pk: int) -> Conversation | None:
 def completed_between(
     user: User, conversation: Conversation, *, after: int, before: int, most: int
 ) -> list[Message]:
-    """Return completed messages with `after` < number < `before`, oldest first."""
+    """Return at most `most` completed messages with `after` < number < `before`, oldest first."""
     return _read(
         Message,
         "conversation_id = %s AND user_id = %s AND completed AND hidden_at IS NULL"
@@ -133,14 +136,14 @@ def summary_of(user: User, conversation: Conversation) -> Summary | None:
 def _read(
     model: type[statements.Row], where: str, values: Sequence[object]
 ) -> list[statements.Row]:
-    """Read rows with one raw statement; the ORM's overhead would exceed the query time."""
+    """Return rows read by one raw SQL statement; the ORM's overhead would exceed the query time."""
     columns, table = statements.columns(model, "m"), model._meta.db_table
     found = statements.rows(f"SELECT {columns} FROM {table} m WHERE {where}", values)
     return [statements.instance(model, one) for one in found]
 
 
 def summaries_of(user: User, conversation: Conversation) -> QuerySet[Summary]:
-    """Return all versions, the current one first."""
+    """Return all versions of the conversation's summary, the current one first."""
     return Summary.objects.filter(user=user, conversation=conversation).order_by("-version")
 
 
@@ -153,9 +156,10 @@ def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:
 
 
 def whole_turns(user: User, where: Sql) -> list[Turn]:
-    """Return turns with both messages and their conversation, in one statement.
+    """Return turns with both messages and their conversation, read by a single SQL statement.
 
-    The condition may use the aliases `t`, `q`, `a` and `c` (turn, question, answer, conversation).
+    The condition `where` may use the aliases `t`, `q`, `a` and `c` (turn, question, answer,
+    conversation).
     """
     found = statements.rows(
         f"SELECT {_whole_turn_columns()} FROM conversations_turn t"
@@ -169,7 +173,10 @@ def whole_turns(user: User, where: Sql) -> list[Turn]:
 
 
 def teaching_turns(user: User, where: Sql) -> list[Turn]:
-    """Return turns like `whole_turns`, but only if neither message is withheld from learning."""
+    """Return the turns from which memories may be learned: neither message is withheld.
+
+    The arguments are those of `whole_turns`.
+    """
     teaches = "q.withheld = '' AND a.withheld = ''"
     return whole_turns(user, Sql(f"{teaches} AND {where.text}", where.values))
 
@@ -191,7 +198,7 @@ def _whole_turn(values: Sequence[object]) -> Turn:
 def _split_row(
     model: type[statements.Row], values: Sequence[object]
 ) -> tuple[statements.Row, Sequence[object]]:
-    """Build a row from the first values; also return the remaining values."""
+    """Build a model instance from the first values; also return the remaining values."""
     width = statements.width(model)
     return statements.instance(model, values[:width]), values[width:]
 
@@ -209,6 +216,6 @@ SPEAKERS = (
 
 
 def speakers_of(user: User) -> tuple[str, ...]:
-    """Return the speaker names of this person's messages, which questions may use."""
+    """Return the speaker names in this person's conversations, which questions may mention."""
     rows = statements.rows(f"SELECT {SPEAKERS} FROM ops_user u WHERE u.id = %s", [user.pk])
     return tuple(sorted(name for (named,) in rows for name in named))

@@ -1,4 +1,6 @@
-"""Export, import and erase this app's personal data, and render conversations as readable pages."""
+"""Export, import and erase this app's personal data; render conversations as pages for the
+export.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ TOO_LONG = gettext_noop("the text is longer than is allowed here")
 
 @dataclass(frozen=True)
 class ConversationRows(Rows):
-    """Conversations. A row with a known client id maps to the existing conversation."""
+    """Exports and imports conversations. A row whose client id is known means the existing
+    conversation.
+    """
 
     def prepare(self, loading: Loading, row: Conversation, given: Mapping[str, Any]) -> None:
         check_client_id(row.external_id)
@@ -59,10 +63,12 @@ class ConversationRows(Rows):
 
 @dataclass(frozen=True)
 class MessageRows(Rows):
-    """Messages. New messages of an existing conversation are appended at its end.
+    """Exports and imports messages. New messages of an existing conversation are appended at its
+    end.
 
-    Files without ids number their messages, so two files may use the same id for different texts.
-    Such a message gets a new id instead of counting as a repetition.
+    If a file has no message ids, its messages are numbered, so two files may use the same id for
+    different texts. Such a message gets a new id; it isn't treated as a message that already
+    exists.
     """
 
     def prepare(self, loading: Loading, row: Message, given: Mapping[str, Any]) -> None:
@@ -101,7 +107,7 @@ class MessageRows(Rows):
         return last[conversation]
 
     def finished(self, loading: Loading) -> None:
-        """Update the counters and titles of the conversations to match their messages."""
+        """Update the counters of the changed conversations to match their messages."""
         last = loading.state.get("last_number", {})
         for pk in loading.state.pop("touched", ()):
             conversation = Conversation.everything.get(pk=pk)
@@ -116,7 +122,9 @@ class MessageRows(Rows):
 
 @dataclass(frozen=True)
 class SummaryRows(Rows):
-    """Summaries. Older export files may contain secrets, which are masked on import."""
+    """Exports and imports summaries. Secrets, which older export files may contain, are masked on
+    import.
+    """
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         row.text = masking.masked(row.text)
@@ -124,7 +132,7 @@ class SummaryRows(Rows):
 
 @dataclass(frozen=True)
 class EpisodeRows(Rows):
-    """Episodes. Secrets are masked in the exported texts; the stored messages stay unchanged."""
+    """Exports and imports episodes. Secrets in the exported texts are masked."""
 
     def _out(self, rows: QuerySet[Any]) -> Iterator[Mapping[str, Any]]:
         for row in super()._out(rows):
@@ -150,7 +158,7 @@ def check_client_id(value: str | None) -> None:
 
 
 def _give_new_ids(rows: list[Any]) -> None:
-    """Give each message whose id belongs to another text a new, deterministic id."""
+    """Give a new, deterministic id to each message whose id is already used for another text."""
     wanted = {"external_id__in": [row.external_id for row in rows if row.external_id]}
     there = Message.everything.filter(
         conversation__in={row.conversation_id for row in rows}, **wanted
@@ -220,7 +228,9 @@ register(
 
 @reads_well
 def conversation_pages(user: User, conversation: int | None) -> Iterator[Page]:
-    """Yield one page for each conversation, named by its day and title."""
+    """Yield one page per conversation for the export. Its file name contains the day and the
+    title.
+    """
     zone = ZoneInfo(users.settings_of(user).timezone)
     rows = Conversation.objects.filter(user=user)
     if conversation is not None:

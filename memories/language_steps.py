@@ -1,4 +1,8 @@
-"""Select the implementation of each language step from the settings, and load the models early."""
+"""Select the implementation of each language step (extraction, arbitration, …) from the settings.
+
+The bundled models run in this process; a chat model can be configured instead. The module can also
+load the bundled models in advance.
+"""
 
 import gc
 from functools import cache
@@ -86,15 +90,17 @@ def consolidator() -> Consolidator:
 
 
 def phraser() -> ModelPhraser | None:
-    """Return the step that words the portrait; None without a model, so that own words are
-    shown.
+    """Return the step that writes phrases for the portrait page; None if no chat model is
+    configured.
+
+    Without phrases the portrait shows the user's own words.
     """
     return ModelPhraser(_asker(), reader=pair_reader()) if _by_model() else None
 
 
 @cache
 def bundled_extractor() -> BundledExtractor:
-    """Return the extractor with the learned reader, which is loaded when it reads the first
+    """Return the extractor that uses the bundled reader model, which is loaded with the first
     message.
     """
     return BundledExtractor(reader())
@@ -102,17 +108,19 @@ def bundled_extractor() -> BundledExtractor:
 
 @cache
 def bundled_arbiter() -> BundledArbiter:
-    """Return the arbiter that needs no network."""
+    """Return the arbiter that runs in this process and needs no network."""
     return BundledArbiter(pair_reader())
 
 
 def quick_arbiter() -> BundledArbiter:
-    """Return the bundled arbiter with a low limit of pairs, for calls whose caller waits."""
+    """Return the bundled arbiter with a low limit of comparisons, for calls whose caller is
+    waiting.
+    """
     return BundledArbiter(pair_reader(), most_pairs=_MOST_PAIRS_AT_ONCE)
 
 
 def pair_reader() -> PairReader:
-    """Return the model that compares two texts. It is loaded on first use."""
+    """Return the bundled model that compares two texts. It is loaded on first use."""
     return reader()
 
 
@@ -131,7 +139,7 @@ def _by_model() -> bool:
 
 
 def endpoint() -> Endpoint:
-    """Return the model's endpoint from the settings."""
+    """Return the configured endpoint of the chat model."""
     return Endpoint(
         base_url=settings.MODEL_BASE_URL,
         model=settings.MODEL_NAME,
@@ -147,8 +155,9 @@ def _asker() -> Asker:
 
 @cache
 def chat_model(endpoint: Endpoint) -> OpenAICompatibleModel:
-    """Return the endpoint's model. It is shared per process, to keep connections and health
-    state.
+    """Return the chat model at this endpoint.
+
+    It is shared within the process, to keep its connections and its health state.
     """
     return OpenAICompatibleModel(endpoint)
 
@@ -164,8 +173,8 @@ _SAMPLE = (
 def preload() -> None:
     """Load all bundled models, so that processes forked from this one share their memory.
 
-    Opens no connection and starts no thread. Does nothing in a fork of a process that has called
-    it.
+    Opens no connection and starts no thread. In a fork of a process that has called it, it does
+    nothing.
     """
     user, assistant = (Said(text, timezone.now()) for text in _SAMPLE)
     bundled_extractor().extract(TurnText(user, assistant))

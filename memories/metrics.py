@@ -1,4 +1,6 @@
-"""The amount of stored data, for a user or for all users, and the speed of recalls."""
+"""Figures about the amount of stored data and the speed of recalls, for one user or for all
+users.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,10 @@ def figures_of(user: User | None) -> dict[str, Any]:
 
 
 def cache_hit_rate() -> float:
-    """Return the share of memory-related pages that PostgreSQL read from its cache.
+    """Return the share of pages of memory tables that PostgreSQL found in its cache.
 
-    The figure covers all users, since PostgreSQL's statistics were reset. It is 1 before any read.
+    It covers all users, since PostgreSQL's statistics were last reset; it is 1 before any page was
+    read.
     """
     [(hits, misses)] = statements.rows(_PAGES, [[model._meta.db_table for model in _RECALLED]])
     return share(int(hits), int(misses))
@@ -62,7 +65,7 @@ def _counted(rows: Any, column: str) -> dict[str, int]:
 
 
 def _bytes(model: type[Model], user: User | None) -> int:
-    """Return the bytes that the rows take in their tables, without indexes."""
+    """Return the number of bytes that the rows take in their table, without indexes."""
     table = connection.ops.quote_name(model._meta.db_table)
     condition, values = ("", []) if user is None else ("WHERE user_id = %s", [user.pk])
     with connection.cursor() as cursor:

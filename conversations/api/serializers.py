@@ -78,7 +78,9 @@ class UtteranceInput(serializers.Serializer[Any]):
     }
 )
 class Utterance(serializers.Field[Any, Any, Any, Any]):
-    """The words of one speaker: a text, or an object with the text, its time and its speaker."""
+    """One message in a request: either a string, or an object with the text, its time and its
+    speaker.
+    """
 
     _inside = UtteranceInput()
 

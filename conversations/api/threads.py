@@ -1,4 +1,7 @@
-"""Find, rename, forget or clear the conversation of a request, stored or temporary."""
+"""Find, rename, forget or clear the conversation that a request names.
+
+The conversation may be stored in the database or temporary (in Redis only).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,9 @@ Thread = Conversation | TemporaryConversation
 
 
 def thread_of(call: Call, reference: str) -> Thread:
-    """Return the conversation with this id. Raise `NotFound` if there is none."""
+    """Return the stored or temporary conversation with this id. Raise `NotFound` if there is
+    none.
+    """
     if call.user.pk is not None:
         try:
             return conversation_names.resolve(user=call.user, reference=reference)
@@ -35,10 +40,11 @@ def thread_of(call: Call, reference: str) -> Thread:
 
 
 def message_of(call: Call, reference: str) -> Message:
-    """Return the message with this id, which is our id or the client's id.
+    """Return the message with this id, which may be our id or the client's id.
 
-    If the request names a `conversation_id`, search only there. Raise `NotFound`, and `Invalid` if
-    several conversations use the id and the request names none.
+    If the request has a `conversation_id`, search only that conversation. Raise `NotFound` if there
+    is no such message, and `Invalid` if messages of several conversations have this id and the
+    request has no `conversation_id`.
     """
     named = call.data.get("conversation_id")
     thread = conversation_names.resolve(user=call.user, reference=named) if named else None
@@ -56,10 +62,10 @@ def kept(call: Call, reference: str) -> Conversation:
 
 
 def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: bool) -> Thread:
-    """Return the conversation, and create it if the client's id is new.
+    """Return the conversation with this id, and create it if the id is a new id of the client.
 
-    `brief` requests a temporary conversation. Raise `Conflict` if the conversation is stored but
-    `brief` is set, or if it has another kind.
+    `brief` requests a temporary conversation. Raise `Conflict` if `brief` is set but the
+    conversation with this id is stored, or if its kind isn't `kind`.
     """
     try:
         found = thread_of(call, reference)
@@ -82,7 +88,9 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
 
 
 def unless_temporary(asked: Asked) -> str:
-    """Return how to treat an unknown user: a temporary conversation creates no user."""
+    """Return how the endpoint treats an unknown user: create the user, unless the request is for a
+    temporary conversation.
+    """
     if asked.data.get("temporary"):
         return PRETEND
     reference = asked.ids.get("conversation_id") or asked.data.get("conversation_id")
@@ -113,7 +121,7 @@ def forget_message(call: Call, reference: str) -> Response:
 
 
 def clear(call: Call, reference: str) -> Response:
-    """Forget all messages of a conversation and keep the empty conversation."""
+    """Forget all messages of a conversation, but keep the conversation itself."""
     return _forget_or_clear(call, reference, message_forgets.clear_conversation, messages_only=True)
 
 
@@ -138,8 +146,10 @@ def accepted(operation: Operation) -> Response:
 
 
 def as_kept(thread: Thread, answer: Mapping[str, Any], *, status: int = 200) -> Response:
-    """Return the response to a write. Responses for temporary conversations aren't stored for
-    retries.
+    """Return the response to a write.
+
+    For a temporary conversation the response isn't stored for retries with the same idempotency
+    key.
     """
     kind = UnstoredResponse if isinstance(thread, TemporaryConversation) else Response
     return kind(answer, status=status)

@@ -1,6 +1,6 @@
 """Endpoints for conversations, turns, messages and ratings.
 
-`POST /turns` is the only write that a chat backend needs.
+A chat backend needs only one of these writes: `POST /turns`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ConversationsView(MemcenterView):
         return threads.as_kept(made, _shown_conversation(made, user=call.user), status=201)
 
     def _named(self, call: Call, reference: str, *, brief: bool) -> Response:
-        """Return the conversation with the client's id; create it if it doesn't exist."""
+        """Return the conversation that has the client's id, and create it if it doesn't exist."""
         thread = thread_for_writing(call, reference, kind=call.data.get("kind"), brief=brief)
         title, is_new = call.data.get("title", ""), not (thread.message_count or thread.title)
         if title and is_new:
@@ -295,7 +295,7 @@ def _shown_conversation(row: Conversation | TemporaryConversation, *, user: User
 def _shown_message(
     row: Message | TemporaryMessage, thread: Thread, *, in_window: bool
 ) -> dict[str, Any]:
-    rated = getattr(row, "feedback", None)  # without a rating, access raises AttributeError
+    rated = getattr(row, "feedback", None)  # without a rating, plain access raises AttributeError
     return {
         "id": row.public_id,
         "external_id": row.external_id,

@@ -1,4 +1,6 @@
-"""Endpoints for the memory block of a prompt and for the state of one conversation."""
+"""Endpoints that return the memory block for a prompt, and the summary and episodes of a
+conversation.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ from ops.accounts import users
 
 
 def _prepared(call: Call, field: str) -> PreparedQuery:
-    """Analyse the question. Names in it weigh more if a speaker has that name."""
+    """Return the analysed question for the search.
+
+    A name in the question gets more weight if one of the person's speakers has that name.
+    """
     text = call.data[field]
     if call.user.pk is None:
         return search.prepare_query(text)
@@ -64,8 +69,9 @@ class ContextView(MemcenterView):
 
 
 def _thread(call: Call) -> Thread | None:
-    """Return the conversation, or None if the client's id is unknown; only recording a turn creates
-    it.
+    """Return the conversation of the request, or None if the client's id is unknown.
+
+    Asking for a context never creates a conversation; only recording a turn does.
     """
     reference = call.data.get("conversation_id")
     if reference is None:

@@ -1,4 +1,5 @@
-"""The memory block of a prompt: recall, selection within the token budget, and rendering.
+"""The memory block: the remembered text that is put into a model's prompt.
 
-`context` reads the database; `assembly` and `control_tokens` take plain values.
+These modules recall items, select those that fit the token budget, and render them as text.
+`context` reads the database; `assembly` and `control_tokens` work on plain values only.
 """

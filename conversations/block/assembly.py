@@ -1,4 +1,6 @@
-"""Assemble the memory block of a prompt: selection, order, token budget and fixed sentences."""
+"""Turn recalled items into the text of the memory block, in a fixed order and within a token
+budget.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -129,10 +131,12 @@ _GAP = 1  # tokens of the empty line between sections
 
 @dataclass(frozen=True)
 class BlockItem:
-    """A recalled item. `reply` is the assistant's part of an episode; `role` is for messages.
+    """A recalled item that may appear in the memory block.
 
-    `relevance` is compared with the floor; None means that the item is always included. `score` and
-    `importance` determine the order. A `doubted` item awaits the person's review and is marked so.
+    `reply` is the assistant's part of an episode; `role` is used only for messages. Items whose
+    `relevance` is below the floor are left out; None means that the item is always included.
+    `score` and `importance` determine the order. A `doubted` item still awaits the person's review
+    and is labelled so in the block.
     """
 
     type: str  # memory | file | note | summary | episode | message
@@ -152,10 +156,11 @@ class BlockItem:
 
 @dataclass(frozen=True)
 class Recalled:
-    """The candidates for the block.
+    """All recalled items from which the memory block is selected.
 
-    `user`, `soul` and `tools` are the lines of the persona layers. Layers, files and the window
-    keep the given order; the window is oldest first.
+    `user`, `soul` and `tools` are the lines of the files USER.md, SOUL.md and TOOLS.md (the persona
+    layers). Layers, files and the window keep the given order; the window lists its messages oldest
+    first.
     """
 
     constraints: Sequence[BlockItem] = ()
@@ -172,10 +177,10 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of the block.
+    """The limits of the memory block.
 
-    `top_k` limits the preferences and memories that aren't always included. `shares` are percent of
-    the budget.
+    `top_k` is the maximum number of preferences and memories with a relevance; items that are
+    always included don't count. `shares` are percentages of the token budget.
     """
 
     budget: int = 1_500
@@ -204,11 +209,12 @@ EMPTY = Block("", 0)
 
 
 def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str = "en") -> Block:
-    """Return the block of at most `limits.budget` tokens; empty if nothing was recalled or fits.
+    """Return the memory block, which has at most `limits.budget` tokens.
 
-    The tokens left by the fixed sentences and the layers are split by `limits.shares`; a section
-    passes unused tokens to the sections below it. Layers share theirs evenly. Items that don't fit
-    are cut from the bottom of their section; if not even the first item fits, it is shortened. The
+    The block is empty if nothing was recalled or nothing fits. Tokens not needed for the fixed
+    sentences and the persona layers are divided according to `limits.shares`; a section passes
+    unused tokens on to the sections below it. All layers get equal shares. Items that don't fit are
+    dropped from the end of their section; if not even the first item fits, it is shortened. The
     same input always gives the same text.
     """
     limits, words = limits or Limits(), words_for(language)
@@ -234,7 +240,9 @@ def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str 
 
 
 def _chosen(recalled: Recalled, *, limits: Limits) -> dict[str, list[BlockItem]]:
-    """Return the ordered items above the floor, within the limits."""
+    """Return the items of each section, in order: only those above the relevance floor and within
+    the limits.
+    """
     preferences, memories = (
         [item for item in items if _passes(item, floor=limits.relevance_floor)]
         for items in (recalled.preferences, recalled.memories)
@@ -290,7 +298,9 @@ def _marks(item: BlockItem) -> set[str]:
 
 
 def _section(name: str, items: Sequence[BlockItem], *, limit: int, words: Words) -> Section | None:
-    """Return a section with the first items that fit, or with a shortened first item."""
+    """Return a section with as many of the first items as fit; if none fits, shorten the first
+    one.
+    """
     items = (
         [_shortened(item, limit=_LONGEST[name]) for item in items] if name in _LONGEST else items
     )
@@ -303,7 +313,9 @@ def _section(name: str, items: Sequence[BlockItem], *, limit: int, words: Words)
 
 
 def _largest_fitting(highest: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number up to `highest` that fits, or 0. Uses bisection."""
+    """Return the largest number up to `highest` for which `fits` is true, or 0; found by
+    bisection.
+    """
     low = 0
     while low < highest:
         middle = (low + highest + 1) // 2
@@ -322,7 +334,7 @@ def _cut_to_fit(name: str, item: BlockItem, *, limit: int, words: Words) -> Sect
 
 
 def _shortened(item: BlockItem, *, limit: int) -> BlockItem:
-    """Shorten the text and an episode's reply to `limit` tokens in total."""
+    """Return the item with its text and reply shortened to `limit` tokens in total."""
     text, reply = item.text, item.reply
     if tokens.count(text) + tokens.count(reply) <= limit:
         return item
@@ -359,7 +371,10 @@ def _render(name: str, items: Sequence[BlockItem], *, words: Words) -> str:
 
 
 def _by_kind(items: Sequence[BlockItem], *, words: Words) -> list[str]:
-    """Group items by kind. Groups are ordered by their best item; items keep the given order."""
+    """Return the lines of the items, grouped by kind.
+
+    Groups are ordered by their first item; within a group the items keep the given order.
+    """
     groups: dict[str, list[str]] = {}
     for item in items:
         kind = words.kinds.get(item.kind) or words.kinds[""]
@@ -386,7 +401,7 @@ def _framed(sections: Sequence[Section], *, words: Words) -> str:
 
 @cache
 def _frame_tokens(language: str) -> int:
-    """Return the number of tokens of the fixed sentences."""
+    """Return the number of tokens of the block's fixed sentences."""
     return tokens.count(_framed([], words=words_for(language)))
 
 
@@ -397,9 +412,9 @@ def _fit_budget(
     budget: int,
     words: Words,
 ) -> Block:
-    """Cut sections from the bottom until the finished text fits the budget.
+    """Return the block; shorten or drop its last sections until the finished text fits the budget.
 
-    Count the finished text, since a token may span lines.
+    The tokens of the finished text are counted, since a token may span two lines.
     """
     while sections:
         text = _framed(sections, words=words)

@@ -1,4 +1,9 @@
-"""Build the memory block of a prompt, also for a temporary conversation or as a preview."""
+"""Build the memory block for a message: recall the items, assemble the block and record a trace.
+
+A trace is a row that lists what was recalled for a message, so that the person can inspect it
+later. The module also builds blocks for temporary conversations and for a preview, both without a
+trace.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +51,9 @@ class WindowMessage:
 
 @dataclass(frozen=True)
 class Item:
-    """A recalled item; `rank` counts from 1 in the order of the block."""
+    """A recalled item, whether or not it fitted in the block. `rank` counts from 1 in the order of
+    the block.
+    """
 
     type: str
     id: str
@@ -59,9 +66,11 @@ class Item:
 
 @dataclass
 class Gathered:
-    """The results of each stage before assembly; `missed` holds the nearest memories below the cut.
+    """Everything that was recalled for a message, before the block is assembled.
 
-    Persona layers and notes are in `noted`.
+    `missed` holds the nearest memories below the cut-off. `noted` holds the persona layers (lines
+    of USER.md, SOUL.md and TOOLS.md) and recent daily notes. `stages` holds the time that each
+    stage took.
     """
 
     memories: Sequence[RecalledMemory] = ()
@@ -108,13 +117,14 @@ def build(
     wanted: Wanted | None = None,
     own: UserSettings | None = None,
 ) -> Context:
-    """Recall for one message, assemble the block within its token budget and record a trace.
+    """Recall items for one message, assemble the memory block from them and record a trace.
 
-    The block contains the notes of today and yesterday, newest first, and the persona layers. In a
-    group conversation no item of the user scope is recalled. A layer that is switched off
-    contributes nothing. The same state and message give the same block. For a temporary
-    conversation nothing is written, not even a trace or an access count. `own` holds the person's
-    settings if the request has already read them. Raise `Invalid`.
+    The block also contains the daily notes of today and yesterday, newest first, and the persona
+    layers. In a group conversation only items of that conversation are recalled. Items of a memory
+    layer that the person has switched off are left out. The same state and message give the same
+    block. For a temporary conversation nothing is written, not even a trace or an access count.
+    `own` holds the person's settings if the request has already read them. Raise `Invalid` if
+    `wanted` contains an invalid value.
     """
     started = time.perf_counter()
     wanted = wanted or Wanted()
@@ -170,9 +180,10 @@ def preview(
     conversation: Conversation,
     own: UserSettings | None = None,
 ) -> Context:
-    """Return the result of `build` without recording a trace or counting a use.
+    """Return the same result as `build`, without recording a trace or counting the memories as
+    used.
 
-    It also contains a few memories just below the cut. `own` is as in `build`.
+    The result also contains a few memories just below the cut-off. `own` is as in `build`.
     """
     wanted = Wanted(misses=PREVIEW_MISSES, is_traced=False)
     return build(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
@@ -185,7 +196,8 @@ def _build_temporary(
     wanted: Wanted,
     own: UserSettings | None,
 ) -> Context:
-    """Build the block as without a conversation, with the window of the temporary one.
+    """Build the block without a stored conversation, and add the latest messages of the temporary
+    one.
 
     The block of an unknown person is empty.
     """
@@ -269,7 +281,7 @@ def _gather(
 
 
 class _Timer:
-    """Measure the time of one stage; the caller sets `count`."""
+    """Measures how long one stage of the recall takes; the caller sets `count`."""
 
     def __init__(self, name: str, stages: list[Stage]) -> None:
         self.name, self.stages, self.count = name, stages, 0
@@ -355,7 +367,9 @@ def _episode_item(one: RecalledEpisode) -> BlockItem:
 
 
 def _items(found: Gathered, block: assembly.Block) -> list[Item]:
-    """Return the items in the order of the block, followed by recalled items that didn't fit."""
+    """Return the items in the order of the block, followed by the recalled items that aren't
+    in it.
+    """
     order = {
         public_id: place
         for place, public_id in enumerate(

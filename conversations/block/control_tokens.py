@@ -1,4 +1,4 @@
-"""Neutralise recalled text that a model would read as part of the prompt's own structure.
+"""Neutralise parts of recalled text that a model could read as structure of the prompt.
 
 Stored text may carry an attack: tags that close the memory block, control tokens of chat templates
 (`<|im_start|>`, `[INST]`, `<<SYS>>`, `</s>`, `### System:`), speaker names at the beginning of a
@@ -88,7 +88,9 @@ _Found = list[tuple[tuple[int, int], str]]
 
 
 def neutral(text: str) -> str:
-    """Return the text on one line, without any prompt structure."""
+    """Return the text on one line, with everything removed that a model could read as prompt
+    structure.
+    """
     text = _HIDDEN.sub("", text)
     if _OPENERS.search(text):
         # Run twice, since a tag may contain a token in square brackets.
@@ -98,7 +100,7 @@ def neutral(text: str) -> str:
 
 
 def _without_joiners(text: str) -> str:
-    """Remove joiners that no letter or emoji needs, and combining marks on brackets."""
+    """Remove joiners that no letter or emoji needs, and combining marks that follow brackets."""
     if text.isascii():
         return text
     text = _JOINERS.sub("", text)
@@ -108,7 +110,7 @@ def _without_joiners(text: str) -> str:
 
 
 def _without_tokens(text: str) -> str:
-    """Replace the brackets of tags and control tokens by round brackets."""
+    """Replace the brackets of tags and control tokens with round brackets."""
     found: _Found = []
     for one in _TOKEN.finditer(_folded(text)):
         name = str(one.lastgroup)
@@ -125,12 +127,14 @@ def _is_title(brackets: str, inner: str) -> bool:
 
 
 def _plain(inner: str) -> str:
-    """Return the bracketed text without pipes, and with our block's name made harmless."""
+    """Return the bracketed text without pipes; "memory_block" loses its underscore."""
     return re.sub(r"(?i)memory_+block", "memory block", inner).strip("| ")
 
 
 def _without_role(line: str) -> str:
-    """Remove a speaker name at the beginning, and headings that name a role."""
+    """Put a speaker name at the beginning of the line in round brackets, and headings that name a
+    role too.
+    """
     folded = _folded(line)
     found: _Found = [(one.span(), f"({one['role']})") for one in _HEADING.finditer(folded)]
     role = _ROLE.match(folded)
@@ -148,7 +152,11 @@ def _replaced(text: str, found: _Found) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return the text with look-alikes replaced by ASCII, one character for one character."""
+    """Return the text with each look-alike character replaced by the ASCII character that it
+    resembles.
+
+    The length doesn't change.
+    """
     return text if text.isascii() else text.translate(_table())
 
 

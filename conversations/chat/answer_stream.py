@@ -1,8 +1,9 @@
 """Stream one answer until it ends or is stopped, and record it in both cases.
 
-Answers in progress, and requests to stop them, are keys in Redis, visible to every process. The
-keys contain only a hash of the conversation's id, and expire soon after their process has died.
-Without Redis an answer can't be stopped from another process; everything else still works.
+Each answer in progress has a key in Redis, visible to every process; a request to stop the answer
+changes the key's value. The key contains only a hash of the conversation's id, and expires soon
+after its process has died. Without Redis an answer can't be stopped from another process;
+everything else still works.
 """
 
 from __future__ import annotations
@@ -49,15 +50,16 @@ class End(Enum):
 
 
 class Answering:
-    """An iterator over the pieces of an answer. An empty piece means that the model is silent.
+    """An iterator over the pieces of an answer. An empty piece means that the model has sent
+    nothing new.
 
-    After the iteration `end` holds the reason why the answer ended. The question must be recorded
-    in `thread` beforehand. If the consumer disconnects, call `finish`, which reads the answer to
-    its end and records it. `release` is called as soon as the model is no longer in use.
+    After the iteration `end` holds the reason why the answer ended. The question must already be
+    recorded in `thread`. If the client disconnects, call `finish`, which reads the answer to its
+    end and records it. `release` is called as soon as the model is no longer in use.
     """
 
     def __init__(self, thread: Thread, *, release: Callable[[], object] = lambda: None) -> None:
-        """Raise `Conflict` if another answer is being given in this conversation."""
+        """Raise `Conflict` if another answer is in progress in this conversation."""
         if not begin_answer(thread.public_id):
             raise Conflict("An answer in this conversation is already in progress.")
         self.thread = thread
@@ -104,7 +106,7 @@ class Answering:
         return None
 
     def _read_answer(self, reader: PieceReader) -> Generator[str, None, End]:
-        """Yield the pieces and return the reason why they ended."""
+        """Yield the pieces of the answer, and return the reason why it ended."""
         while not self._is_to_stop():
             try:
                 piece = reader.next()
@@ -154,7 +156,7 @@ class Answering:
 
 
 class PieceReader:
-    """Reads pieces in a separate thread, which calls `done` at the end."""
+    """Reads the pieces of an answer in a separate thread, which calls `done` at the end."""
 
     def __init__(self, pieces: Iterator[str], *, done: Callable[[], object]) -> None:
         self._queue: Queue[str | ProviderError | None] = Queue()
@@ -166,9 +168,10 @@ class PieceReader:
         ).start()
 
     def next(self) -> str | None:
-        """Return all text since the last call; empty after a silence, None at the end.
+        """Return all text received since the last call.
 
-        Raise `ProviderError` if the stream broke off.
+        The text is empty if the model sends nothing for a moment; None means the end. Raise
+        `ProviderError` if the stream broke off.
         """
         said: list[str] = []
         try:
@@ -183,7 +186,7 @@ class PieceReader:
         return None
 
     def leave(self) -> None:
-        """Stop reading. The thread ends with the next piece or the model's time-out."""
+        """Stop reading. The thread ends when the next piece arrives or the model call times out."""
         self._left.set()
 
     def _taken(self, *, wait: bool) -> list[str]:
@@ -210,14 +213,18 @@ class PieceReader:
 
 
 def begin_answer(conversation: str) -> bool:
-    """Mark the conversation as being answered. Return False if another answer is in progress."""
+    """Mark the conversation as being answered. Return False if another answer is already in
+    progress.
+    """
     with _without_redis():
         return bool(client().set(_answer_key(conversation), _GO_ON, nx=True, ex=_KEY_SECONDS))
     return True
 
 
 def renew_answer(conversation: str) -> bool:
-    """Renew the mark. Return False if the answer must stop."""
+    """Extend the expiry of the mark that an answer is in progress. Return False if the answer must
+    stop.
+    """
     with _without_redis():
         mark = client().getex(_answer_key(conversation), ex=_KEY_SECONDS)
         return bool(mark != _STOP)
@@ -230,16 +237,14 @@ def end_answer(conversation: str) -> None:
 
 
 def stop_answer(conversation: str) -> bool:
-    """Request that the answer stops. Return False if no answer is in progress."""
+    """Request that the answer in progress stops. Return False if no answer is in progress."""
     with _without_redis():
         return bool(client().set(_answer_key(conversation), _STOP, xx=True, ex=_KEY_SECONDS))
     return False
 
 
 def is_answering(conversation: str) -> bool:
-    """Return True if an answer is in progress; a stopped answer is in progress until it is
-    recorded.
-    """
+    """Return whether an answer is in progress. A stopped answer counts until it is recorded."""
     with _without_redis():
         return bool(client().exists(_answer_key(conversation)))
     return False

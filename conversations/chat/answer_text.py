@@ -1,4 +1,4 @@
-"""Prepare an answer, and generate it with the configured model or the demo assistant."""
+"""Gather what an answer needs, and generate it with the configured model or the demo assistant."""
 
 from __future__ import annotations
 
@@ -60,12 +60,13 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything known before the first word of an answer.
+    """Everything that is gathered before the answer is generated.
 
     `window` holds the messages before `text`. `forget` is the outcome of a request to forget, or
     None. `remembered` holds the texts from which the demo assistant answers. `remembering` is True
-    if the turn will be learned from. `only_forgets` is True if the message only asks to forget, so
-    that no model is called. `passing` marks a temporary chat, which stores no list to choose from.
+    if memories will be learned from this turn. `only_forgets` is True if the message only asks to
+    forget, so that no model is called. `passing` is True for a temporary chat, which can't store a
+    list of memories to choose from.
     """
 
     text: str
@@ -86,11 +87,12 @@ def prepare(
     question: Message | TemporaryMessage | None = None,
     without: Collection[str] = (),
 ) -> Prepared:
-    """Carry out a request to forget in `text`, then recall for `text`.
+    """Carry out a request to forget in `text`, if there is one, and then recall memories for
+    `text`.
 
-    `question` is the message if it is already recorded. Messages in `without` (public ids) are left
-    out of the window. A temporary chat leaves no trace and is not learned from. Opens its own
-    transactions; call it outside of any. Raise `ProviderError`.
+    `question` is the message if it is already recorded. Messages whose public ids are in `without`
+    are left out of the window. For a temporary chat no trace is recorded. Opens its own
+    transactions, so call it outside a transaction. Raise `ProviderError` if a model call fails.
     """
     with as_user(user):
         speakers = selectors.speakers_of(user)
@@ -118,9 +120,10 @@ def _carry_out_forgets(
     conversation: Conversation | TemporaryConversation,
     question: Message | TemporaryMessage | None,
 ) -> Outcome:
-    """Forget the memories that the request clearly means.
+    """Forget the memories that the request clearly means, and return the outcome.
 
-    "Forget that" has no meaning in a temporary chat, because a temporary chat teaches nothing.
+    "Forget that" has no meaning in a temporary chat, because nothing is learned from a temporary
+    chat.
     """
     if isinstance(conversation, TemporaryConversation):
         found = spoken_requests.find(asked, user=user)
@@ -134,7 +137,9 @@ def _carry_out_forgets(
 
 
 def _remembered_texts(text: str, found: Context, *, user: User) -> list[str]:
-    """Return the relevant texts, best first, or all active memories if the person asks for them."""
+    """Return the relevant memories, best first; all active memories if the person asks for a list
+    of them.
+    """
     asks_for_all = demo_assistant.intent_of(text) is Intent.LIST
     if not asks_for_all or not users.settings_of(user).longterm_enabled:
         # The block also contains constraints that aren't relevant.
@@ -153,7 +158,9 @@ def model_name() -> str:
 
 
 def pieces_of(prepared: Prepared) -> Iterator[str]:
-    """Yield the answer in pieces, without a database query. Raise `ProviderError`."""
+    """Yield the answer in pieces, without a database query. Raise `ProviderError` if the model call
+    fails.
+    """
     if not model_name() or prepared.only_forgets:
         yield from demo_answer(prepared).splitlines(keepends=True)
         return
@@ -181,7 +188,7 @@ def account(
     took_ms: int,
     outcome: Literal["ok", "truncated", "failed"],
 ) -> None:
-    """Record the time and tokens of a model's answer. Call it outside of any transaction."""
+    """Record the duration and the tokens of a model's answer. Call it outside a transaction."""
     if not model_name() or prepared.only_forgets:
         return
     sent = sum(tokens.count(one.content) for one in _messages(prepared))
@@ -219,7 +226,9 @@ def _instructions(prepared: Prepared) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Exchange:
-    """The question, the answer, the recalled context and the outcome of a request to forget."""
+    """A recorded turn, the context that was recalled for it and the outcome of a request to
+    forget.
+    """
 
     turn: RecordedTurn
     context: Context
@@ -230,7 +239,7 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
     """Answer `text` with the demo assistant and record the turn.
 
     A request to forget is carried out first, so that the answer can state its outcome. Opens its
-    own transactions; call it outside of any. Raise the same errors as `record_turn`.
+    own transactions, so call it outside a transaction. Raise the same errors as `record_turn`.
     """
     prepared = prepare(text, user=user, conversation=conversation)
     reply = demo_answer(prepared)
@@ -249,10 +258,10 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
 
 
 def exchange_in_passing(text: str, *, user: User, conversation: TemporaryConversation) -> str:
-    """Answer `text` with the demo assistant, store both in Redis only and return the answer.
+    """Answer `text` with the demo assistant in a temporary chat, and return the answer.
 
-    An unambiguous request to forget is carried out here too. Opens its own transactions; call it
-    outside of any.
+    The turn is stored in Redis only. An unambiguous request to forget is carried out here too.
+    Opens its own transactions, so call it outside a transaction.
     """
     reply = demo_answer(prepare(text, user=user, conversation=conversation))
     if not conversation.title:

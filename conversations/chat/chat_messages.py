@@ -1,7 +1,8 @@
 """Select the message to answer: a new message, the last one again, or an edited one.
 
-Stored and temporary chats are answered in the same way; they differ in where a message is recorded.
-A question is recorded before the model is called, so that a failure never loses it.
+Stored and temporary chats are answered in the same way; they differ only in where messages are
+recorded. A question is recorded before the model is called, so that it isn't lost if the model
+fails.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ Said = TypeVar("Said", Message, TemporaryMessage)
 
 @dataclass
 class _Thread(Generic[Chat, Said]):
-    """The newest message of a person in a conversation, with its present answer if any.
+    """A conversation with the person's newest message and the existing answer to it, if any.
 
-    `said` holds the messages of the final turn. `shown` holds the public ids of the messages that
-    exist before the question is answered.
+    `said` holds the question and its final answer. `shown` holds the public ids of those of them
+    that exist before the question is answered.
     """
 
     user: User
@@ -63,7 +64,7 @@ class _Thread(Generic[Chat, Said]):
         )
 
     def keep(self, prepared: Prepared, reply: MessageInput) -> None:
-        """Record the answer. An answer that broke off never replaces an existing one.
+        """Record the answer, unless it broke off and would replace an existing answer.
 
         Raise `NotFound` if the question was deleted, and `Conflict` if it was answered elsewhere or
         a newer message exists.
@@ -77,11 +78,11 @@ class _Thread(Generic[Chat, Said]):
 
 @dataclass
 class KeptThread(_Thread[Conversation, Message]):
-    """The newest message of a stored conversation.
+    """A stored conversation with the person's newest message.
 
-    Answering it again replaces the whole turn through the forgetting services, so that its words
-    count as told anew and can be learned again. The old turn is replaced only when the new answer
-    is complete; if the answer fails, the old turn stays.
+    To answer the message again, the whole turn is forgotten and a new turn is recorded, so that its
+    words count as newly said and can be learned again. The old turn is replaced only when the new
+    answer is complete; if the answer fails, the old turn is kept.
     """
 
     turn: Turn | None = None
@@ -125,7 +126,7 @@ class KeptThread(_Thread[Conversation, Message]):
 
 @dataclass
 class TemporaryThread(_Thread[TemporaryConversation, TemporaryMessage]):
-    """The newest message of a temporary chat."""
+    """A temporary chat with the person's newest message."""
 
     is_accounted: ClassVar[bool] = False
 
@@ -144,12 +145,13 @@ Thread = KeptThread | TemporaryThread
 
 @dataclass(frozen=True)
 class Editable:
-    """A message of the person, and the public ids of the messages that its edit deletes, oldest
-    first.
+    """A message that the person may edit, and the messages that an edit of it deletes.
 
-    An edit deletes the message itself and all later messages. An edit of more than the last
-    exchange must be confirmed by the id of the newest message that the person saw. `is_first` is
-    True if no message precedes it. `pks` are the keys of stored messages.
+    An edit deletes the old message and all later messages; `gone` lists their public ids, oldest
+    first. If more than the last question and answer would be deleted, the person must confirm: the
+    request must contain the id of the newest message that they saw. `is_last` is True if no such
+    confirmation is needed. `is_first` is True if no message precedes it. `pks` are the primary keys
+    of stored messages.
     """
 
     question: Message | TemporaryMessage
@@ -168,12 +170,16 @@ class Editable:
 
 
 class UnconfirmedEdit(Conflict):
-    """Raised if the edit would delete messages that the person wasn't shown."""
+    """Raised if an edit would delete messages that the person wasn't shown."""
 
 
 @dataclass(frozen=True)
 class Edited:
-    """The edited message, the public ids of deleted messages and the texts of deleted memories."""
+    """The result of an edit: the new message, and what was deleted.
+
+    `gone` holds the public ids of the deleted messages, `memories` the texts of the deleted
+    memories.
+    """
 
     thread: Thread
     gone: Sequence[str]
@@ -187,9 +193,10 @@ def ask(
     conversation: Conversation | TemporaryConversation | None,
     is_temporary: bool = False,
 ) -> Thread:
-    """Record a new message. `is_temporary` makes a new conversation a temporary one.
+    """Record a new message, and create the conversation if there is none yet.
 
-    Opens its own transactions. Raise the same errors as `record_message`.
+    `is_temporary` makes a new conversation a temporary one. Opens its own transactions. Raise the
+    same errors as `record_message`.
     """
     if conversation is None and is_temporary:
         conversation = temporary.create(user=user, external_id=None)
@@ -202,9 +209,10 @@ def ask(
 
 
 def last(*, user: User, conversation: Conversation | TemporaryConversation) -> Thread:
-    """Return the last question, to be answered (again). Run in the caller's transaction.
+    """Return the conversation's last question, so that it can be answered (again).
 
-    Raise `Conflict` if the conversation has no question.
+    Runs in the caller's transaction. Raise `Conflict` if the conversation's newest messages contain
+    no question.
     """
     if isinstance(conversation, TemporaryConversation):
         found: Thread | None = _last_temporary(user, conversation)
@@ -218,9 +226,11 @@ def last(*, user: User, conversation: Conversation | TemporaryConversation) -> T
 def editable(
     *, user: User, conversation: Conversation | TemporaryConversation, message: str = ""
 ) -> Editable:
-    """Return the person's message with this public id, or the last one, with what an edit deletes.
+    """Return the person's message with this public id, with the messages that an edit of it
+    deletes.
 
-    Run in the caller's transaction. Raise `Conflict` if there is no such message.
+    Without `message`, return the person's last message. Runs in the caller's transaction. Raise
+    `Conflict` if there is no such message.
     """
     if isinstance(conversation, TemporaryConversation):
         said = temporary.read(conversation)
@@ -263,9 +273,9 @@ def edit(
     """Replace the text of a person's message and continue the conversation from there.
 
     The transaction that records the new text also forgets the old text, all later messages and
-    everything derived from them. `newest` is the id of the newest message in the confirmed list of
-    deletions. Raise `Conflict` if there is no such message, and `UnconfirmedEdit` if the edit would
-    delete messages outside that list.
+    everything derived from them. `newest` is the id of the newest message in the list of deletions
+    that the person confirmed. Raise `Conflict` if there is no such message, and `UnconfirmedEdit`
+    if the edit would delete messages outside that list.
     """
     if isinstance(conversation, TemporaryConversation):
         found = _confirmed(user, conversation, message, newest)
@@ -328,7 +338,10 @@ def _last_temporary(user: User, conversation: TemporaryConversation) -> Temporar
 
 
 def _question(newest: Iterable[Said]) -> tuple[Said, Said | None] | None:
-    """Return the question among the two newest messages (newest first), with its answer if any."""
+    """Return the question and its answer, if any, from the two newest messages (newest first).
+
+    Return None if neither of them is a question.
+    """
     match list(newest):
         case [asked, *_] if asked.role == Role.USER:
             return asked, None

@@ -1,7 +1,7 @@
 """The demo assistant, which answers from memories while no chat model is configured.
 
-It only quotes memories and acknowledges requests to the memory. The chat labels it as a demo. It
-introduces itself only if the message would need a real answer.
+It only quotes memories and acknowledges what the person asks to remember or to forget. The chat
+labels it as a demo. It introduces itself only if the message would need a real answer.
 """
 
 import re
@@ -156,15 +156,15 @@ def answer(
     withheld: bool = False,
     passing: bool = False,
 ) -> str:
-    """Return the demo assistant's reply, in the message's language.
+    """Return the demo assistant's reply, in the language of the message.
 
-    `remembered` holds the recalled memories, most relevant first; the reply claims nothing else
-    about the user. `learned` holds what was learned from this message (None: not known yet, since
-    learning runs in the background). `forget` is the outcome of a request to forget (a status of
-    `memories.forgetting.spoken_requests`, or None without a request). `remembering` is False while
-    memory is off. `withheld` is True if the person asks not to keep the message. `passing` marks a
-    temporary chat, which stores no list to choose from. The reply never repeats the message, which
-    may contain a text to be forgotten.
+    `remembered` holds the recalled memories, most relevant first; the reply makes no other
+    statement about the user. `learned` holds what was learned from this message (None: not known
+    yet, since learning runs in the background). `forget` is the outcome of a request to forget (a
+    status of `memories.forgetting.spoken_requests`, or None without a request). `remembering` is
+    False while memory is off. `withheld` is True if the person asks not to keep the message.
+    `passing` is True for a temporary chat, which can't store a list of memories to choose from. The
+    reply never repeats the message, which may contain a text to be forgotten.
     """
     text = _TEXTS[_language(message, language)]
     memories = _quotable(remembered)
@@ -198,7 +198,9 @@ def intent_of(message: str) -> Intent:
 
 
 def _language(message: str, language: str | None) -> Language:
-    """Return the message's language, or the user's if the message has no words."""
+    """Return the language of the message; if the message has no letters, return the user's
+    language.
+    """
     if any(char.isalpha() for char in message):
         return segment.language(message)
     return "zh" if (language or "").lower().startswith("zh") else "en"
@@ -221,7 +223,9 @@ def _acknowledgement(
 
 
 def _quotable(memories: Sequence[str]) -> list[str]:
-    """Return each text once, on one line and short enough for a chat."""
+    """Return the memories without duplicates, each on one line and shortened for quoting in the
+    chat.
+    """
     lines = (" ".join(memory.split()) for memory in memories)
     cut = (
         line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1].rstrip()}…"

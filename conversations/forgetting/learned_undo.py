@@ -14,10 +14,10 @@ CHANGED_SINCE = "It has changed since then. Its history shows every version."
 
 
 def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
-    """Move a memory that the turn created to the recycle bin, or restore a memory that it changed.
+    """Undo one memory learned from a turn: recycle it if it is new, or restore its previous text.
 
-    Opens its own transactions. Raise `NotFound` if the turn taught no such memory, and `Conflict`
-    if the memory has changed since or its earlier text was forgotten.
+    Opens its own transactions. Raise `NotFound` if this memory wasn't learned from the turn, and
+    `Conflict` if the memory has changed since or its earlier text was forgotten.
     """
     with as_user(user, changing=True):
         memory, taught = _taught_memory(user, turn, memory_id)
@@ -36,8 +36,9 @@ def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
 
 
 def _taught_memory(user: User, turn: Turn, memory_id: str) -> tuple[Memory, MemoryVersion]:
-    """Return the memory and its version from the turn. Raise `Conflict` if that version isn't
-    current.
+    """Return the memory and the version of it that was learned from the turn.
+
+    Raise `NotFound` if there is none, and `Conflict` if that version isn't the current one.
     """
     memory = Memory.objects.filter(user=user, public_id=memory_id).first()
     versions = MemoryVersion.objects.filter(user=user, memory=memory, sources__turn=turn)

@@ -1,4 +1,4 @@
-"""Preview a forget; hide and erase messages, turns and summaries.
+"""Hide and erase messages, turns and summaries, and preview what a request to forget would delete.
 
 All functions that hide or erase are safe to repeat.
 """
@@ -35,9 +35,10 @@ _SPEAKING = (Role.USER, Role.ASSISTANT)
 
 @dataclass(frozen=True)
 class Target:
-    """The messages of one conversation that a forget deletes, and the turns that contain them.
+    """The messages of one conversation that are to be forgotten, and the turns that contain them.
 
-    `conversation`, `messages` and `turns` hold primary keys.
+    `conversation`, `messages` and `turns` hold primary keys. `is_whole` is True if all messages of
+    the conversation are to be forgotten.
     """
 
     conversation: int
@@ -47,18 +48,18 @@ class Target:
 
     @property
     def resting(self) -> Q:
-        """Return a filter for the memory sources that depend on the target."""
+        """Return a filter for the memory sources that are among these messages and turns."""
         return Q(turn__in=self.turns) | Q(message__in=self.messages)
 
     @property
     def waiting(self) -> Q:
-        """Return a filter for the queued operations that concern the target."""
+        """Return a filter for the queued operations that would process these messages or turns."""
         about = Q(payload__turn__in=self.turns) | Q(payload__message__in=self.messages)
         return about | Q(payload__conversation=self.conversation) if self.is_whole else about
 
 
 def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = False) -> Target:
-    """Return the matching messages with every turn that contains one of them."""
+    """Return a target with the messages that match the filter and all turns that contain them."""
     own = Message.everything.filter(messages, user=user, conversation=conversation)
     pks = tuple(own.order_by("pk").values_list("pk", flat=True))
     turns = Turn.everything.filter(
@@ -70,7 +71,11 @@ def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = Fa
 
 @dataclass(frozen=True)
 class Consequences:
-    """What a forget would do: `memories` are deleted, `changed` are derived again, `kept` stay."""
+    """What forgetting would do to the memories.
+
+    `memories` would be deleted, `changed` counts memories that would be derived again from their
+    other sources, and `kept` counts memories that would not change.
+    """
 
     messages: int
     summaries: int
@@ -81,7 +86,7 @@ class Consequences:
 
 
 def consequences_of_message(message: Message, *, user: User) -> Consequences:
-    """Return what forgetting the message and the other message of its turn would delete."""
+    """Return what would be lost if the message and the other message of its turn were forgotten."""
     of_it = Q(user_message=message) | Q(assistant_message=message)
     turns = Turn.objects.filter(of_it, user=user)
     both = Q(pk__in=turns.values("user_message")) | Q(pk__in=turns.values("assistant_message"))
@@ -90,19 +95,23 @@ def consequences_of_message(message: Message, *, user: User) -> Consequences:
 
 
 def consequences_of_messages(pks: Sequence[int], *, user: User, conversation: int) -> Consequences:
-    """Return what forgetting these messages of a conversation would delete."""
+    """Return what would be lost if these messages of a conversation were forgotten."""
     target = target_of(user, Q(pk__in=pks), conversation=conversation)
     return _consequences(target, user=user)
 
 
 def pks_from(message: Message, *, user: User) -> list[int]:
-    """Return the keys of the message, all later messages and the other messages of their turns."""
+    """Return the primary keys of the message, of all later messages and of the other messages of
+    their turns.
+    """
     later = Q(conversation=message.conversation_id, number__gte=message.number)
     return with_turns(user, Message.objects.filter(later, user=user).values_list("pk", flat=True))
 
 
 def with_turns(user: User, messages: Iterable[int]) -> list[int]:
-    """Return the keys of these messages and of the other message of each turn."""
+    """Return the primary keys of these messages, and of the other message of each of their
+    turns.
+    """
     pks = list(messages)
     of_them = Q(user_message__in=pks) | Q(assistant_message__in=pks)
     turns = Turn.everything.filter(of_them, user=user)
@@ -130,10 +139,10 @@ def _consequences(target: Target, *, user: User) -> Consequences:
 
 
 def _lost_changed_kept(target: Target, *, user: User) -> tuple[list[int], list[int], list[int]]:
-    """Return the keys of memories that a forget would delete, change and keep.
+    """Return the primary keys of the memories that forgetting would delete, change and keep.
 
-    Use the same plan as a real forget. The sources are hidden in a savepoint, which is rolled back
-    afterwards.
+    The plan is computed exactly as for a real request: the sources are hidden in a savepoint, which
+    is rolled back afterwards.
     """
     sources = Source.everything.filter(target.resting, user=user, hidden_at__isnull=True)
     touched = set(sources.values_list("memory", flat=True))
@@ -156,14 +165,15 @@ def _lost_changed_kept(target: Target, *, user: User) -> tuple[list[int], list[i
 
 
 def hide(user: User, target: Target) -> int:
-    """Hide the target, turns first, because learning locks the turn's row until it is done.
+    """Hide the messages and turns of the target, their episodes and the summaries that cover them.
 
-    Hidden messages leave tombstones. Return how many messages this call hid.
+    Turns are hidden first, because learning locks a turn's row while it runs. Hidden messages leave
+    tombstones. Return the number of messages that this call hid.
     """
     now = timezone.now()
     for rows in (_turns(user, target), _episodes(user, target), covering(user, target)):
         rows.filter(hidden_at__isnull=True).update(hidden_at=now)
-    # Nothing is learned from the remaining message of a forgotten turn.
+    # Nothing may be learned from the other message of a forgotten turn.
     turns = _turns(user, target)
     sides = Q(pk__in=turns.values("user_message")) | Q(pk__in=turns.values("assistant_message"))
     left = Message.everything.filter(sides).exclude(pk__in=target.messages)
@@ -174,7 +184,7 @@ def hide(user: User, target: Target) -> int:
 
 
 def covering(user: User, target: Target) -> QuerySet[Summary]:
-    """Return the summaries that contain part of the target, including all later versions."""
+    """Return the summaries that cover messages of the target, including all later versions."""
     own = Summary.everything.filter(user=user, conversation=target.conversation)
     if target.is_whole:
         return own
@@ -183,7 +193,9 @@ def covering(user: User, target: Target) -> QuerySet[Summary]:
 
 
 def leave_conversation(conversation: Conversation) -> None:
-    """Update the conversation's counters, and save them with its title."""
+    """Count the conversation's remaining messages and speakers again, and save them with its
+    title.
+    """
     left = Message.objects.filter(conversation=conversation)
     conversation.message_count = left.count()
     conversation.last_message_at = left.aggregate(newest=Max("created_at"))["newest"]
@@ -199,9 +211,10 @@ def texts_of(user: User, target: Target) -> list[str]:
 
 
 def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
-    """Return the rows to delete; afterwards no row may refer to their ids.
+    """Return the rows that will be deleted; afterwards no row may refer to their ids.
 
-    The newest summary of a stored conversation stays as an empty row.
+    The newest summary of a conversation that is kept isn't among them: its text is cleared, but its
+    row remains.
     """
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
@@ -224,13 +237,20 @@ def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield the texts of all messages that still exist."""
+    """Yield the texts of all messages that still exist.
+
+    Texts that still occur elsewhere are expected in the database, so a scan for erased texts must
+    not report them.
+    """
     messages = Message.objects.filter(user=user_id).order_by("-pk")
     yield from messages.values_list("content", flat=True).iterator(chunk_size=2_000)
 
 
 def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]:
-    """Erase recall traces of the answers, of the same questions, and of a whole conversation."""
+    """Erase the recall traces of the messages, and traces and notes that repeat their text.
+
+    If the whole conversation is forgotten, all its traces are erased.
+    """
     conversation = target.conversation if target.is_whole else None
     erased = memory_erasure.erase_traces(
         user=user, answers=target.messages, conversation=conversation, until=until
@@ -256,8 +276,8 @@ def erase_index(user: User, target: Target) -> Counter[str]:
 def erase_summaries(user: User, target: Target) -> Counter[str]:
     """Erase the summaries that cover the target.
 
-    The newest summary of a stored conversation stays as an empty, hidden row, so that the rest is
-    summarized again and the version number isn't used twice.
+    The newest summary of a conversation that is kept stays as a hidden row without text, so that
+    the remaining messages are summarized again and its version number isn't used twice.
     """
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()

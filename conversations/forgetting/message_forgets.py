@@ -1,4 +1,7 @@
-"""Forget messages, conversations, a chosen list or a layer: hide them now and erase them later."""
+"""Forget messages, conversations, chosen items or a whole layer (all summaries or all episodes).
+
+Each function hides the rows at once and enqueues an operation that erases them.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +38,11 @@ _LAYER_KINDS = {"summary": TargetKind.SUMMARY, "episode": TargetKind.EPISODE}
 def forget_message(
     *, user: User, message: Message, cascade: bool = False, requested_by_key: int | None = None
 ) -> Operation:
-    """Hide a message now, and erase it with its turn and everything derived from it.
+    """Hide a message now, and enqueue an operation that erases it with its turn and everything
+    derived from it.
 
     `cascade` also forgets the other message of the turn. A repeated call returns the same operation
-    while it runs. Raise `NotFound` if the person has no such message.
+    while it is still running. Raise `NotFound` if the person has no such message.
     """
     conversation = lock(user, message.conversation_id)
     if not Message.everything.filter(user=user, pk=message.pk).exists():
@@ -81,10 +85,11 @@ def forget_conversation(
     forget_memories: bool = True,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Hide a conversation now, and erase it with everything derived from it.
+    """Hide a conversation now, and enqueue an operation that erases it with everything derived from
+    it.
 
-    Without `forget_memories`, memories learned from it stay and count as written by the person.
-    Raise `NotFound` if the person has no such conversation.
+    If `forget_memories` is False, memories learned from it are kept and count as written by the
+    person. Raise `NotFound` if the person has no such conversation.
     """
     return _forget_all(
         Kind.FORGET_CONVERSATION, user, conversation, forget_memories, requested_by_key
@@ -98,7 +103,10 @@ def clear_conversation(
     forget_memories: bool = True,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Forget all messages of a conversation so far, and keep the empty conversation."""
+    """Forget all messages that a conversation contains now, but keep the conversation itself.
+
+    If `forget_memories` is False, memories learned from it are kept.
+    """
     return _forget_all(
         Kind.CLEAR_CONVERSATION, user, conversation, forget_memories, requested_by_key
     )
@@ -107,7 +115,10 @@ def clear_conversation(
 def clear_again(
     *, user: User, conversation: Conversation, at: datetime, forget_memories: bool
 ) -> Operation | None:
-    """Clear the messages recorded up to `at`; return None if none of them exist."""
+    """Clear the messages of a conversation that were recorded up to `at`.
+
+    Return None if there are none. Used to repeat a request after a backup was restored.
+    """
     before = Message.everything.filter(user=user, conversation=conversation, recorded_at__lte=at)
     newest = before.order_by("-number").first()
     if newest is None:
@@ -117,13 +128,16 @@ def clear_again(
 
 
 def whole(user: User, *, conversation: int, through: int) -> Target:
-    """Return a target with all messages of a conversation up to and including this number."""
+    """Return a target with all messages of a conversation whose number is at most `through`."""
     upto = Q(number__lte=through)
     return message_erasure.target_of(user, upto, conversation=conversation, is_whole=True)
 
 
 def hide_memories(user: User, target: Target, *, forget: bool) -> None:
-    """Hide derived memories until they are erased or derived again; without `forget`, keep them."""
+    """Hide memories derived from the target until they are erased or derived again.
+
+    If `forget` is False, keep the memories and only remove their link to the target.
+    """
     if forget:
         rederivation.hide(user=user, resting=target.resting)
     else:
@@ -167,9 +181,10 @@ def _forget_all(
 
 
 def lock(user: User, pk: int) -> Conversation:
-    """Lock a conversation for a forget. Recording takes the same lock, so it waits.
+    """Lock a conversation before its messages are hidden, and return it.
 
-    Raise `NotFound`.
+    Recording takes the same lock, so no message is added meanwhile. Raise `NotFound` if there is no
+    such conversation.
     """
     erasure.start(user)
     found = Conversation.everything.select_for_update().filter(user=user, pk=pk).first()
@@ -179,7 +194,9 @@ def lock(user: User, pk: int) -> Conversation:
 
 
 def hide(user: User, conversation: Conversation, target: Target) -> None:
-    """Hide the target of a locked conversation and update the conversation's counters and title."""
+    """Hide the target in a locked conversation, and update the conversation's counters and
+    title.
+    """
     message_erasure.hide(user, target)
     texts = message_erasure.texts_of(user, target)
     conversation.title = shingles.title_without(conversation.title, [*texts, *map(masked, texts)])
@@ -195,9 +212,10 @@ def _begin(
     named: Mapping[str, object],
     requested_by_key: int | None,
 ) -> Operation:
-    """Enqueue the erase. Erase traces at once, since they have no hidden state.
+    """Enqueue the operation that erases the target, and erase the recall traces at once.
 
-    `named` holds public ids, which are the same in every copy of the database.
+    Traces have no hidden state, so they can't wait. `named` holds public ids, which are the same in
+    every copy of the database.
     """
     traces = memory_erasure.erase_traces(
         user=user,
@@ -226,12 +244,13 @@ def forget_chosen(
     requested_by_key: int | None = None,
     chosen: str = BY_PERSON,
 ) -> Operation:
-    """Hide these memories and messages now, and erase them by one operation with one receipt.
+    """Hide these memories and messages now, and enqueue one operation with one receipt that erases
+    them.
 
-    Forgetting a message also forgets the other message of its turn, the episode and everything
-    derived from them. A repeated call returns the same operation while it runs. Raise `Invalid` if
-    both lists are empty, and `NotFound` if an item doesn't exist or belongs to another person; in
-    both cases nothing is forgotten.
+    For each message, the other message of its turn, the episode and everything derived from them
+    are forgotten too. A repeated call returns the same operation while it is still running. Raise
+    `Invalid` if both lists are empty, and `NotFound` if an item doesn't exist or belongs to another
+    person; in both cases nothing is forgotten.
     """
     if not memory_ids and not message_ids:
         raise Invalid.field("memory_ids", "Name at least one memory or message.")
@@ -253,12 +272,12 @@ def forget_chosen(
 def forget_chosen_again(
     *, user: User, memories: Sequence[Memory], messages: Sequence[Message]
 ) -> Operation:
-    """Repeat a forget after an older database state was restored, for the rows that came back."""
+    """Forget these memories and messages again, after a restored backup has brought them back."""
     return _forget_chosen(user, memories, messages, extra={}, requested_by_key=None)
 
 
 def targets_of(user: User, messages: Collection[int]) -> list[Target]:
-    """Return what a forget of these messages deletes, one target per conversation."""
+    """Return one target per conversation for forgetting these messages."""
     rows = Message.everything.filter(user=user, pk__in=messages).order_by("conversation")
     conversations = rows.values_list("conversation", flat=True).distinct()
     return [
@@ -268,7 +287,9 @@ def targets_of(user: User, messages: Collection[int]) -> list[Target]:
 
 
 def resting_on(targets: Iterable[Target], *, gone: Collection[int]) -> Q:
-    """Return a filter for the memory sources that depend on the targets."""
+    """Return a filter for the memory sources in the targets, and for all sources of memories in
+    `gone`.
+    """
     return reduce(or_, (one.resting for one in targets), Q(memory__in=gone))
 
 
@@ -318,7 +339,11 @@ def _forget_chosen(
 
 
 def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:
-    """Hide the messages and erase their traces at once, since traces have no hidden state."""
+    """Hide the messages of the target, and erase their recall traces; return the number of erased
+    rows.
+
+    Traces are erased at once, since they have no hidden state.
+    """
     conversation = Conversation.everything.get(user=user, pk=target.conversation)
     hide(user, conversation, target)
     return memory_erasure.erase_traces(user=user, answers=target.messages, until=timezone.now())
@@ -336,10 +361,13 @@ def delete_layer(
     through: int | None = None,
     requested_by_key: int | None = None,
 ) -> tuple[Operation, int]:
-    """Hide every summary (or episode) up to the key `through` now, and erase them.
+    """Hide all summaries (or all episodes) of a person now, and enqueue an operation that erases
+    them.
 
-    Return the operation and the number of rows. The messages stay. If summaries are on, long
-    conversations are summarized again. Earlier turns lose their episodes for good. Raise `Invalid`.
+    Only rows with primary keys up to `through` are hidden, if it is given. Return the operation and
+    the number of rows. The messages are kept. If summaries are on, long conversations are
+    summarized again; episodes of earlier turns aren't created again. Raise `Invalid` if `layer` is
+    unknown.
     """
     if layer not in _LAYERS:
         raise Invalid.field("layer", "Must be summary or episode.")
@@ -369,7 +397,10 @@ def layer_rows(user: User, *, layer: str, through: int | None = None) -> Any:
 
 
 def erase_layer(user: User, *, layer: str, through: int) -> Any:
-    """Erase the layer's rows with their vectors and recall hits. Safe to repeat."""
+    """Erase all summaries or episodes up to the key `through`, with their vectors and recall hits.
+
+    Safe to repeat.
+    """
     rows = layer_rows(user, layer=layer, through=through)
     ids = dict(rows.values_list("pk", "public_id"))
     erased = memory_erasure.erase_index(user=user, kind=_LAYER_KINDS[layer], target_ids=list(ids))

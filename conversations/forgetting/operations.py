@@ -1,4 +1,7 @@
-"""Operation handlers that erase messages, conversations and layers, and repeat their forgets."""
+"""Operation handlers that erase messages, conversations and layers.
+
+The `_reapply_…` functions repeat earlier requests after a backup was restored.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,10 @@ from ops.transfer import exports
 
 @handles(Kind.FORGET_MESSAGE, is_long=True)
 def forget_message(run: Run) -> Mapping[str, Any]:
-    """Erase one or both messages of a turn, or a message and all later ones.
+    """Erase the messages that the operation lists, with everything derived from them.
 
-    Everything derived from them is erased as well. Safe to run twice: each step looks up existing
-    rows by id, and the messages are deleted last.
+    They are one or both messages of a turn, or a message and all later ones. Safe to run twice:
+    each step looks up existing rows by id, and the messages are deleted last.
     """
     user = run.user()
     if user is None:
@@ -50,7 +53,7 @@ def forget_message(run: Run) -> Mapping[str, Any]:
 
 
 def _summarize_again(user: User, conversations: Sequence[int]) -> None:
-    """Enqueue a new summary for existing conversations whose summary was emptied."""
+    """Enqueue a new summary for each of the conversations whose summary was cleared."""
     there = Conversation.objects.filter(user=user, pk__in=conversations)
     for pk in there.order_by("pk").values_list("pk", flat=True):
         if Summary.everything.filter(user=user, conversation=pk, text="").exists():
@@ -81,7 +84,7 @@ def forget_choice(run: Run) -> Mapping[str, Any]:
 
 @handles(Kind.CLEAR_CONVERSATION, is_long=True)
 def clear_conversation(run: Run) -> Mapping[str, Any]:
-    """Erase everything said in a conversation up to the request.
+    """Erase all messages that a conversation contained at the time of the request.
 
     Safe to run twice: later messages have higher numbers and are never touched.
     """
@@ -110,7 +113,8 @@ def _erase_row(user: User, pk: int) -> Counts:
 
 @handles(Kind.FORGET_LAYER, is_long=True)
 def forget_layer(run: Run) -> Mapping[str, Any]:
-    """Erase all summaries or episodes up to the request and keep the messages.
+    """Erase all summaries, or all episodes, that existed at the time of the request; keep the
+    messages.
 
     Safe to run twice: later rows have higher keys.
     """
@@ -148,10 +152,11 @@ def _erase(
     forget_memories: bool,
     gone: Sequence[int] = (),
 ) -> None:
-    """Erase derived rows first and the messages last, since the messages lead to derived rows.
+    """Erase the targets, with the memories derived from them if `forget_memories` is set.
 
-    Memories in `gone` are erased whatever their other sources. Hide the rows again first, since
-    learning may have finished after the request.
+    Derived rows are erased first and the messages last, since derived rows are found through the
+    messages. Memories in `gone` are erased even if they have other sources. The rows are hidden
+    again first, since learning may have finished after the request.
     """
 
     def hide() -> Counts:
@@ -186,7 +191,9 @@ def _erase(
 def _remember(
     run: Run, user: User, targets: Sequence[Target], *, resting: Q | None, gone: Sequence[int]
 ) -> None:
-    """Record the forget in the ledger. `resting` is None if derived memories are kept."""
+    """Record in the ledger which texts and rows will be erased. `resting` is None if memories are
+    kept.
+    """
     found, elsewhere = ErasedTexts(), list[str]()
     conversations = [one.conversation for one in targets]
 
@@ -245,8 +252,9 @@ stores.caches(
 
 @reapplies("message")
 def _reapply_messages(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Forget each message alone: the ledger lists the other message of a turn if it was forgotten
-    too.
+    """Forget each listed message again, without the other message of its turn.
+
+    The ledger also lists the other message if it was forgotten.
     """
     found = Message.everything.filter(user=user, public_id__in=target["messages"]).order_by("pk")
     operations = [message_forgets.forget_message(user=user, message=one) for one in found]
@@ -274,7 +282,9 @@ def _reapply_conversation(user: User, target: Mapping[str, Any], at: datetime) -
 
 @reapplies("clear")
 def _reapply_clear(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Clear only the messages that existed at that time; messages recorded later stay."""
+    """Clear only the messages that existed at the time of the request; messages recorded later are
+    kept.
+    """
     found = Conversation.objects.filter(user=user, public_id=target["conversation"]).first()
     if found is None:
         return None

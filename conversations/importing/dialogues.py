@@ -1,4 +1,6 @@
-"""Record one person's part of a file, each turn or message in its own transaction."""
+"""Record the conversations of one person from a file, each turn or message in its own
+transaction.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ INTERFACE_LANGUAGES = {"zh": "zh-hans", "en": "en"}
 
 @dataclass(frozen=True)
 class NotRecorded:
-    """A message that was skipped, with the file's own ids. `reason` never quotes its text."""
+    """A message that was skipped, identified by the ids in the file. `reason` never quotes its
+    text.
+    """
 
     conversation: str
     message: str
@@ -32,10 +36,10 @@ class NotRecorded:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an import, reported after each part.
+    """The progress of an import, reported after each turn or message.
 
-    `conversation` is the number of the current conversation, `messages` the number of processed
-    messages of the person.
+    `conversation` is the number of the current conversation; `messages` counts the messages of the
+    person that were processed so far.
     """
 
     conversation: int
@@ -60,10 +64,10 @@ OnProgress = Callable[[Progress], None]
 
 
 def account_of(person: ImportedPerson, *, external_id: str) -> User:
-    """Get or create the user with this external id.
+    """Return the user with this external id, and create it if it doesn't exist.
 
-    Name, language and time zone are taken from the file if the user has none. Raise `Invalid` for
-    an invalid id and `Conflict` while the user is being forgotten.
+    Name, language and time zone are taken from the file if the user has none. Raise `Invalid` if
+    the id is invalid, and `Conflict` while the user is being forgotten.
     """
     users.check_external_id(external_id)
     with as_system():
@@ -85,12 +89,13 @@ def account_of(person: ImportedPerson, *, external_id: str) -> User:
 def load_person(
     person: ImportedPerson, *, user: User, on_progress: OnProgress = lambda progress: None
 ) -> Loaded:
-    """Record all conversations of the person for `user`, in order, and enqueue the learning as
-    bulk.
+    """Record all conversations of the person for `user`, in order, and enqueue learning at low
+    priority.
 
-    A part is recorded completely or not at all, under the ids of the file, so a second run (or a
-    run after a kill) completes the import and duplicates nothing. Parts that can't be recorded are
-    skipped and listed. Raise `Conflict` (`being_forgotten`) if a forget of the user begins.
+    Each turn or message is recorded completely or not at all, under the ids of the file, so a
+    second run (also after a kill) completes the import and duplicates nothing. Messages that can't
+    be recorded are skipped and listed. Raise `Conflict` (`being_forgotten`) if someone starts to
+    forget the user.
     """
     loading = _Loading(user, person, on_progress)
     for conversation in person.conversations:

@@ -1,8 +1,8 @@
 """Import a file completely in one transaction, or not at all.
 
 The first pass over the file finds every error before any row is written. Then all rows are inserted
-together: a kill, a lost lease or a forget of the same person rolls everything back, and no reader
-ever sees half an import. Afterwards the operation indexes the new rows.
+together: if the process is killed, its lease is lost or the person is being forgotten, everything
+is rolled back, and nobody ever sees half an import. Afterwards the operation indexes the new rows.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def request(
     surface: str,
     requested_by_key: int | None = None,
 ) -> Import:
-    """Store the file, enqueue its import and audit the request.
+    """Store the file, enqueue its import and write an audit entry.
 
-    Raise `Invalid` for an unknown format, an empty file or a file that is too large, `NoRoom`, and
-    `Conflict` (`being_forgotten`).
+    Raise `Invalid` if the format is unknown or the file is empty or too large, `NoRoom` if the disk
+    lacks space, and `Conflict` (`being_forgotten`) while the person is being forgotten.
     """
     users.check_still_here(user)
     if format and format not in list(Format):
@@ -109,7 +109,11 @@ def too_large() -> Invalid:
 
 
 def read(row: Import) -> Opened:
-    """Read the whole file. Raise `Invalid`, `NoRoom`, and `Conflict` if the file is gone."""
+    """Read the whole uploaded file and return its contents.
+
+    Raise `Invalid` if the file can't be read, `NoRoom` if the disk lacks space to unpack it, and
+    `Conflict` if the file no longer exists.
+    """
     storage = stored_files.place(IMPORTS)
     if not row.path or not storage.exists(row.path):
         raise Conflict("The file was erased; please choose it again.")
@@ -124,9 +128,11 @@ def read(row: Import) -> Opened:
 def apply(
     opened: Opened, *, user: User, reference: str, on_progress: Callable[[int], None]
 ) -> Mapping[str, Any]:
-    """Insert all rows in the caller's transaction and enqueue learning; return the report.
+    """Insert all rows of the file in the caller's transaction and enqueue learning; return the
+    report.
 
-    Nothing is learned from a file about several people, since the owner of a statement is unknown.
+    Nothing is learned from a file about several people, since it is unknown whom a statement is
+    about.
     """
     users.check_still_here(user)
     own = users.settings_of(user)
@@ -153,10 +159,11 @@ def apply(
 
 
 def check_still_wanted(user: User) -> None:
-    """Check, as the last step before the commit, that no forget of the person has begun.
+    """Check, as the last step before the commit, that the person isn't being forgotten.
 
-    The check must not wait for a forget, because the forget may wait for a conversation locked
-    here. Raise `GiveWay` while a forget begins, and `Conflict` (`being_forgotten`) afterwards.
+    The check never waits for a running request to forget, because that request may be waiting for a
+    conversation locked here. Raise `GiveWay` while such a request is starting, and `Conflict`
+    (`being_forgotten`) once it has been recorded.
     """
     found = statements.rows(_STILL_WANTED, [user.pk])
     if not found:
@@ -277,7 +284,8 @@ def _apply_import(run: Run, row: Import, opened: Opened, *, user: User) -> None:
 class _Watch:
     """Reports the progress of the long transaction, and checks whether it must stop.
 
-    It uses a separate connection, since other connections can't see uncommitted writes.
+    It uses a separate database connection, since progress written in the long transaction would be
+    invisible until the commit.
     """
 
     def __init__(self, run: Run, user: User, *, total: int) -> None:
@@ -342,9 +350,10 @@ _INDEXED_KINDS = (
 
 
 def index_missing(run: Run, *, user: User) -> int:
-    """Index every row of the person that has no index entry or vector; return the number of rows.
+    """Index every row of the person that has no search index entry; return the number of rows.
 
-    Works in batches without holding the serial key, and stops for a forget. Safe to repeat.
+    Works in batches without holding the serial key, and stops if the person asks to forget
+    something. Safe to repeat.
     """
     count = 0
     for indexed_kind in _INDEXED_KINDS:
@@ -373,7 +382,9 @@ def _missing(indexed_kind: _IndexedKind, user: User) -> Iterator[list[Any]]:
 
 
 def _store(indexed_kind: _IndexedKind, rows: list[Any], vectors: Any, *, user: User) -> None:
-    """Store the index of rows that still exist; a forget may have deleted some in the meantime."""
+    """Store the index entries of rows that still exist; some may have been forgotten in the
+    meantime.
+    """
     left = set(
         indexed_kind.rows(user).filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True)
     )

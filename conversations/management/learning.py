@@ -1,4 +1,6 @@
-"""Wait until recorded turns are learned from, and show progress in the terminal."""
+"""Wait until memories have been learned from all recorded turns, and show progress in the
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,10 @@ _LABEL_COLUMNS = 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result for these people.
+    """The result of learning for all people that were loaded.
 
-    `failures` are (count, kind, last error). `later` counts operations that are still queued or
-    running.
+    `failures` are (count, kind, last error) of failed operations. `later` counts operations that
+    are still queued or running.
     """
 
     memories: int
@@ -47,7 +49,9 @@ class Outcome:
 
 
 def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None:
-    """Wait until no operation of these people is due. Run the operations here if no worker runs."""
+    """Wait until no operation of these people is due. If no worker is running, run the operations
+    here.
+    """
     tenth = -1
     while True:
         done, left = _progress(people, since=since)
@@ -83,7 +87,10 @@ def outcome_of(people: Sequence[User]) -> Outcome:
 
 
 def _progress(people: Sequence[User], *, since: datetime) -> tuple[int, int]:
-    """Return (done since then, due now). Retries are due; operations planned for later aren't."""
+    """Return how many operations ended since `since`, and how many are due now or running.
+
+    Retries count as due; operations planned for later don't.
+    """
     due = Q(run_after__lte=timezone.now()) | Q(attempt__gt=0)
     can_run = Q(status=Status.PENDING, kind__in=registry.handled_kinds()) & due
     with as_system():
@@ -108,14 +115,18 @@ def _worker_runs() -> bool:
 
 
 def _work() -> int:
-    """Do part of the worker's sweep; return how many operations ran."""
+    """Run queued operations for about a second, as a worker does; return how many operations
+    ran.
+    """
     with as_system():
         outbox.expire(now=timezone.now())
     return worker.drain(seconds=_PORTION_SECONDS)
 
 
 class Terminal:
-    """Prints lines, and one progress line that is overwritten on a terminal."""
+    """Prints lines of text, and one progress line that is overwritten if the output is a
+    terminal.
+    """
 
     def __init__(self, stream: OutputWrapper) -> None:
         self._stream = stream
@@ -124,7 +135,9 @@ class Terminal:
         self._shown = ""
 
     def progress(self, label: str, done: int, total: int, *, worth_a_line: bool) -> None:
-        """Show progress. Without a terminal, only calls with `worth_a_line` print a line."""
+        """Show progress. If the output isn't a terminal, print a line only if `worth_a_line` is
+        set.
+        """
         text = f"{label}  {done} of {total}"
         if self._is_watched:
             filled = 20 * done // total if total else 20
@@ -152,5 +165,5 @@ class Terminal:
 
 
 def _columns(text: str) -> int:
-    """Return the width in terminal columns; a Chinese character takes two."""
+    """Return the width of the text in terminal columns; a Chinese character takes two."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

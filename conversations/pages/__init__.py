@@ -1,1 +1,3 @@
-"""The pages of the chat. They call the other packages of this app and contain no business rules."""
+"""The pages of the chat. They contain no business rules, but call the other packages of this
+app.
+"""

@@ -1,4 +1,4 @@
-"""Send an answer to the page: as a stream for the page's script, otherwise with the whole page."""
+"""Send an answer to the browser: as an event stream to the page's script, otherwise as HTML."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ from memcenter.lib.text.richtext import as_html
 from memcenter.rest.throttling import long_answers
 from ops.pages.base import Surroundings, is_htmx, is_streamed, own_transaction, person
 
-_QUIET_SECONDS = 2.0  # then send a comment, which also detects a lost connection
+_QUIET_SECONDS = 2.0  # after this silence a comment is sent, which also detects a lost connection
 _MIN_INTERVAL = 0.08
 _INTERVAL_FACTOR = 12  # the interval between two states, as a multiple of the time to render one
 
 
 @contextmanager
 def place_for(found: Opened) -> Iterator[ExitStack | None]:
-    """Reserve one of the limited slots for streamed answers of a model. An error frees the slot.
+    """Reserve one of the limited number of slots for streaming a model's answer.
 
-    Raise `Conflict` if no slot is free, or if this conversation is already being answered.
+    An exception in the `with` block frees the slot. Raise `Conflict` if no slot is free, or if this
+    conversation is already being answered.
     """
     place = _take_place(found)
     try:
@@ -73,8 +74,9 @@ def give(
     gone: Sequence[str] = (),
     was_untitled: bool = False,
 ) -> HttpResponseBase:
-    """Answer the thread's question. `gone` holds the ids of bubbles to remove from the page at
-    once.
+    """Answer the thread's question, and return the response that sends the answer to the browser.
+
+    `gone` holds the ids of messages that the page must remove at once.
     """
     release = place.close if place is not None else lambda: None
     try:
@@ -95,9 +97,9 @@ def give(
 
 
 class AnswerEvents:
-    """The answer as server-sent events: `begun`, `shown` with the whole text so far, `ended`.
+    """The server-sent events of one answer: `begun`, `shown` with the whole text so far, `ended`.
 
-    If the reader disconnects, the answer is still read to its end and recorded.
+    If the browser disconnects, the answer is still read to its end and recorded.
     """
 
     def __init__(
@@ -123,13 +125,13 @@ class AnswerEvents:
         self._answering.finish()
 
     def opened(self) -> Opened:
-        """Return the conversation in its present state."""
+        """Return the conversation as it is now stored."""
         thread = self._answering.thread
         with own_transaction(self._request):
             return chat_page.opened(person(self._request), thread.public_id)
 
     def fragment(self) -> str:
-        """Return the HTML of the two bubbles, the note on the answer and the side panel."""
+        """Return the HTML of the question, the answer, the note below them and the side panel."""
         found = self.opened()
         with own_transaction(self._request):
             context = self._context(found)

@@ -1,5 +1,7 @@
-"""Render messages as bubbles: speaker, time, memories used and learned, actions, and the note
-below.
+"""Prepare messages for display as bubbles in the chat page.
+
+A bubble shows the speaker, the time, the memories used and learned, and actions. A note below the
+last bubble describes the state of the answer.
 """
 
 from __future__ import annotations
@@ -33,9 +35,9 @@ PAGE_CHARS = 8_000  # message characters; the rest of the page uses the remainin
 
 @dataclass(frozen=True)
 class Bubble:
-    """One message. `day` is set on the first message of a day.
+    """One message as it is displayed. `day` is set only on the first message of a day.
 
-    `is_last` marks the last exchange, which can be edited and answered again.
+    `is_last` is True for the last question and answer, which can be edited and answered again.
     """
 
     public_id: str
@@ -62,7 +64,7 @@ class Bubble:
 
     @property
     def html(self) -> SafeString:
-        """Render the Markdown of an answer."""
+        """Return the Markdown text of an answer as HTML."""
         return as_html(self.text)
 
     @property
@@ -71,7 +73,9 @@ class Bubble:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        """Return the menu actions; copying has its own button."""
+        """Return the actions of the message's menu. Copying isn't among them, since it has its own
+        button.
+        """
         if self.is_temporary:
             return []
         forget = reverse("message_forget", args=[self.public_id])
@@ -90,9 +94,10 @@ class Bubble:
 
 @dataclass(frozen=True)
 class Bubbles:
-    """A part of a conversation, oldest first.
+    """The messages of one page of a conversation, oldest first.
 
-    `earlier` is the message number for the link to earlier messages, or None.
+    `earlier` is the number in the link to the previous page (messages with smaller numbers), or
+    None.
     """
 
     shown: Sequence[Bubble]
@@ -104,8 +109,9 @@ class Bubbles:
 def bubbles_of(
     user: User, conversation: Conversation, *, before: int | None = None, at: str = ""
 ) -> Bubbles:
-    """Return the newest messages, the messages before a number, or those around the message
-    `at`.
+    """Return one page of messages: the newest ones, or those before the number `before`.
+
+    If `at` is the id of a message, return the messages around it.
     """
     found = selectors.messages_of(user, conversation).order_by("-number")
     if at:
@@ -123,7 +129,10 @@ def bubbles_of(
 
 
 def _fitting_messages(newest: list[Message]) -> list[Message]:
-    """Return messages, newest first, that fit the page; at least one turn, however long it is."""
+    """Return the first of these messages (newest first) that together fit on one page.
+
+    Two messages are always returned, however long they are.
+    """
     total = 0
     for count, message in enumerate(newest):
         total += len(message.content)
@@ -133,8 +142,9 @@ def _fitting_messages(newest: list[Message]) -> list[Message]:
 
 
 def _page_end(found: QuerySet[Message], public_id: str) -> int | None:
-    """Return the number before which to page so that this message is in the middle; None at the
-    end.
+    """Return the message number before which a page must end so that this message is in its middle.
+
+    Return None if that page would be the newest one.
     """
     wanted = found.filter(public_id=public_id).values_list("number", flat=True).first()
     if wanted is None:
@@ -151,8 +161,10 @@ def made(
     after: Message | None = None,
     is_last: bool = False,
 ) -> list[Bubble]:
-    """Build the bubbles. `after` is the preceding message; `is_last` means that no message
-    follows.
+    """Return the messages as bubbles.
+
+    `after` is the message before the first one; `is_last` means that no message follows the last
+    one.
     """
     turns = list(
         Turn.objects.filter(
@@ -200,7 +212,9 @@ def made(
 
 
 def _last_exchange(messages: Sequence[Message | TemporaryMessage]) -> set[str]:
-    """Return the ids of the newest question and its answer, if they end the conversation."""
+    """Return the ids of the last question and its answer; an empty set if the conversation ends
+    otherwise.
+    """
     newest = list(messages[-2:])
     roles = [one.role for one in newest]
     if roles == [Role.USER, Role.ASSISTANT]:
@@ -247,8 +261,9 @@ def _day(moment: datetime) -> date:
 
 @dataclass(frozen=True)
 class Ending:
-    """The note below the messages. `again` is the label of the button that requests an answer, or
-    "".
+    """The note below the last message, for instance that an answer was cut off.
+
+    `again` is the label of the button that requests an answer, or "" for no button.
     """
 
     words: str
@@ -266,7 +281,7 @@ class Ending:
 
 
 def ending_of_page(name: str, last: Bubble | None) -> Ending | None:
-    """Return the note for the conversation's state; None after a complete answer."""
+    """Return the note to show below the last message of a page; None after a complete answer."""
     if last is None:
         return None
     if last.role == Role.USER and answer_stream.is_answering(name):
@@ -279,7 +294,9 @@ def ending_of_page(name: str, last: Bubble | None) -> Ending | None:
 
 
 def ending_after(end: End, name: str, *, had_answer: bool) -> Ending | None:
-    """Return the note to show right after an attempt to answer."""
+    """Return the note to show right after an answer was attempted; None if the answer is
+    complete.
+    """
     again = _("Try again")
     if end in (End.WHOLE, End.STOPPED) or (had_answer and end is End.UNSAID):
         return None  # the bubble of a stopped answer has its own permanent label

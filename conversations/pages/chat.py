@@ -1,4 +1,6 @@
-"""Views of the chat: show, name and continue a conversation, edit a message, answer again, stop."""
+"""The views of the chat: show, rename and continue a conversation, edit a message, answer again,
+stop.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ def conversation_new(request: HttpRequest) -> HttpResponseBase:
 @chat_page.keeps_text
 @personal_page
 def temporary_new(request: HttpRequest) -> HttpResponseBase:
-    """Begin a chat that expires after a day and is never learned from."""
+    """Begin a temporary chat: it expires after a day, and nothing is learned from it."""
     if request.method == "POST":
         return _say(request, Opened(is_temporary=True))
     return chat_page.show_own(request, Opened(is_temporary=True))
@@ -99,7 +101,7 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
 
 
 def _refused(request: HttpRequest, found: Opened, form: MessageForm) -> HttpResponse:
-    """Show the error and keep the typed text: in the composer for htmx, otherwise in the page."""
+    """Show the error and keep the typed text; for htmx return only the message form."""
     if not is_htmx(request):
         return chat_page.show_own(request, found, form=form)
     response = chat_page.show_own(request, found, form=form, part="#composer")
@@ -110,7 +112,7 @@ def _refused(request: HttpRequest, found: Opened, form: MessageForm) -> HttpResp
 @require_POST
 @personal_page
 def conversation_answer(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
-    """Answer the last message (again); a complete new answer replaces the old one."""
+    """Answer the last message, or answer it again. A complete new answer replaces the old one."""
     found = _opened(request, conversation_id)
     try:
         with answers.place_for(found) as place, own_transaction(request):
@@ -125,7 +127,7 @@ def conversation_answer(request: HttpRequest, conversation_id: str) -> HttpRespo
 @require_POST
 @personal_page
 def conversation_stop(request: HttpRequest, conversation_id: str) -> HttpResponse:
-    """Stop the answer in progress; the part shown so far is recorded."""
+    """Stop the answer in progress. The part received so far is recorded."""
     found = _opened(request, conversation_id)
     answer_stream.stop_answer(conversation_id)
     return HttpResponse(status=204) if is_htmx(request) else redirect(found.url)
@@ -135,9 +137,10 @@ def conversation_stop(request: HttpRequest, conversation_id: str) -> HttpRespons
 @chat_page.keeps_text
 @personal_page
 def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
-    """Edit a message of the person and forget all later messages.
+    """Edit one of the person's messages and forget all later messages.
 
-    If later turns would be deleted, show the form again with the list of deletions to confirm.
+    If later turns would be deleted, show the form again and ask the person to confirm the list of
+    deletions.
     """
     found = _opened(request, conversation_id)
     if request.method != "POST":
@@ -176,7 +179,7 @@ def _opened(request: HttpRequest, conversation_id: str) -> Opened:
 
 
 def _last(request: HttpRequest, found: Opened) -> Thread:
-    """Return the last question. Run in the caller's transaction."""
+    """Return the conversation's last question. Runs in the caller's transaction."""
     assert found.conversation is not None
     return chat_messages.last(user=person(request), conversation=found.conversation)
 
@@ -209,7 +212,9 @@ def _edit_message(edited: Edited) -> str:
 def _ask_to_edit(
     request: HttpRequest, found: Opened, form: MessageForm, *, confirms: bool = False
 ) -> HttpResponse:
-    """Show the message in a text field. With `confirms`, also ask to confirm the deletions."""
+    """Show the message in a text field. With `confirms`, also ask the person to confirm the
+    deletions.
+    """
     given = request.POST if form.is_bound else request.GET
     message = given.get("message", "")
     context: dict[str, Any] = {"row": found.row, "section": "chat", "form": form}
@@ -238,7 +243,9 @@ def _ask_to_edit(
 
 
 def _show_as_it_is(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
-    """Show the conversation with a warning, because the message to edit is gone."""
+    """Show the conversation with a warning instead of the edit form, because the message is
+    gone.
+    """
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)
@@ -248,7 +255,7 @@ def _show_as_it_is(request: HttpRequest, found: Opened, error: ApplicationError)
 
 
 def _refuse_answer(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
-    """Show the reason why no answer was started."""
+    """Show a warning that tells why no answer was started."""
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)
@@ -260,7 +267,7 @@ def _refuse_answer(request: HttpRequest, found: Opened, error: ApplicationError)
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def conversation_rename(request: HttpRequest, conversation_id: str) -> HttpResponse:
-    """Edit the title in place, or on a separate page without JavaScript."""
+    """Edit the title in place; without JavaScript, on a separate page."""
     with own_transaction(request):
         kept = conversation_names.resolve(user=person(request), reference=conversation_id)
         row, part = Opened(kept).row, "#field" if is_htmx(request) else ""

@@ -1,5 +1,6 @@
-"""The chat page: forms, conversation list, one conversation and the memories used by its
-answers.
+"""Render the chat page: the conversation list, one conversation, its forms and the side panel.
+
+The side panel shows the memories that an answer used and those learned from its turn.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from ops.pages.base import is_htmx, own_transaction, person, target
 
 Given = ParamSpec("Given")
 TEMPLATE = "conversations/conversation_detail.html"
-# The part of the page for each htmx target; other parts aren't loaded then.
+# The template part to render for each htmx target; the data of other parts isn't loaded.
 _PARTS = {
     "conversation-list": "#list",
     "used-here": "#used",
@@ -47,7 +48,11 @@ _PARTS = {
 def keeps_text(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """Return the typed text to a person who was signed out. Apply it outside of `personal_page`."""
+    """Decorate a view so that text typed by a person whose session has expired isn't lost.
+
+    The text is shown again on the page that asks to sign in. Apply this decorator outside of
+    `personal_page`.
+    """
 
     @wraps(view)
     def keeping(
@@ -77,14 +82,16 @@ class Opened:
 
     @property
     def url(self) -> str:
-        """Return the URL of the page, which is also the target of its form."""
+        """Return the URL of the page. Its message form is also submitted to this URL."""
         if self.row is not None:
             return self.row.url
         return reverse("temporary_new" if self.is_temporary else "conversation_new")
 
 
 def opened(user: User, public_id: str) -> Opened:
-    """Return the person's conversation, stored or temporary. Raise `NotFound`."""
+    """Return the person's stored or temporary conversation with this id. Raise `NotFound` if there
+    is none.
+    """
     try:
         return Opened(conversation_names.resolve(user=user, reference=public_id))
     except NotFound:
@@ -102,9 +109,10 @@ def show(
     part: str = "",
     forget: str = "",
 ) -> HttpResponse:
-    """Render the page, or the part that htmx replaces, inside the person's transaction.
+    """Render the page, or only the part that htmx replaces. Runs in the caller's transaction.
 
-    `forget` is the id of an operation whose receipt is shown in full below the messages.
+    `forget` is the id of an operation that forgets something; its receipt is shown in full below
+    the messages.
     """
     part = part or _part(request)
     context = _common_context(request, found, part) | _messages_context(request, found, part)
@@ -136,7 +144,7 @@ def _common_context(request: HttpRequest, found: Opened, part: str) -> dict[str,
 
 
 def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
-    """Return the messages, and the panel about the requested or last answer."""
+    """Return the messages, and the side panel about the requested answer or else the last one."""
     user, conversation = person(request), found.conversation
     if isinstance(conversation, TemporaryConversation):
         said = Bubbles(bubbles.temporary_ones(temporary.read(conversation)), ())
@@ -155,7 +163,7 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
 
 
 def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> ForgetLine | None:
-    """Return the receipt to show below the messages, unless a bubble already shows it."""
+    """Return the receipt to show in full below the messages, unless a message already shows it."""
     op_id = forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
     return (
@@ -164,7 +172,9 @@ def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> ForgetLine |
 
 
 def edge_of(user: User, conversation: Conversation) -> str:
-    """Return the id of the message before which the summary note is shown, or ""."""
+    """Return the id of the message above which the page says that older messages are summarized, or
+    "".
+    """
     if not users.settings_of(user).summary_enabled:
         return ""
     return selectors.compacted_before(user, conversation)
@@ -175,7 +185,9 @@ def _ending(name: str, said: Bubbles) -> Ending | None:
 
 
 def beside(user: User, answer: Message | None, *, lessons: Lessons | None = None) -> dict[str, Any]:
-    """Return the panel's content: memories that the answer used and that its turn taught."""
+    """Return the content of the side panel: the memories that the answer used and those learned
+    from its turn.
+    """
     if lessons is None and answer is not None:
         turn = selectors.turn_of(user, answer)
         lessons = turn_memories.lessons_of(user, [turn])[turn.pk] if turn is not None else None
@@ -231,7 +243,7 @@ class MessageForm(forms.Form):
         return text
 
     def refuse(self, error: ApplicationError) -> None:
-        """Show a service's error on the form."""
+        """Add the error of a service to the form, translated."""
         texts = [text for given in error.fields.values() for text in given] or [error.message]
         self.add_error("text", [gettext(text) for text in texts])
 
@@ -252,7 +264,7 @@ class TitleForm(forms.Form):
 
 
 class RatingForm(forms.Form):
-    """Thumbs up, thumbs down or no rating, with an optional reason."""
+    """A thumbs-up or thumbs-down rating, or none, with an optional reason."""
 
     comment = forms.CharField(required=False, max_length=2_000)
 

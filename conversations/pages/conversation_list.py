@@ -1,4 +1,4 @@
-"""The list of conversations by day, newest first, with search in titles and messages."""
+"""The list of conversations, grouped by day, newest first, with search in titles and messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ _BEFORE, _AFTER = 24, 60  # characters shown before and after the search words
 
 @dataclass(frozen=True)
 class Place:
-    """The newest message of a conversation that contains the search words, with an excerpt."""
+    """Where a search found its words: the newest matching message of a conversation, with an
+    excerpt.
+    """
 
     url: str
     before: str
@@ -39,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Row:
-    """One conversation, as a row of the list or as the header of its page.
+    """A conversation as it is shown in the list or in the header of its page.
 
     `place` is set if a search found one of its messages.
     """
@@ -60,7 +62,9 @@ class Row:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        """Return the menu actions; renaming has its own button."""
+        """Return the actions of the conversation's menu. Renaming isn't among them: it has its own
+        button.
+        """
         delete = reverse("conversation_delete", args=[self.public_id])
         going = {"icon": "trash", "href": delete, "hx_get": delete, "danger": True}
         if self.is_temporary:
@@ -88,7 +92,10 @@ class Listing:
 
 
 def listing(user: User, *, query: str = "", after: str = "") -> Listing:
-    """Return one page of the list, after the conversation with the id `after`."""
+    """Return one page of the list of conversations.
+
+    It begins after the conversation with the id `after`, or with the newest one.
+    """
     found = _ordered(_matching(user, query))
     before = found.filter(public_id=after).first() if after else None
     groups: list[Group] = []
@@ -129,7 +136,7 @@ def _url(public_id: str) -> str:
 
 
 def _ordered(found: QuerySet[Conversation]) -> QuerySet[Any]:
-    """Order by the last message, or by the creation time if the conversation is empty."""
+    """Order conversations by their last message, or by creation time if they have no messages."""
     dated = found.annotate(moment=Coalesce(F("last_message_at"), F("created_at")))
     return dated.order_by("-moment", "-pk")
 
@@ -143,7 +150,9 @@ def _matching(user: User, query: str) -> QuerySet[Conversation]:
 
 
 def _places(user: User, rows: Sequence[Conversation], query: str) -> dict[int, Place]:
-    """Return the newest matching message of each conversation, by conversation key."""
+    """Return the newest matching message of each conversation, as a mapping from conversation
+    keys.
+    """
     if not query:
         return {}
     said = Message.objects.filter(user=user, conversation__in=rows, content__icontains=query)
@@ -175,7 +184,7 @@ def _day_of(moment: datetime) -> str:
 
 
 def _temporary(user: User, query: str) -> list[Group]:
-    """Return the existing temporary chats; none if Redis is down."""
+    """Return the person's temporary chats whose title matches; an empty list if Redis is down."""
     try:
         found = temporary.all_of(user)
     except RedisError:

@@ -1,4 +1,7 @@
-"""Data management: choose a conversation, delete a layer, export and import."""
+"""Pages to choose a conversation, delete a whole layer of memory, export and import.
+
+A layer is one kind of stored memory: memories, summaries or episodes.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,9 @@ def data_conversations(request: HttpRequest) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer with a switch: its size, its delete function and its texts."""
+    """A layer that can be deleted as a whole: its size, its delete function and the texts of the
+    dialog.
+    """
 
     count: Callable[[User], int]
     delete: Callable[[User], object]
@@ -67,7 +72,9 @@ class Layer:
 
 
 def _forget_memories(user: User) -> None:
-    """Forget all memories, including binned and archived ones; do nothing if there are none."""
+    """Forget all memories, including those in the recycle bin or archive; do nothing if there are
+    none.
+    """
     memories = list(Memory.visible.filter(user=user).only("pk"))
     if memories:
         memory_forgets.forget_memories(user=user, memories=memories)
@@ -174,7 +181,10 @@ SAID = (
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def export_everything(request: HttpRequest) -> HttpResponse:
-    """Export all data of the person, after the password or a recent sign-in."""
+    """Export all data of the person.
+
+    Requires the password or a recent sign-in.
+    """
     format = _export_format(request)
     if request.method != "POST":
         return _ask_everything(request, format)

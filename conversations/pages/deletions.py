@@ -1,4 +1,6 @@
-"""Clear or delete a conversation, with texts that list the deleted and the remaining data."""
+"""Pages that clear or delete a conversation. Their dialogs list what is deleted and what is
+kept.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ _SHORT = 60
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def conversation_clear(request: HttpRequest, conversation_id: str) -> HttpResponse:
-    """Forget all messages of the conversation and keep the empty conversation."""
+    """Forget all messages of the conversation, but keep the conversation itself."""
     with own_transaction(request):
         user = person(request)
         kept = conversation_names.resolve(user=user, reference=conversation_id)
@@ -83,7 +85,7 @@ def ask(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 
 
 def page_after(public_id: str, *, forget: str) -> str:
-    """Return the URL of a conversation, with the receipt of a forget."""
+    """Return the URL of a conversation page that shows the receipt of the operation `forget`."""
     page = reverse("conversation", args=[public_id])
     return f"{page}?{urlencode({'forgotten': forget})}#receipt-{forget}" if forget else page
 
@@ -112,7 +114,7 @@ def of_message(message: Message, found: Consequences) -> dict[str, Any]:
 
 
 def of_edit(edits: Editable, *, user: User) -> dict[str, Any]:
-    """Return descriptions of the data that an edit deletes and keeps."""
+    """Return texts that describe what an edit deletes and what is kept."""
     words = ngettext(
         "%(n)d message after it", "%(n)d messages after it, beginning with its answer", edits.later
     )
@@ -206,7 +208,9 @@ def _deleted_lines(found: Consequences) -> list[str]:
 
 
 def _choice(memories: Sequence[Memory]) -> list[dict[str, Any]]:
-    """Return a checkbox to keep the memories, if any memory would be forgotten."""
+    """Return a checkbox with which the person can keep the memories; nothing if none would be
+    forgotten.
+    """
     if not memories:
         return []
     words = ngettext(

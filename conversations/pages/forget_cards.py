@@ -1,6 +1,7 @@
-"""Forgets in the chat: the card that asks what to forget, and the receipt with its steps.
+"""What the chat shows after a request to forget: a form that asks what to forget, and the receipt.
 
-The list of a card is built from the ids stored in the turn's operation; no message contains it.
+The form is called a card. Its list is built from the ids stored in the turn's operation, so that no
+message contains it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _LATELY = timedelta(days=7)  # an unanswered question is dropped after this time
 
 @dataclass(frozen=True)
 class Line:
-    """A memory or message that may be forgotten."""
+    """A memory or message on a card, which the person can choose to forget."""
 
     public_id: str
     text: str
@@ -46,9 +47,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Card:
-    """The choices for the request to forget in one turn.
+    """The choices that the chat offers after an unclear request to forget.
 
-    `is_done` is True if the memory is already forgotten and only messages remain to choose.
+    `is_done` is True if the memory is already forgotten and only messages remain to be chosen.
     """
 
     turn_id: str
@@ -63,8 +64,9 @@ class Card:
 
 
 def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -> dict[int, Card]:
-    """Return the open questions of these turns, by turn key. `asked` holds the requests to
-    forget.
+    """Return the cards that the person has not yet answered, as a mapping from turn keys.
+
+    `asked` holds the operations with the requests to forget.
     """
     by_turn = {one.payload["turn"]: one for one in asked if not one.payload.get("answered")}
     outcomes = {pk: Outcome.of(one.forget_outcome) for pk, one in by_turn.items()}
@@ -86,7 +88,7 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
 
 
 def requests_of(user: User, turns: Sequence[Turn]) -> list[Operation]:
-    """Return the operations with the recent requests to forget in these turns."""
+    """Return the operations that contain recent requests to forget, made in these turns."""
     if not turns:
         return []
     found = Operation.objects.filter(
@@ -136,8 +138,9 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True)
 class ForgetLine:
-    """A forget in the chat. If `is_open`, a finished receipt is shown in full instead of as a
-    link.
+    """An operation that forgets something, as shown in the chat.
+
+    If `is_open` is set, the finished receipt is shown in full instead of as a link.
     """
 
     operation: Operation
@@ -165,13 +168,18 @@ class ForgetLine:
 
 
 def open_receipt(user: User, op_id: str) -> ForgetLine | None:
-    """Return the person's forget with its receipt in full; None if there is no such operation."""
+    """Return the operation with its receipt shown in full; None if the person has no such
+    operation.
+    """
     found = _forgets_of(user, [op_id]).get(op_id) if op_id else None
     return ForgetLine(found, is_open=True) if found is not None else None
 
 
 def receipts_of(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[ForgetLine]]:
-    """Return the forgets made on request, by turn key. `asked` holds the requests to forget."""
+    """Return the operations that carried out requests to forget, as a mapping from turn keys.
+
+    `asked` holds the operations that contain the requests.
+    """
     wanted = {
         one.payload["turn"]: [
             op_id
@@ -197,7 +205,10 @@ def _forgets_of(user: User, op_ids: Sequence[str]) -> dict[str, Operation]:
 @require_safe
 @personal_page
 def forget_receipt(request: HttpRequest, op_id: str) -> HttpResponse:
-    """Return the steps or the receipt; without htmx, redirect to the receipt's own page."""
+    """Return the progress of an operation or its receipt.
+
+    Without htmx, redirect to the receipt's own page.
+    """
     with own_transaction(request):
         found = open_receipt(person(request), op_id)
         if found is None:

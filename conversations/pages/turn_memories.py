@@ -1,4 +1,6 @@
-"""The memories that turns taught, the turns still queued, and the memories used in answers."""
+"""Collect the memories learned from each turn, and the memories used in each answer, for
+display.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,10 @@ _DECIDES_ALWAYS = ("public_id", "kind", "pinned", "standing")
 
 @dataclass(frozen=True)
 class Lessons:
-    """The result of learning from one turn. While `tries` are left, the page polls again.
+    """What was learned from one turn. While `tries` are left, the page requests it again.
 
-    `refused` holds the categories of secrets that weren't stored. `asked_about` is a constraint
-    with an unclear owner, which the person is asked to confirm.
+    `refused` holds the categories of secrets that weren't stored. `asked_about` is a constraint for
+    which it is unclear whom it is about; the person is asked to confirm it.
     """
 
     turn: Turn
@@ -60,13 +62,15 @@ class Lessons:
 
     @property
     def is_withheld(self) -> bool:
-        """Return True if the person asked not to keep the turn and nothing was remembered since."""
+        """Return True if the person asked for the turn not to be kept and no memory was learned
+        from it.
+        """
         asked = self.turn.user_message.withheld == Withheld.ASKED
         return asked and not self.taught and not self.waiting
 
     @property
     def not_kept(self) -> list[str]:
-        """Return a text for each category of refused secrets."""
+        """Return a text for each category of secret that wasn't stored."""
         words = {
             SecretCategory.PASSWORD: _("Not kept: looks like a password"),
             SecretCategory.API_KEY: _("Not kept: looks like a key or token"),
@@ -79,7 +83,11 @@ class Lessons:
 
     @property
     def chips(self) -> list[dict[str, Any]]:
-        """Return one chip for each event; the chip of a single memory opens it."""
+        """Return the labels under an answer: how many memories were learned and how many were
+        updated.
+
+        If it is only one memory, the label opens it.
+        """
         learned = ngettext("%(n)d memory learned", "%(n)d memories learned", len(self.learned))
         updated = ngettext("%(n)d memory updated", "%(n)d memories updated", len(self.updated))
         return [
@@ -98,7 +106,9 @@ class Lessons:
 
     @property
     def again_url(self) -> str:
-        """Return the URL for polling, or "" if nothing is queued."""
+        """Return the URL from which the page requests an update, or "" if the turn isn't queued any
+        more.
+        """
         if not self.is_learning or self.tries >= TRIES:
             return ""
         address = reverse("turn_lessons", args=[self.turn.public_id])
@@ -106,7 +116,7 @@ class Lessons:
 
 
 def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int, Lessons]:
-    """Return the result of learning from each turn, by turn key."""
+    """Return what was learned from each turn, as a mapping from turn keys."""
     taught = _memories_by_outcome(user, turns)
     refused: dict[int | None, dict[str, None]] = defaultdict(dict)
     for turn_id, category in Refusal.objects.filter(user=user, turn__in=turns).values_list(
@@ -129,8 +139,9 @@ def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int
 
 
 def _memories_by_outcome(user: User, turns: Iterable[Turn]) -> dict[int, dict[str, list[Memory]]]:
-    """Collect the memories of each turn by outcome, each once, without binned and forgotten
-    ones.
+    """Return the memories learned from each turn, grouped by outcome (learned, updated or waiting).
+
+    Each memory is returned once per turn; deleted and forgotten memories are left out.
     """
     verdicts = Arbitration.objects.filter(
         user=user,
@@ -164,7 +175,10 @@ def _outcome(one: Arbitration) -> str:
 
 
 def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
-    """Return the keys of recent turns that are queued for learning; older failures don't count."""
+    """Return the keys of those turns that are still queued for learning.
+
+    Operations older than `_LATELY` are ignored: they have probably failed.
+    """
     since = timezone.now() - _LATELY
     open_turns = [
         one.pk
@@ -183,7 +197,7 @@ def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
 
 @dataclass(frozen=True)
 class Used:
-    """A memory used in an answer, with the reason in words."""
+    """A memory that was used in an answer, with the reason in words."""
 
     memory: Memory
     why: str
@@ -192,9 +206,10 @@ class Used:
 
 @dataclass(frozen=True)
 class Panel:
-    """The panel about one answer.
+    """The content of the side panel about one answer.
 
-    `used` holds memories that fitted the question; `always` those included in every answer.
+    `used` holds the memories that fitted the question; `always` holds those that are part of every
+    prompt.
     """
 
     answer: Message | None
@@ -223,7 +238,10 @@ def panel_of(user: User, answer: Message | None) -> Panel:
 
 
 def counts_of(user: User, answers: Sequence[Message]) -> Counter[int]:
-    """Return how many existing memories each answer used because they fitted the question."""
+    """Return how many memories each answer used because they fitted the question.
+
+    Memories that no longer exist aren't counted.
+    """
     hits = _hits(user, answers).filter(type="memory")
     found = list(hits.values_list("trace__answer", "target_public_id", "components"))
     rows = Memory.objects.filter(user=user, public_id__in={one for _, one, _ in found})
@@ -255,7 +273,7 @@ def _why(hit: RecallHit, memory: Memory) -> str:
 
 
 def _sources(user: User, memories: Sequence[Memory]) -> dict[int, Source]:
-    """Return the newest quotation of each memory."""
+    """Return the newest source that quotes a message, for each memory."""
     found = (
         Source.objects.filter(user=user, memory__in=memories, turn__isnull=False)
         .exclude(quote="")

@@ -1,4 +1,6 @@
-"""Forget, rate, remember or undo a turn, and show what was learned from it."""
+"""Views that forget, rate or remember a message, undo what was learned, and show what was
+learned.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,10 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Forget the ticked items, all or none, and mark the question as answered."""
+    """Forget the items that the person ticked on a card, and mark the card as answered.
+
+    Either all ticked items are forgotten or none.
+    """
     with own_transaction(request):
         user = person(request)
         turn = _turn(request, turn_id)
@@ -136,7 +141,9 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
 
 
 def _ticked(request: HttpRequest, name: str, lines: Sequence[forget_cards.Line]) -> list[str]:
-    """Return the ticked items of the question; the form can't forget other items."""
+    """Return the ids of the ticked items that are on the card; other ids in the form are
+    ignored.
+    """
     listed = [one.public_id for one in lines]
     ticked = listed if "all" in request.POST else request.POST.getlist(name)
     return [one for one in listed if one in ticked]
@@ -162,7 +169,7 @@ def _forgotten() -> str:
 
 
 def _conversation(request: HttpRequest, public_id: str, *, forget: str) -> HttpResponse:
-    """Return the conversation in its present state, with the receipt of a forget."""
+    """Return the conversation as it is now, with the receipt of the operation `forget`."""
     if not is_htmx(request):
         return redirect(deletions.page_after(public_id, forget=forget))
     with own_transaction(request):
@@ -188,7 +195,10 @@ def _turn(request: HttpRequest, turn_id: str) -> Turn:
 @require_safe
 @personal_page
 def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Return the chips under an answer; the page polls while the turn is queued."""
+    """Return the labels under an answer that show what was learned.
+
+    The page requests them repeatedly while the turn is queued.
+    """
     tries = request.GET.get("try", "")
     with own_transaction(request):
         user = person(request)
@@ -207,7 +217,7 @@ def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Confirm that a constraint is the person's own, or reject and forget it."""
+    """Confirm that a constraint applies to the person, or reject it and forget it."""
     decision = "accept" if request.POST.get("mine") == "yes" else "reject"
     with own_transaction(request):
         user = person(request)
@@ -228,7 +238,7 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
-    """Ask how to remember a message, with a proposal, then remember it."""
+    """Show a form with a proposed memory for a message; when it is submitted, store the memory."""
     with own_transaction(request):
         message = selectors.message_of(person(request), message_id)
     if message.role != Role.USER:
@@ -291,7 +301,7 @@ def _place_of(message: Message) -> str:
 
 
 def _show_what_was_learned(request: HttpRequest, message: Message) -> HttpResponse:
-    """Return the updated chips under the answer."""
+    """Return the updated labels under the answer."""
     if not is_htmx(request):
         return redirect(_place_of(message))
     with own_transaction(request):

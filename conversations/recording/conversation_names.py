@@ -17,7 +17,9 @@ MAX_EXTERNAL_ID = 200
 
 
 def check_external_id(value: str, *, field: str) -> str:
-    """Return a valid client id unchanged; raise `Invalid` naming `field` for an invalid one."""
+    """Return the client's id unchanged if it is valid; otherwise raise `Invalid` for the field
+    `field`.
+    """
     if not 1 <= len(value) <= MAX_EXTERNAL_ID:
         raise Invalid.field(field, f"An id has 1 to {MAX_EXTERNAL_ID} characters.")
     if any(ord(character) < 32 or ord(character) == 127 for character in value):
@@ -28,7 +30,10 @@ def check_external_id(value: str, *, field: str) -> str:
 
 
 def resolve(*, user: User, reference: str) -> Conversation:
-    """Return the person's conversation with our id or the client's id. Raise `NotFound`."""
+    """Return the person's conversation that has this id, which may be our id or the client's id.
+
+    Raise `NotFound` if there is none.
+    """
     column = "public_id" if reference.startswith("conv_") else "external_id"
     found = statements.rows(
         f"SELECT {statements.columns(Conversation, 'c')} FROM conversations_conversation c"
@@ -43,10 +48,11 @@ def resolve(*, user: User, reference: str) -> Conversation:
 def find_or_create(
     *, user: User, reference: str | None, kind: str | None = None, title: str = ""
 ) -> Conversation:
-    """Get the conversation, or create it under the client's own id.
+    """Return the conversation with this id; if a client's id is new, create the conversation.
 
-    Raise `NotFound` if `reference` is one of our ids but not this person's, `Invalid` for an
-    invalid id, and `Conflict` if the conversation exists with the other kind.
+    Raise `NotFound` if `reference` looks like one of our ids but the person has no such
+    conversation, `Invalid` if the id is invalid, and `Conflict` if the conversation exists with
+    another kind.
     """
     if reference is None:
         return create(user=user, external_id=None, title=title, kind=kind)
@@ -67,7 +73,7 @@ def find_or_create(
 def create(
     *, user: User, external_id: str | None, title: str = "", kind: str | None = None
 ) -> Conversation:
-    """Get or create a conversation with this external id."""
+    """Create a conversation, or return the existing one with this external id."""
     kind = kind or ConversationKind.MAIN
     if kind not in ConversationKind.values:
         raise Invalid.field("kind", "Must be main or group.")
@@ -89,7 +95,7 @@ def create(
 
 
 def rename(*, user: User, conversation: Conversation, title: str) -> Conversation:
-    """Change the title. Raise `Invalid`."""
+    """Change the title. Raise `Invalid` if it is too long."""
     conversation.title = _checked_title(title)
     conversation.save(update_fields=["title", "updated_at"])
     audit_log.record("conversation.renamed", subject=user.subject, target=conversation.public_id)
@@ -97,14 +103,16 @@ def rename(*, user: User, conversation: Conversation, title: str) -> Conversatio
 
 
 def give_title(conversation: Conversation, text: str) -> None:
-    """Set the title from the first message, unless the person has named the conversation."""
+    """Derive the title from the first message, unless the conversation already has one."""
     if not conversation.title and (title := title_of(text)):
         conversation.title = title
         conversation.save(update_fields=["title", "updated_at"])
 
 
 def title_of(text: str) -> str:
-    """Return a short title for the message, without secrets; "" for a request to forget."""
+    """Return a short title for a message, with secrets masked; "" if the message is a request to
+    forget.
+    """
     if spoken_requests.asks_to_forget(text):
         return ""
     return headline(masking.masked_by_reading(text))

@@ -1,4 +1,4 @@
-"""Index messages, and completed turns as episodes, for search."""
+"""Add messages to the search index, and completed turns as episodes."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ _MAX_OTHERS = 15  # operations processed together with the one that runs
 
 @handles(Kind.INDEX_EPISODE)
 def index_episode(run: Run) -> Mapping[str, Any] | None:
-    """Index a turn's messages and its episode, or one message; then enqueue a summary if due.
+    """Index a turn's messages and its episode, or one message; then enqueue a summary if one is
+    due.
 
     Other queued index operations of the same person are processed in the same run. Safe to run
-    twice: rows are keyed by their source.
+    twice: index rows are identified by the row they were made from.
     """
     user = run.user()
     if user is None:
@@ -57,7 +58,9 @@ def index_episode(run: Run) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True)
 class ToIndex:
-    """The rows that one operation indexes: a turn's messages (or one message) and its episode."""
+    """The rows that one operation indexes: a turn's messages and its episode, or a single
+    message.
+    """
 
     messages: tuple[Message, ...]
     turn: Turn | None
@@ -68,13 +71,13 @@ class ToIndex:
 
     @property
     def texts(self) -> list[str]:
-        """Return the texts to index, with secrets masked: each message, then the episode."""
+        """Return the texts to index, with secrets masked: first each message, then the episode."""
         texts = masking.masked_together([message.content for message in self.messages], read=True)
         return [*texts, turn_text(*texts)[:EPISODE_CHARS]] if self.turn else texts
 
 
 def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex | None]:
-    """Load the rows that each operation names; None if they were deleted."""
+    """Load the rows that each operation's payload names; None if they no longer exist."""
     turn_ids = [one["turn"] for one in payloads if "turn" in one]
     turns: dict[int, ToIndex] = {}
     if turn_ids:
@@ -90,7 +93,10 @@ def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex |
 
 
 def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
-    """Embed all texts in one call, outside any transaction; return the vectors by position."""
+    """Embed all texts in one call and return their vectors, by position in `found`.
+
+    Call it outside a transaction.
+    """
     texts = [text for one in found if one for text in one.texts]
     if not texts:
         return {}
@@ -107,9 +113,10 @@ def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
 def store(
     found: Mapping[int, ToIndex | None], *, user: User, vectors: Mapping[int, Vectors]
 ) -> dict[int, Episode]:
-    """Store words and vectors of all rows that still exist. Safe to repeat.
+    """Store the words and vectors of all rows that still exist, and return the episodes by
+    position.
 
-    Create episodes unless they are switched off, and return them by position.
+    Episodes are created unless the person has switched them off. Safe to repeat.
     """
     there = {place: one for place, one in found.items() if one is not None}
     standing = _lock_turns([one.turn.pk for one in there.values() if one.turn])
@@ -135,7 +142,7 @@ def store(
 
 
 def _entries(one: ToIndex, episode: Episode | None) -> list[Entry]:
-    """Return the entries in the order of `texts`."""
+    """Return the index entries of the rows, in the same order as `texts`."""
     entries = [
         Entry(TargetKind.MESSAGE, message.pk, text, message.conversation_id)
         for message, text in zip(one.messages, one.texts, strict=False)
@@ -158,7 +165,7 @@ def _existing_messages(found: Sequence[ToIndex]) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class _ExistingTurn:
-    """The existing rows of a turn, locked until the transaction ends."""
+    """What still exists of a turn. The turn's row is locked until the transaction ends."""
 
     messages: frozenset[int]
     wants_episode: bool
@@ -178,7 +185,10 @@ SELECT t.id, s.episodic_enabled, e.id, t.user_message_id, q.hidden_at, t.assista
 
 
 def _lock_turns(turns: Sequence[int]) -> dict[int, _ExistingTurn]:
-    """Lock the existing turns and return them by key; one message of a turn may be deleted."""
+    """Lock those of the turns that still exist, and return them by key.
+
+    One message of an existing turn may have been deleted.
+    """
     found = {}
     for pk, wants, episode, *said in statements.rows(_EXISTING_TURNS, [turns]) if turns else ():
         there = [one for one, hidden_at in zip(said[::2], said[1::2], strict=True) if not hidden_at]
@@ -193,7 +203,10 @@ def _existing_turn(one: ToIndex, standing: Mapping[int, _ExistingTurn]) -> _Exis
 def _episodes(
     there: Mapping[int, ToIndex], standing: Mapping[int, _ExistingTurn], *, user: User
 ) -> dict[int, Episode]:
-    """Get or create the episodes of existing turns, by position; none if they are switched off."""
+    """Return the episodes of existing turns by position, and create those that are missing.
+
+    Turns of people who have switched episodes off are left out.
+    """
     wanted = {
         place: one.turn
         for place, one in there.items()

@@ -1,4 +1,7 @@
-"""The rolling summary of the messages before the window."""
+"""The rolling summary of a conversation, which covers the messages before the window.
+
+The window is the latest messages, which are put into the prompt in full.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +29,15 @@ from ops.queue import outbox
 from ops.queue.run import Run
 from ops.registry import handles
 
-_MAX_MESSAGES = 500  # messages per version; the next version continues
+_MAX_MESSAGES = 500  # maximum of messages that one version adds; the next version continues
 
 
 @handles(Kind.SUMMARIZE)
 def summarize(run: Run) -> Mapping[str, Any] | None:
-    """Summarize the messages that have left the window, after they were learned from.
+    """Summarize the messages that have left the window, after memories were learned from them.
 
     Safe to run twice: the second time nothing is due, and a version is stored only if the version
-    before it is still the newest.
+    that it continues is still the newest.
     """
     user = run.user()
     if user is None:
@@ -60,7 +63,9 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True)
 class Due:
-    """The messages that the next version will cover in addition to `previous`."""
+    """The messages that the next version of the summary will cover in addition to the previous
+    one.
+    """
 
     conversation: Conversation
     previous: Summary | None
@@ -72,10 +77,11 @@ class Due:
 
 
 def due(*, user: User, conversation: Conversation) -> Due | None:
-    """Return the messages to summarize now.
+    """Return the messages to summarize now, or None if no summary is due.
 
-    Return None if fewer than `SUMMARY_EVERY` messages have left the window, or if summaries are
-    switched off. After a forget deleted a version, one message is enough.
+    A summary is due if at least `SUMMARY_EVERY` messages have left the window; one message is
+    enough if a version was deleted by a request to forget. None is due if the person has switched
+    summaries off.
     """
     if not users.settings_of(user).summary_enabled:
         return None
@@ -121,7 +127,7 @@ SELECT (SELECT count(*) FROM outside),
 
 
 def are_due(*, user: User, conversation_id: int) -> bool:
-    """Return True if `due` would return messages. Uses one statement and reads no text."""
+    """Return whether `due` would return messages. Uses a single SQL statement and reads no text."""
     of = (conversation_id, user.pk)
     window, every = (settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS), settings.SUMMARY_EVERY
     values = [*of, window[0], *of, *of, window[1], every, conversation_id, user.pk]
@@ -130,7 +136,9 @@ def are_due(*, user: User, conversation_id: int) -> bool:
 
 
 def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> bool:
-    """Return True if a forget deleted a newer version, so that its messages are due again."""
+    """Return whether a newer version was deleted by a request to forget, so that a new one is
+    due.
+    """
     gone = statements.rows(
         "SELECT 1 FROM conversations_summary"
         " WHERE conversation_id = %s AND hidden_at IS NOT NULL AND version > %s LIMIT 1",
@@ -140,9 +148,9 @@ def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> boo
 
 
 def write(due: Due) -> str:
-    """Return the text of the next version. Call it outside any transaction: it may call a model.
+    """Return the text of the next version. It may call a model, so call it outside a transaction.
 
-    Secrets are masked in the messages before the model reads them, and again in the result.
+    Secrets are masked in the messages before the model gets them, and again in the result.
     """
     told = [due.previous.text if due.previous else "", *(one.content for one in due.messages)]
     previous, *texts = masking.masked_together(told, read=True)
@@ -154,7 +162,7 @@ def write(due: Due) -> str:
 
 
 def store(due: Due, *, user: User, text: str) -> Summary | None:
-    """Store the next version; return None if its messages changed in the meantime."""
+    """Store the next version and return it; return None if its messages changed in the meantime."""
     held = statements.rows(
         "SELECT 1 FROM conversations_conversation WHERE id = %s AND hidden_at IS NULL FOR UPDATE",
         [due.conversation.pk],
@@ -191,7 +199,7 @@ SELECT (SELECT id FROM conversations_summary
 
 
 def index(summary: Summary, *, user: User, vectors: Vectors) -> None:
-    """Index the newest version and remove older versions from the index."""
+    """Add the newest version to the search index, and remove older versions from it."""
     older = statements.rows(
         "SELECT id FROM conversations_summary WHERE conversation_id = %s AND id <> %s",
         [summary.conversation_id, summary.pk],
@@ -210,7 +218,7 @@ def request_where_due(*, user: User, conversations: Collection[int]) -> None:
 
 
 def request(*, user: User, conversation_id: int) -> Operation:
-    """Enqueue a summary, unless one is already queued."""
+    """Enqueue a summary of the conversation, unless one is already queued."""
     return outbox.enqueue(
         Kind.SUMMARIZE,
         subject=user.subject,

@@ -1,7 +1,7 @@
-"""Temporary conversations, which are stored only in Redis, for `TEMPORARY_HOURS`.
+"""Temporary conversations, which are stored only in Redis and expire after `TEMPORARY_HOURS`.
 
-Nothing is learned from them and no trace is recorded. They don't create a user: the person may have
-no user row. Redis without persistence may lose them earlier.
+Nothing is learned from them and no recall trace is recorded. They don't create a user: the person
+may have no user row. Redis without persistence may lose them earlier.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def client() -> redis.Redis:
 def create(
     *, user: User, external_id: str | None, title: str = "", kind: str | None = None
 ) -> TemporaryConversation:
-    """Get or create the temporary conversation with this external id.
+    """Create a temporary conversation, or return the existing one with this external id.
 
-    Raise `NotFound` for a person who is being forgotten.
+    Raise `NotFound` if the person is being forgotten.
     """
     if external_id is not None:
         check_external_id(external_id, field="conversation_id")
@@ -98,7 +98,7 @@ def create(
         return made
 
     one = _transact(change, index)
-    # Check after the write, since a forget may have scanned Redis before it.
+    # Check after the write, since a request to forget the person may have cleared Redis before it.
     if user.pk is not None and not User.objects.filter(pk=user.pk, hidden_at=None).exists():
         erase(one)
         raise NotFound("There is no such user.")
@@ -108,7 +108,7 @@ def create(
 def unsaved(
     *, user: User, external_id: str | None, title: str = "", kind: str | None = None
 ) -> TemporaryConversation:
-    """Return a conversation that is not stored, for a recall that must store nothing."""
+    """Return a temporary conversation that isn't stored, for calls that only recall."""
     now = timezone.now()
     return TemporaryConversation(
         public_id=ids.conversation_id(),
@@ -122,7 +122,7 @@ def unsaved(
 
 
 def find(*, user: User, reference: str) -> TemporaryConversation | None:
-    """Return the person's temporary conversation with our id or the client's id.
+    """Return the person's temporary conversation with this id, which is our id or the client's id.
 
     Return None if Redis is down, so that stored conversations still work.
     """
@@ -151,9 +151,9 @@ def rename(conversation: TemporaryConversation, *, title: str) -> TemporaryConve
 def append(
     conversation: TemporaryConversation, *, messages: tuple[MessageInput, ...]
 ) -> tuple[list[TemporaryMessage], bool]:
-    """Append messages in order; also return whether all of them existed already.
+    """Append messages in order, and return them; also return whether all of them already existed.
 
-    Raise `Conflict` if a client's id was used for another text, and `Invalid` for an invalid id.
+    Raise `Conflict` if a client's id was used for another text, and `Invalid` if an id is invalid.
     """
 
     def change(pipe: Any, current: TemporaryConversation) -> tuple[list[TemporaryMessage], bool]:
@@ -170,7 +170,7 @@ def append(
 
 
 def cut(conversation: TemporaryConversation, *, count: int) -> TemporaryConversation:
-    """Delete the newest messages; return the updated conversation."""
+    """Delete the `count` newest messages, and return the updated conversation."""
 
     def change(pipe: Any, current: TemporaryConversation) -> TemporaryConversation:
         name = _messages(current.public_id)
@@ -222,7 +222,7 @@ def erase_all(user: User) -> int:
 
 
 class TemporaryData(Derived):
-    """Export and erase of temporary conversations, for the registry of personal data."""
+    """Registers temporary conversations as personal data, so that they are exported and erased."""
 
     name = "temporary_conversation"
     order = 1
@@ -269,7 +269,7 @@ def _lifetime() -> int:
 def _change(
     conversation: TemporaryConversation, act: Callable[[Any, TemporaryConversation], Result]
 ) -> Result:
-    """Change a conversation atomically. Raise `NotFound` if it was erased in the meantime.
+    """Change a conversation atomically with `act`. Raise `NotFound` if it no longer exists.
 
     `act` reads, calls `pipe.multi()` and writes. It is called again if the conversation or its
     messages changed in between, so a late call can't restore erased data.
@@ -286,14 +286,19 @@ def _change(
 
 
 def _transact(change: Callable[[Any], Result], *watched: str) -> Result:
-    """Call `change` again until no watched key changed in the meantime; return its result."""
+    """Call `change` in a Redis transaction and return its result.
+
+    It is called again whenever a watched key has changed in the meantime.
+    """
     connected: Any = client()
     result: Result = connected.transaction(change, *watched, value_from_callable=True)
     return result
 
 
 def _put(target: Any, conversation: TemporaryConversation) -> None:
-    """Write the conversation's row. Its expiry is counted from the start of the conversation."""
+    """Write the conversation's row. It expires `TEMPORARY_HOURS` after the conversation was
+    created.
+    """
     ends = int(conversation.created_at.timestamp()) + _lifetime()
     target.set(_PREFIX + conversation.public_id, orjson.dumps(conversation), exat=ends)
 
@@ -352,7 +357,9 @@ def _new_message(message: MessageInput) -> TemporaryMessage:
 def _add(
     pipe: Any, conversation: TemporaryConversation, messages: list[TemporaryMessage], *, count: int
 ) -> None:
-    """Append the messages. `count` is the new number of messages."""
+    """Append the messages and update the conversation's row. `count` is the new number of
+    messages.
+    """
     name = _messages(conversation.public_id)
     changed = replace(
         conversation,

@@ -28,7 +28,9 @@ from ops.queue.outbox import Wanted
 
 @dataclass(frozen=True)
 class MessageInput:
-    """A message to record. `told` states whether it is said now or was said elsewhere before."""
+    """A message to record. `told` states whether it is said now or was said earlier in another
+    program.
+    """
 
     content: str
     role: str = Role.USER
@@ -42,7 +44,9 @@ class MessageInput:
 
 @dataclass(frozen=True)
 class _Thread:
-    """A conversation whose row is locked. `learns` is True if long-term memory is on."""
+    """A conversation whose row is locked. `learns` is True if the person's long-term memory is
+    on.
+    """
 
     conversation: Conversation
     learns: bool
@@ -79,12 +83,12 @@ def record_turn(
     priority: Priority = Priority.TURN,
     forget: Outcome | None = None,
 ) -> RecordedTurn:
-    """Record a completed turn together with the operations that learn from it.
+    """Record a completed turn, and enqueue the operations that learn from it and index it.
 
     A repeated call with the same client ids changes nothing and returns the existing turn. `forget`
-    is the outcome of the message's request to forget, if it was already carried out. `labels` are
-    copied to the memories learned from the turn. Raise `Invalid` naming the field, and `Conflict`
-    if a client id was used for another text.
+    is the outcome of a request to forget in the message, if it was already carried out. `labels`
+    are copied to the memories learned from the turn. Raise `Invalid`, with the field's name, if a
+    value is invalid, and `Conflict` if a client id was used for another text.
     """
     said = replace(user_message, role=Role.USER)
     reply = replace(assistant_message, role=Role.ASSISTANT)
@@ -116,7 +120,7 @@ def record_message(
     message: MessageInput,
     priority: Priority = Priority.TURN,
 ) -> RecordedMessage:
-    """Record one message; a user message followed by a completed reply becomes a turn.
+    """Record one message; a completed reply that follows a user message forms a turn with it.
 
     Raise the same errors as `record_turn`.
     """
@@ -129,7 +133,8 @@ def record_message(
     if repeated:
         return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
     if message.role == Role.USER and message.completed:
-        row.learning = Learning.WAITS  # learned from with its reply, or alone if none comes
+        # Processed together with its reply, or alone if no reply comes.
+        row.learning = Learning.WAITS
         row.save(update_fields=["learning"])
     return _enqueue_followups(user, thread, row, question=_open_question(row), priority=priority)
 
@@ -137,7 +142,7 @@ def record_message(
 def record_answer(
     *, user: User, question: Message, answer: MessageInput, forget: Outcome | None = None
 ) -> RecordedMessage:
-    """Record the reply to a recorded message; a completed reply makes the two messages a turn.
+    """Record the reply to a recorded message. A completed reply forms a turn with the message.
 
     Raise `NotFound` if the message was deleted in the meantime, `Conflict` if it already has a
     reply, and otherwise the same errors as `record_turn`.
@@ -159,7 +164,7 @@ def record_answer(
 def rate_message(
     *, user: User, message: Message, rating: str | None, comment: str = ""
 ) -> Feedback | None:
-    """Set or change the person's rating of a message; None removes it."""
+    """Set or change the person's rating of a message; a rating of None removes it."""
     audit_log.record("message.rated", subject=user.subject, target=message.public_id)
     if rating is None:
         Feedback.objects.filter(user=user, message=message).delete()
@@ -170,8 +175,9 @@ def rate_message(
 
 
 def at_rest(*messages: MessageInput) -> list[MessageInput]:
-    """Return the messages in stored form: secrets are masked unless `SECRETS_IN_MESSAGES` is
-    "keep".
+    """Return the messages as they will be stored.
+
+    Secrets are masked, unless the setting `SECRETS_IN_MESSAGES` is "keep".
     """
     if settings.SECRETS_IN_MESSAGES == "keep":
         return list(messages)
@@ -188,7 +194,9 @@ def _enqueue_followups(
     priority: Priority = Priority.TURN,
     forget: Outcome | None = None,
 ) -> RecordedMessage:
-    """Enqueue the operations for a new message; with its `question` it becomes a turn."""
+    """Enqueue the operations that a new message requires; if `question` is given, first record a
+    turn.
+    """
     _save_counters(thread.conversation)
     audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
     if question is None:
@@ -216,9 +224,11 @@ def _check(message: MessageInput, *, field: str) -> None:
 
 
 def _lock(user: User, conversation: Conversation) -> _Thread:
-    """Lock the conversation's row until the transaction ends, which keeps messages in order.
+    """Lock the conversation's row until the transaction ends, so that messages are recorded in
+    order.
 
-    Read the person again, since a forget may have begun after the request arrived.
+    The person's row is read again, since the person may have been forgotten after the request
+    arrived.
     """
     found = statements.rows(
         f"SELECT u.hidden_at, s.longterm_enabled, {statements.columns(Conversation, 'c')}"
@@ -239,7 +249,9 @@ def _lock(user: User, conversation: Conversation) -> _Thread:
 def _find_or_add_both(
     thread: _Thread, said: MessageInput, reply: MessageInput, *, moment: datetime
 ) -> tuple[Message, Message, Turn | None]:
-    """Find or add the two messages; also return their turn if it exists."""
+    """Return the two messages, and add those that don't exist; also return their turn if it
+    exists.
+    """
     ids = [one.external_id for one in (said, reply) if one.external_id is not None]
     known = Message.objects.filter(conversation=thread.conversation, external_id__in=ids)
     if not ids or not known.exists():
@@ -274,7 +286,7 @@ def _find_or_add(
 
 
 def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -> Message:
-    """Build a message with the conversation's next number; the caller inserts the row."""
+    """Build a message that has the conversation's next number; the caller inserts the row."""
     conversation = thread.conversation
     conversation.last_number += 1
     conversation.message_count += 1
@@ -300,7 +312,10 @@ def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -
 
 
 def _turn_of(question: Message, answer: Message) -> Turn | None:
-    """Return the turn of both messages. Raise `Conflict` if either belongs to another turn."""
+    """Return the turn that consists of these two messages, or None if neither has a turn.
+
+    Raise `Conflict` if either belongs to another turn.
+    """
     turn = Turn.objects.filter(user_message=question).first()
     other = Turn.objects.filter(assistant_message=answer).first()
     if turn != other:
@@ -312,7 +327,10 @@ def _turn_of(question: Message, answer: Message) -> Turn | None:
 
 
 def _open_question(answer: Message) -> Message | None:
-    """Return the user message right before a completed reply, unless it already has a turn."""
+    """Return the user message that a new completed reply answers, or None.
+
+    It is the message right before the reply, unless that already belongs to a turn.
+    """
     if answer.role != Role.ASSISTANT or not answer.completed:
         return None
     earlier = Message.objects.filter(conversation=answer.conversation_id, number__lt=answer.number)
@@ -366,10 +384,10 @@ def _save_counters(conversation: Conversation) -> None:
 def _enqueue(
     user: User, turn: Turn, priority: Priority, *, learns: bool, forget: Outcome | None = None
 ) -> tuple[Operation, ...]:
-    """Enqueue learning first, then indexing of the messages and the episode.
+    """Enqueue the operation that learns from a turn, and then the one that indexes it.
 
-    With memory off, learning still runs if the message asked to forget; then it only carries out
-    that request.
+    While memory is off, the first operation is enqueued only if the message asked to forget
+    something; then it only carries out that request.
     """
     payload: dict[str, Any] = {"turn": turn.pk}
     wanted = [Wanted(Kind.INDEX_EPISODE, payload, _index_priority(priority))]

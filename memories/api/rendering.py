@@ -218,7 +218,7 @@ def ingested(written: Written) -> dict[str, Any]:
 
 
 def entry(row: Any) -> dict[str, Any]:
-    """Return a row of `timeline_of`: a memory with its time `at`."""
+    """Render a row of `timeline_of`: a memory with its time `at`."""
     return {
         "id": row.public_id,
         "snippet": row.content[:SNIPPET],
@@ -235,7 +235,7 @@ def entry(row: Any) -> dict[str, Any]:
 
 
 def project(row: Any) -> dict[str, Any]:
-    """Return a row of `projects_of`: a project with its counts."""
+    """Render a row of `projects_of`: a project with the number of its memories."""
     return {
         "project_key": row.key,
         "name": row.name,
@@ -315,7 +315,7 @@ def trace(row: RecallTrace, *, hits: list[RecallHit]) -> dict[str, Any]:
 
 
 def candidate(one: Proposed, *, user: User) -> dict[str, Any]:
-    """Return a candidate of a flush. The second stage needs only its id."""
+    """Render a memory that a flush proposes. The second call of the flush needs only its id."""
     return {
         "id": one.signed(user),
         "kind": one.candidate.kind,

@@ -1,4 +1,4 @@
-"""Response shapes for the OpenAPI schema; `rendering.py` builds the responses."""
+"""Response shapes for the OpenAPI schema. The responses themselves are built by `rendering.py`."""
 
 from __future__ import annotations
 

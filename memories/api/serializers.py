@@ -1,4 +1,4 @@
-"""Serializers for request bodies and queries; `response_shapes.py` has the response shapes."""
+"""Serializers for request bodies and queries. `response_shapes.py` contains the response shapes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ _all_sorts = (*SORTS, *NULLABLE_SORTS)
 
 
 class Between(Personal):
-    """The query parameters `from` and `to`, which can't be attribute names in Python."""
+    """Adds the query parameters `from` and `to`. They are set here because `from` is a Python
+    keyword.
+    """
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {
@@ -117,7 +119,10 @@ class MemoryInputShape(MemoryItem, Personal):
 
 
 class _EachMemory(serializers.ListField):
-    """A list of memories. An invalid item is returned as its `ValidationError`."""
+    """A list of memories that are validated one by one.
+
+    For an invalid item, the validated list contains its `ValidationError`.
+    """
 
     def run_child_validation(self, data: Sequence[Any]) -> list[Any]:
         return [self._validated(one) for one in data]

@@ -13,7 +13,9 @@ from memories.api import views_search as search
 
 
 class FilePath(PathConverter):
-    """A path without the trailing slash, which every route accepts."""
+    """Matches a file path without its trailing slash, since every route also accepts a trailing
+    slash.
+    """
 
     regex = ".*[^/]"
 

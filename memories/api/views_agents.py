@@ -1,4 +1,4 @@
-"""Project memory for agents: written in one call, searched in two stages."""
+"""Endpoints for coding agents, which store pages about projects and search them in two steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BYTES_OF_A_CHARACTER = 12  # if a client writes the character as two \\u escape
 
 
 class IngestParser(OrjsonParser):
-    """Accepts bodies as large as the longest text after JSON escaping."""
+    """A JSON parser whose limit fits the longest allowed text even if all of it is escaped."""
 
     @property
     def max_bytes(self) -> int:

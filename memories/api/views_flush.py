@@ -1,4 +1,8 @@
-"""Flush memory before a client compacts its context."""
+"""The endpoint to flush memory: a client that is about to drop messages sends them to be learned
+from.
+
+A flush has two stages: memories are proposed, and then those that the client accepts are stored.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,11 @@ NO_REPLY = "NO_REPLY"
 
 @dataclass(frozen=True)
 class _Prepared:
-    """The result of the first stage (`read`) and the input of the second (`ready`)."""
+    """What is computed before the transaction of a flush.
+
+    `read` is the result of the first stage, which proposes memories. `ready` is the input of the
+    second stage, which stores them.
+    """
 
     read: Flushed | None
     ready: Sequence[ReadyCandidate] | None
@@ -49,10 +57,11 @@ def _prepare(call: Call) -> _Prepared:
 
 
 def _conversation(call: Call) -> Any:
-    """Return the conversation, or None for a temporary one, of which nothing is stored.
+    """Return the conversation of the request; None for a temporary one, from which nothing is
+    stored.
 
-    If the request has `messages`, create an unknown conversation under the client's id. Otherwise
-    raise `NotFound`.
+    If the conversation is unknown and the request has `messages`, create it under the client's id.
+    Without messages raise `NotFound`.
     """
     reference = call.data["conversation_id"]
     try:

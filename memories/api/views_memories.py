@@ -1,4 +1,4 @@
-"""Endpoints for long-term memory: the list, single memories, their history, and review
+"""Endpoints for long-term memories: the list, single memories, their history, and review
 decisions.
 """
 
@@ -177,7 +177,10 @@ def _filter(call: Call) -> MemoryFilter:
 
 
 def _sorted(rows: QuerySet[Memory], data: Any) -> tuple[QuerySet[Memory], Order]:
-    """Sort newest first by default. Sorting by a nullable time uses the creation time for None."""
+    """Return the memories in the requested order; by default the newest come first.
+
+    If a memory has no value in the time column to sort by, its creation time is used.
+    """
     sort = data.get("sort")
     if sort is None:
         return rows, NEWEST
@@ -291,9 +294,9 @@ class MemoryRelationsView(MemcenterView):
 
 
 def _prepare_restore(call: Call) -> Any:
-    """Return the old text and its vectors, computed before the transaction.
+    """Return the text of the version to restore, with its vectors; None if no version is given.
 
-    Return None if no version is given. Raise `Invalid` if the version doesn't exist.
+    This runs before the transaction. Raise `Invalid` if the version doesn't exist.
     """
     number = call.data.get("version")
     if number is None:

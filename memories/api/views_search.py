@@ -1,4 +1,4 @@
-"""Endpoints for search and its explanation."""
+"""Endpoints that search, and that explain how the results of a search or recall were found."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from ops.models import Scope, User
 
 
 def _prepare(call: Call) -> PreparedQuery:
-    """Analyse the query. Names in it weigh more if a speaker has that name."""
+    """Return the analysed query for the search.
+
+    A name in the query gets more weight if one of the person's speakers has that name.
+    """
     speakers = sorted(call.read_with_key(conversation_selectors.speakers_of))
     return search.prepare_query(call.data["query"], speakers=speakers)
 
@@ -63,7 +66,10 @@ class SearchView(MemcenterView):
 
 
 def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
-    """Return the filters and types; memories are left out if no project has the given key."""
+    """Return the filters and the types to search.
+
+    If no project has the given key, memories are removed from the types.
+    """
     data = call.data
     types, project = data.get("types") or TYPES, None
     if key := data.get("project_key"):
@@ -85,7 +91,7 @@ def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
 
 
 def _conversation(call: Call) -> Conversation | None:
-    """Return the conversation, or None for a user who has no data yet."""
+    """Return the conversation of the request, or None for a user who has no data yet."""
     reference = call.data.get("conversation_id")
     if reference is None or call.user.pk == people.NOBODY:
         return None
@@ -93,7 +99,11 @@ def _conversation(call: Call) -> Conversation | None:
 
 
 def _whose_trace(asked: Asked) -> User:
-    """Return the trace's owner. A bound key with the scope `admin` may read other users' traces."""
+    """Return the owner of a trace, that is, of the record of one recall or search.
+
+    A bound key with the scope `admin` may read other users' traces. Raise `NotFound` if the caller
+    may not read the trace.
+    """
     key = asked.key
     of_all = key is not None and key.user_id is not None and Scope.ADMIN in key.scopes
     named = None if of_all else people.whose(asked, Endpoint(scope=asked.scope))

@@ -1,8 +1,8 @@
-"""The changes that an edited memory file requests, given the last synced file and the memories.
+"""Compute which changes of memories an edited memory file requests.
 
-The text of the last sync shows who changed a line: an unchanged line requests nothing, so an
-outdated file never undoes changes made elsewhere. If both sides changed, the file wins unless the
-memory is newer than the sync; then the user decides.
+The edited file is compared with its text at the last sync: an unchanged line requests nothing, so
+an outdated file never undoes changes made elsewhere. If a line and its memory both changed, the
+line wins, unless the memory was changed after the sync; then the user decides.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Literal
 from memories.files.grammar import Document, Line, Role, Shown
 
 FEWEST_FOR_REVIEW = 5
-MOST_REMOVED = 5  # removals go to review if they are more than one in this many lines
+MOST_REMOVED = 5  # the user decides on removals if they are more than one in this many lines
 
 
 class Reason(StrEnum):
-    """Why the user must decide."""
+    """The reason why a change isn't applied at once, but the user must decide."""
 
     NEWER = "newer"  # the memory was changed after the last sync
     GONE = "gone"  # the memory was removed after the last sync, but its line was edited
@@ -31,14 +31,18 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Known(Shown):
-    """A current memory. `newer` is True if it was changed after the file's last sync."""
+    """A current memory as a file shows it. `newer` is True if it was changed after the last
+    sync.
+    """
 
     newer: bool = False
 
 
 @dataclass(frozen=True)
 class Edited:
-    """A memory that takes the line's text or kind. None means that the value stays unchanged."""
+    """A memory whose text or kind changes to that of its line. None means that the value is
+    unchanged.
+    """
 
     id: str
     content: str | None
@@ -47,10 +51,11 @@ class Edited:
 
 @dataclass(frozen=True)
 class Created:
-    """A new statement, to be arbitrated. `place` is the position of its line among all lines.
+    """A new statement in the file, which is to be compared with the existing memories.
 
-    `formerly` is the id in the line if no memory has that id any longer, as in an old version of
-    the file. `kind` is "" if such a line is in no section.
+    `place` is the position of its line among all lines. If the line carries the id of a memory that
+    no longer exists, as in an old version of the file, `formerly` is that id. `kind` is "" if such
+    a line is in no section.
     """
 
     place: int
@@ -61,7 +66,7 @@ class Created:
 
 @dataclass(frozen=True)
 class Disputed:
-    """A decision for the user: keep the memory, or take the text of the file.
+    """A change on which the user must decide: keep the memory, or take the text of the file.
 
     `content` is the line's text, None if the line was removed; `kind` is the kind of its section.
     """
@@ -74,9 +79,10 @@ class Disputed:
 
 @dataclass(frozen=True)
 class Changes:
-    """The requested changes. `removed` has the ids that go to the recycle bin.
+    """All changes that the edited file requests.
 
-    `repeated` has the positions of lines that duplicate another line of the same memory.
+    `removed` holds the ids of memories to move to the recycle bin. `repeated` holds the positions
+    of lines that duplicate another line of the same memory.
     """
 
     edited: tuple[Edited, ...] = ()
@@ -93,10 +99,11 @@ def between(
     memories: Iterable[Known],
     elsewhere: Collection[str] = (),
 ) -> Changes:
-    """Compare the file with its last synced version (an empty document if there is none).
+    """Return the changes that an edited file requests, compared with its last synced version.
 
-    `memories` are the current ones; those without a line in either document are ignored.
-    `elsewhere` has the ids in the user's other files: their lines were moved, not removed.
+    `synced` is an empty document if there is none. `memories` are the current ones; those without a
+    line in either document are ignored. `elsewhere` holds the ids in the user's other files: lines
+    with these ids were moved there, not removed.
     """
     known = {memory.id: memory for memory in memories}
     before = _by_id(synced, known)
@@ -115,7 +122,9 @@ def between(
 
 
 def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
-    """Return the line of each memory. If a memory has several, prefer the line with its text."""
+    """Return the line of each memory, by id. If a memory has several lines, prefer the one with its
+    text.
+    """
     lines: dict[str, Line] = {}
     for _, line in document.statements:
         if line.id and (line.id not in lines or _has_text_of(line, known.get(line.id))):
@@ -126,10 +135,11 @@ def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
 def _separate_copies(
     edited: Document, before: dict[str, Line], known: dict[str, Known]
 ) -> tuple[dict[str, Line], list[Created], tuple[int, ...]]:
-    """Return each memory's own line, new statements that carry an id, and positions of duplicates.
+    """Separate the lines that carry an id into own lines, new statements and duplicates.
 
-    A copied line with altered text is a new memory. The memory's own line is the one with the
-    memory's text, otherwise with the text of the last sync, otherwise the first.
+    Return each memory's own line, the new statements, and the positions of duplicates. A copied
+    line with altered text is a new statement. A memory's own line is the one that has the memory's
+    text, otherwise the one that has the text of the last sync, otherwise the first.
     """
     own: dict[str, Line] = {}
     created: list[Created] = []
@@ -153,7 +163,7 @@ def _separate_copies(
 
 
 def _copies(edited: Document) -> dict[str, dict[int, Line]]:
-    """Return the lines of each id by their positions."""
+    """Return all lines that carry an id, as a mapping from the id and the position to the line."""
     copies: dict[str, dict[int, Line]] = {}
     for place, line in edited.statements:
         if line.id:
@@ -170,7 +180,7 @@ def _mismatch(line: Line, memory: Known | None, before: Line | None) -> int:
 
 
 def _judge(line: Line, before: Line | None, memory: Known | None) -> Edited | Disputed | None:
-    """Return the change that a line requests for its memory, or None."""
+    """Return the change that a line requests for its memory, or None if it requests none."""
     if before is not None and _same(line, before) and line.kind == before.kind:
         return None
     text, kind = line.text.strip(), line.kind
@@ -199,7 +209,9 @@ def _removals(
 
 
 def _new(synced: Document, edited: Document) -> list[Created]:
-    """Return the new lines, except those that were already new in the last sync."""
+    """Return the statements of new lines. Lines that were already new at the last sync are left
+    out.
+    """
     left = Counter(_key(line) for _, line in synced.statements if line.role is Role.NEW)
     found: list[Created] = []
     for place, line in edited.statements:
@@ -213,7 +225,10 @@ def _new(synced: Document, edited: Document) -> list[Created]:
 
 
 def _changed_elsewhere(memory: Known, before: Line | None) -> bool:
-    """Return True if the memory's text or kind changed; a pin or an access is no conflict."""
+    """Return whether the memory's text or kind was changed since the last sync, outside the file.
+
+    Other changes, such as a pin or an access, don't conflict with an edit.
+    """
     if before is None:
         return memory.newer
     return memory.newer and not (_has_text_of(before, memory) and before.kind in ("", memory.kind))
@@ -237,7 +252,9 @@ _CONTEXT = 1  # unchanged lines shown before and after a change
 
 @dataclass(frozen=True)
 class DiffLine:
-    """A line of a comparison. For `skipped` lines only their number (`count`) is given."""
+    """A line of a comparison of two texts. For `skipped` lines only their number (`count`) is
+    given.
+    """
 
     change: LineChange
     text: str = ""
@@ -246,7 +263,7 @@ class DiffLine:
 
 @dataclass(frozen=True)
 class MergedLines:
-    """The result of a merge. If not `clean`, both edits changed the same place, and ours was
+    """The result of a merge. If both edits changed the same place, `clean` is False and ours was
     taken.
     """
 
@@ -255,12 +272,12 @@ class MergedLines:
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> MergedLines:
-    """Three-way merge by lines (diff3: Khanna, Kunal, Pierce 2007).
+    """Merge two edits of a text line by line (three-way merge, diff3: Khanna, Kunal, Pierce 2007).
 
-    A place that only one side changed takes that side's lines; a place that both changed in the
-    same way takes them once; a place that both changed differently takes ours. Each line is a
-    separate statement: if all three versions of a place have the same number of lines, each line is
-    compared separately.
+    A place that only one side changed gets that side's lines; a place that both changed in the same
+    way gets them once; a place that both changed differently gets ours. Since each line is a
+    separate statement, lines are compared one by one where all three versions of a place have the
+    same number of lines.
     """
     old = base.splitlines(keepends=True)
     mine, other = (text.splitlines(keepends=True) for text in (ours, theirs))
@@ -280,7 +297,7 @@ _Chunk = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
 def _chunks(old: Sequence[str], mine: Sequence[str], other: Sequence[str]) -> Iterator[_Chunk]:
-    """Split the three texts at the lines that all of them share."""
+    """Split the three texts at the lines that all of them contain, and yield the parts."""
     here, there = _kept(old, mine), _kept(old, other)
     at = (0, 0, 0)
     for place in [one for one in range(len(old)) if one in here and one in there]:
@@ -312,13 +329,18 @@ def _places(was: Sequence[str], left: Sequence[str], right: Sequence[str]) -> It
 
 
 def _kept(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """Map each line of the old text that the new text keeps to its position in the new text."""
+    """Map each line number of the old text to its line number in the new text, for lines in
+    both.
+    """
     blocks = SequenceMatcher(a=old, b=new, autojunk=False).get_matching_blocks()
     return {one.a + n: one.b + n for one in blocks for n in range(one.size)}
 
 
 def compare_lines(old: str, new: str, *, most: int = 400) -> list[DiffLine]:
-    """Return the lines that differ between two texts, with a little context."""
+    """Return the lines that differ between two texts, with one unchanged line before and after.
+
+    Only the first `most` lines are returned.
+    """
     before, after = old.splitlines(), new.splitlines()
     found: list[DiffLine] = []
     matcher = SequenceMatcher(a=before, b=after, autojunk=False)

@@ -1,5 +1,7 @@
-"""Daily notes: lines that are stored first and indexed afterwards, and the memories learned from
-them.
+"""Daily notes: lines that users and programs append, one note per day.
+
+A line is stored at once and embedded afterwards. The module also finds and erases lines from which
+memories were learned.
 """
 
 from __future__ import annotations
@@ -39,18 +41,19 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 @dataclass(frozen=True)
 class Appended:
-    """The line that was written. `redacted` is True if a secret in it was blanked."""
+    """The line that was appended. `redacted` is True if a secret in it was masked."""
 
     note: DailyNote
     redacted: bool
 
 
 def append(text: str, *, user: User, source: str = "") -> Appended:
-    """Append a line to today's note, in the user's time zone.
+    """Append a line to today's note; the user's time zone determines the day.
 
-    The append is atomic, and concurrent appends are numbered in order of arrival. Search finds the
-    line by its words at once, and by its meaning after an operation has run. Raise `Invalid`, and
-    `Conflict` (`memory_off`, `being_forgotten`).
+    Concurrent calls are numbered in the order of arrival. Search finds the line by its words at
+    once, and by its meaning after an operation has embedded it. Raise `Invalid` if the text or
+    source is invalid, and `Conflict` while memory is off (`memory_off`) or the user is being
+    forgotten (`being_forgotten`).
     """
     screened = _checked(text, source)
     direct_writes.check_on(user)
@@ -75,7 +78,7 @@ def append(text: str, *, user: User, source: str = "") -> Appended:
 
 
 def index(run: Run, *, user: User, note_id: int) -> None:
-    """Store the vector of a line if the line still exists. Safe to repeat."""
+    """Store the vector of a line, if the line still exists. Safe to repeat."""
     with as_user(user):
         note = DailyNote.objects.filter(user=user, pk=note_id).first()
     if note is None:
@@ -104,7 +107,9 @@ UNION ALL
 
 @dataclass(frozen=True)
 class Recent:
-    """The notes for a prompt, newest first, and the lines of the persona layers by path."""
+    """The lines for a prompt: recent notes, newest first, and the lines of the persona layers by
+    path.
+    """
 
     notes: Sequence[DailyNote] = ()
     layers: Mapping[str, Sequence[DailyNote]] = field(default_factory=dict)
@@ -113,14 +118,15 @@ class Recent:
 def ask_recent(
     user: User, *, zone: ZoneInfo, batch: statements.Batch, limit: int = 30
 ) -> statements.Later:
-    """Add the statement that `recent` reads to the batch."""
+    """Add the SQL statement for recent notes to a batch; pass the result to `recent`."""
     today = timezone.now().astimezone(zone).date()
     of_days = [user.pk, today - timedelta(days=1), today, limit]
     return batch.add(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
 
 
 def recent(asked: statements.Later) -> Recent:
-    """Return the lines of today and yesterday in the user's time zone, and of the memory files.
+    """Return the notes of today and yesterday in the user's time zone, and the lines of memory
+    files.
 
     In `notes`, the daily notes are followed by the free text of `MEMORY.md`.
     """
@@ -135,20 +141,23 @@ def recent(asked: statements.Later) -> Recent:
 
 
 def path_of(day: date) -> str:
-    """Return the path of a day's note among the memory files."""
+    """Return the path that a day's note has among the memory files."""
     return f"{FOLDER}/{day.isoformat()}.md"
 
 
 def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
-    """Return the line as shown to users, `- 14:03 [source] text`; `grammar.read_note_line` parses
-    it.
+    """Return the line as users see it: `- 14:03 [source] text`.
+
+    `grammar.read_note_line` parses it.
     """
     time = f"{note.created_at.astimezone(zone):%H:%M}"
     return grammar.written_note_line(Noted(time, note.text, note.source))
 
 
 def _checked(text: str, source: str) -> str:
-    """Return the text without secrets. Raise `Invalid` naming each field."""
+    """Return the text with secrets masked. Raise `Invalid`, with each field's name, if a value is
+    invalid.
+    """
     problems: dict[str, list[str]] = {}
     if not text.strip():
         problems["text"] = ["The text must not be empty."]
@@ -165,7 +174,9 @@ def _checked(text: str, source: str) -> str:
 
 
 def last_number(user_id: int, day: date | None) -> int:
-    """Return the last number, including lines being forgotten, so that no number is reused."""
+    """Return the highest line number of a day, including lines being forgotten, so that none is
+    reused.
+    """
     rows = DailyNote.everything.filter(user=user_id, day=day)
     return int(rows.aggregate(last=Max("number"))["last"] or 0)
 
@@ -178,18 +189,22 @@ GONE = "its note was forgotten"
 
 
 def hide_cited_lines(*, user: User, memories: Collection[int], at: datetime) -> None:
-    """Hide the lines that only these memories were learned from."""
+    """Hide the lines that are sources of these memories only."""
     _lines_cited_only_by(user, memories).filter(hidden_at__isnull=True).update(hidden_at=at)
 
 
 def erase_cited_lines(*, user: User, memories: Collection[int]) -> Counter[str]:
-    """Erase the lines that only these memories cite. Call it before the memories are erased."""
+    """Erase the lines that are sources of these memories only. Call it before the memories are
+    erased.
+    """
     pks = list(_lines_cited_only_by(user, memories).values_list("pk", flat=True))
     return erase_note_lines(user=user, lines=pks)
 
 
 def erase_note_lines(*, user: User, lines: Collection[int]) -> Counter[str]:
-    """Erase note lines with their words, vectors and quotes. Safe to repeat."""
+    """Erase note lines with their words and vectors, and the quotes of them in sources. Safe to
+    repeat.
+    """
     if not lines:
         return Counter()
     rows = DailyNote.everything.filter(user=user, pk__in=lines)
@@ -211,7 +226,7 @@ def _lines_cited_only_by(user: User, memories: Collection[int]) -> QuerySet[Dail
 
 
 def _clear_citations(user: User, notes: Collection[str]) -> None:
-    """Clear the reference and the quote of the remaining sources that cite these lines."""
+    """Clear the reference and the quote in all sources that still cite these lines."""
     citing = Source.everything.filter(user=user, reference__in=notes)
     citing.filter(turn__isnull=True).update(quote="", reference="", comment=GONE)
     citing.filter(turn__isnull=False).update(reference="")

@@ -1,4 +1,7 @@
-"""The contents of memory files: which memories each file shows, and its current text."""
+"""The contents of memory files: which memories a file shows, and its current text.
+
+The files MEMORY.md and LEARNINGS.md show memories and are called curated files.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +39,14 @@ _SALT = "memories.file"
 
 
 def path_for(kind: str) -> str:
-    """Return the file that shows memories of this kind."""
+    """Return the path of the file that shows memories of this kind."""
     return LEARNINGS if kind in LEARNED else MEMORY
 
 
 def known_of(user: User) -> list[Known]:
-    """Return the user's active memories in the form shown by files, most important first.
+    """Return the user's active memories as files show them, most important first.
 
-    Memories of projects are in no file.
+    Memories that belong to a project aren't shown in any file.
     """
     rows = Memory.objects.filter(user=user, project=None, status=MemoryStatus.ACTIVE)
     ordered = rows.order_by("-pinned", "-importance", "pk")
@@ -65,13 +68,15 @@ def rendered(
     keeping: Document,
     became: Mapping[int, str | None] | None = None,
 ) -> str:
-    """Render a curated file with these memories, keeping the order and free text of `keeping`."""
+    """Return the text of a curated file with these memories; keep the order and free text of
+    `keeping`.
+    """
     shown = [one for one in known if path_for(one.kind) == path]
     return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))
 
 
 def begun(user: User, path: str) -> Document:
-    """Return a new curated file, which has only a title."""
+    """Return the document of a new curated file, which contains only a title."""
     return parse(_TITLES[path, _reads_chinese(user)])
 
 
@@ -80,12 +85,12 @@ def _reads_chinese(user: User) -> bool:
 
 
 def row_of(user: User, path: str) -> MemoryFile | None:
-    """Return the row of a file, or None."""
+    """Return the row of the user's file at this path, or None."""
     return MemoryFile.objects.filter(user=user, path=path).first()
 
 
 def day_of(path: str) -> date | None:
-    """Return the day of the note at this path, or None if the path isn't a daily note."""
+    """Return the day if this is the path of a daily note, otherwise None."""
     found = _NOTE.fullmatch(path)
     if found is None or not found[1].isascii():
         return None
@@ -96,13 +101,13 @@ def day_of(path: str) -> date | None:
 
 
 def of_day(user: User, day: date) -> tuple[str, datetime] | None:
-    """Return a day's note and the time of its last line, or None if there are no lines."""
+    """Return the text of a day's note and the time of its last line, or None if it has no lines."""
     found = _notes(user, DailyNote.objects.filter(day=day))
     return next(((text, at) for _, text, at in found), None)
 
 
 def days_of(user: User) -> list[tuple[date, str, datetime]]:
-    """Return each day's note and the time of its last line, newest first."""
+    """Return the day, the text and the time of the last line of each daily note, newest first."""
     return list(_notes(user, DailyNote.objects.all()))
 
 
@@ -116,10 +121,12 @@ def _notes(user: User, lines: QuerySet[DailyNote]) -> Iterator[tuple[date, str, 
 
 
 def etag_of(text: str) -> str:
-    """Return the entity tag of a file's text."""
+    """Return the ETag for a file's text."""
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 
 def digest_of(text: str) -> UUID:
-    """Return a hash keyed with the instance's secret. It identifies a text without revealing it."""
+    """Return a hash keyed with the instance's secret, which identifies a text without
+    revealing it.
+    """
     return UUID(bytes=salted_hmac(_SALT, text, algorithm="sha256").digest()[:16])

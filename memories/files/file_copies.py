@@ -1,7 +1,8 @@
-"""The copies of memory files that users can access: in a folder, or in object storage.
+"""Copies of the memory files that users can access in a folder or in object storage.
 
-The rows are authoritative. A copy is written after its row, atomically, and only over a copy whose
-text is known: text typed into it in the meantime waits for the next sync.
+The database rows are authoritative. A copy is written after its row, atomically, and only if the
+existing copy has a known text: if a user has edited the copy in the meantime, it is left for the
+next sync.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 class Unreadable(ApplicationError):
-    """Raised for a copy that isn't text or is too large; the copy is left unchanged."""
+    """Raised if a copy isn't text or is too large. The copy is left unchanged."""
 
 
 def hold(user_id: int) -> None:
-    """Lock this user's files until the caller's transaction ends."""
+    """Lock the files of this user until the caller's transaction ends."""
     statements.rows(_LOCK, [f"files:{user_id}"])
 
 
 def folder_of(user_id: int) -> Path | None:
-    """Return the folder of a user's copies, or None if they aren't on this machine."""
+    """Return the folder of a user's copies, or None if they are in object storage."""
     try:
         return Path(_storage().path(str(user_id)))
     except NotImplementedError:
@@ -44,7 +45,9 @@ def folder_of(user_id: int) -> Path | None:
 
 
 def read(user_id: int, path: str) -> str | None:
-    """Return the text of a copy, or None if there is none. Raise `Unreadable`."""
+    """Return the text of a copy, or None if there is none. Raise `Unreadable` if it isn't readable
+    text.
+    """
     raw = _read(user_id, path)
     if raw is None:
         return None
@@ -60,7 +63,7 @@ def read(user_id: int, path: str) -> str | None:
 
 
 def write(user_id: int, path: str, text: str) -> None:
-    """Write a copy. On this machine the write is atomic, and only the owner may read the file."""
+    """Write a copy. In a local folder the write is atomic, and only the owner may read the file."""
     folder = folder_of(user_id)
     if folder is None:
         name = f"{user_id}/{path}"
@@ -96,9 +99,9 @@ def remove(user_id: int, path: str) -> None:
 
 
 def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[str] = ()) -> int:
-    """Apply `change` to each copy except those in `leaving`; return how many changed.
+    """Apply `change` to the text of each copy except those in `leaving`; return how many changed.
 
-    An unreadable copy is deleted; the next sync writes it again.
+    A copy that can't be read is deleted; the next sync writes it again.
     """
     count = 0
     for name in [one for one in names(user_id) if one not in leaving]:
@@ -126,13 +129,17 @@ def erase(user_id: int) -> int:
 
 
 def names(user_id: int) -> Iterator[str]:
-    """Yield all paths below a user's folder, including partial writes and foreign files."""
+    """Yield all paths below a user's folder, including partial writes and files of other
+    programs.
+    """
     with suppress(FileNotFoundError):
         yield from storing.names_below(_storage(), str(user_id))
 
 
 def changed_at(user_id: int, path: str) -> float | None:
-    """Return when a local copy was last changed (Unix seconds), or None if unknown."""
+    """Return the time at which a local copy was last changed (Unix seconds), or None if it is
+    unknown.
+    """
     folder = folder_of(user_id)
     if folder is None:
         return None

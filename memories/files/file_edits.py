@@ -1,4 +1,4 @@
-"""Apply a user's edits of a curated memory file to the memories that the file shows."""
+"""Apply a user's edit of a curated memory file to the memories that the file shows."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ _Text = tuple[str, str]  # the content and its kind
 
 @dataclass(frozen=True)
 class Typed:
-    """A file as edited. `base` is the version that was edited, `beside` the other curated file.
+    """The text of an edited file, with everything that is needed to interpret the edit.
 
-    `elsewhere` has the ids in the other file after the edit. If `by_program`, new statements wait
-    for review if the user wants to confirm statements of programs.
+    `base` is the version that was edited, `beside` the other curated file. `elsewhere` holds the
+    ids in the other file after the edit. `by_program` is True if a program made the edit: then new
+    statements await review, if the user has chosen to confirm statements of programs.
     """
 
     path: str
@@ -44,7 +45,7 @@ class Typed:
 
 @dataclass(frozen=True)
 class Edit:
-    """A checked and embedded edit: the result of all work before the transaction."""
+    """A checked edit with its embedded texts, ready to be applied in a transaction."""
 
     typed: Typed
     edited: Document
@@ -54,7 +55,10 @@ class Edit:
 
 @dataclass
 class Done:
-    """The result of an edit, as memory ids. `became` maps line positions to ids, for rendering."""
+    """The effect of an edit, as lists of memory ids.
+
+    `became` maps the positions of lines to the ids of their memories, for rendering.
+    """
 
     created: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
@@ -69,10 +73,11 @@ class Done:
 
 
 def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = False) -> Edit:
-    """Check and embed. Call it outside any transaction. Raise `Invalid` naming the lines.
+    """Check an edit and embed its texts. Call it outside a transaction.
 
-    A line that is only a secret is refused. With `keep_secrets_out` such a line keeps its old text,
-    or is dropped if it is new, and the rest of the edit is applied.
+    Raise `Invalid`, with the line numbers, if lines are invalid or consist only of a secret. With
+    `keep_secrets_out`, a line that is only a secret isn't an error: it keeps its old text, or is
+    dropped if it is new, and the rest of the edit is applied.
     """
     edited, refused, problems = _screened(parse(typed.text), typed.base)
     _check([*problems, *([] if keep_secrets_out else _problem_texts(refused))])
@@ -89,8 +94,9 @@ def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = Fa
 
 
 def without_secrets(text: str, base: Document) -> str:
-    """Return a user's own note without secrets. Raise `Invalid` naming lines that are only
-    secrets.
+    """Return a user's own note with secrets masked.
+
+    Raise `Invalid`, with the line numbers, if lines consist only of a secret.
     """
     screened, refused, problems = _screened(parse(text), base)
     _check([*problems, *_problem_texts(refused)])
@@ -105,11 +111,11 @@ def lock(edit: Edit, *, user: User) -> None:
 
 
 def carry_out(edit: Edit, *, user: User) -> Done:
-    """Edit, create, recycle and queue for review, in the caller's transaction.
+    """Apply the edit to the memories, in the caller's transaction.
 
-    The changes are computed again from the current memories. Raise `Stale` if the memories changed
-    so much since `prepare` that it must be repeated, and `Conflict` (`memory_off`) if the edit adds
-    statements while long-term memory is off.
+    The changes are computed again from the current memories. Raise `Stale` if the memories have
+    changed so much since `prepare` that it must be called again, and `Conflict` (`memory_off`) if
+    the edit adds statements while long-term memory is off.
     """
     known = file_contents.known_of(user)
     plan = _plan(edit.typed, edit.edited, known)
@@ -124,7 +130,7 @@ def carry_out(edit: Edit, *, user: User) -> Done:
 
 
 def _adds_text(edit: Edit) -> bool:
-    """Return True if the edit has free text that the previous file doesn't have."""
+    """Return True if the edit contains free text that the previous file doesn't contain."""
     before = {line.raw.strip() for line in edit.typed.base.lines}
     return any(
         line.raw.strip() and line.raw.strip() not in before
@@ -134,7 +140,7 @@ def _adds_text(edit: Edit) -> bool:
 
 
 class _Work:
-    """Carries out one edit."""
+    """Applies one edit to the memories and records its effect in `done`."""
 
     def __init__(self, edit: Edit, user: User, known: Mapping[str, Known]) -> None:
         self.edit, self.user, self.known = edit, user, known
@@ -186,7 +192,10 @@ class _Work:
             self.done.became[one.place] = memory.public_id
 
     def _restore_from_bin(self, one: Created) -> bool:
-        """Restore the binned memory of a line that comes back from an old version of the file."""
+        """Restore a deleted memory whose line comes back from an old version of the file.
+
+        Return False if there is no such memory in the recycle bin.
+        """
         binned = Memory.visible.filter(user=self.user, deleted_at__isnull=False)
         memory = binned.filter(public_id=one.formerly, content=one.content).first()
         if memory is None:
@@ -225,7 +234,9 @@ class _Work:
 
 
 def is_forgotten(public_id: str, *, user: User) -> bool:
-    """Return True if the memory was or is being forgotten; its line must not be learned again."""
+    """Return True if the memory was or is being forgotten, so that its line mustn't be learned
+    again.
+    """
     hidden = Memory.everything.filter(user=user, public_id=public_id, hidden_at__isnull=False)
     if hidden.exists():
         return True
@@ -233,7 +244,10 @@ def is_forgotten(public_id: str, *, user: User) -> bool:
 
 
 def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
-    """Compute the changes. A memory is newer if its text differs from its text in the files."""
+    """Compute the changes that an edited file requests.
+
+    A memory counts as newer than the file if its text differs from its text in the files.
+    """
     lines = (line for file in (typed.beside, typed.base) for line in file.lines if line.id)
     seen = {line.id: (line.text.strip(), line.kind) for line in lines}
     judged = [
@@ -244,7 +258,7 @@ def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
 
 
 def _texts_to_embed(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
-    """Yield the texts to embed, each with the kind that it will have."""
+    """Yield the texts that the changes need embedded, each with the kind of its memory."""
     by_id = {one.id: one for one in known}
     for edited in plan.edited:
         if edited.content is not None:
@@ -257,7 +271,7 @@ def _texts_to_embed(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
 
 
 def _kind_of(disputed: Disputed, known: Mapping[str, Known]) -> str:
-    """Return the kind for which the text of a disputed line is prepared."""
+    """Return the kind with which the text of a disputed line is stored."""
     memory = known.get(disputed.id)
     return disputed.kind or (memory.kind if memory else Kind.FACT)
 
@@ -265,7 +279,11 @@ def _kind_of(disputed: Disputed, known: Mapping[str, Known]) -> str:
 def _screened(
     edited: Document, base: Document
 ) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
-    """Return the file without secrets, the secret-only lines by number, and the problems found."""
+    """Return the file with secrets masked, lines that are only a secret, and texts of problems
+    found.
+
+    The lines are given by their numbers.
+    """
     as_was = {line.raw for line in base.lines}
     covered = cover(edited.text)
     place = 0

@@ -1,11 +1,12 @@
-"""Keep the copies of memory files in sync: read edits of the copies, and write them again.
+"""Keep the copies of memory files in sync: read edits that were made in the copies, and rewrite
+them.
 
-A copy is written after the rows are committed, under the lock of the user's files. After a kill in
-between, the copy is outdated; the next sync recognizes its text as a known version of the file and
-overwrites it.
+A copy is written after the rows are committed, under the lock of the user's files. If the process
+is killed in between, the copy is outdated; the next sync recognizes its text as a known version of
+the file and overwrites it.
 
-Copies of daily notes and of users' own notes follow the rows and are never read: a daily note only
-grows, through `daily_notes.append`. A copy that was changed by hand is left unchanged and reported.
+Copies of daily notes and of users' own notes are only written, never read: a daily note only grows,
+through `daily_notes.append`. If such a copy was changed by hand, it is left unchanged and reported.
 To distinguish an outdated copy from a changed one, keyed hashes of the written texts are kept in a
 file next to the copies.
 """
@@ -60,7 +61,7 @@ SELECT u.subject FROM ops_user u
 
 @dataclass
 class Synced:
-    """The result of a sync, by path: applied `edits`, copies `written`, and failures."""
+    """The result of a sync, by path: applied `edits`, copies `written`, and failures (`failed`)."""
 
     edits: dict[str, Mapping[str, int]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
@@ -72,7 +73,7 @@ class Synced:
 
 
 def edit(ready: Ready, *, user: User) -> Applied:
-    """Call `memory_files.apply`; write the copy after the caller's transaction commits."""
+    """Apply an edit to a file; write the file's copy after the caller's transaction commits."""
     applied = memory_files.apply(ready, user=user)
     if ready.path in CURATED:
         transaction.on_commit(partial(write_copy, user, ready.path), robust=True)
@@ -80,10 +81,10 @@ def edit(ready: Ready, *, user: User) -> Applied:
 
 
 def sync(user: User) -> Synced:
-    """Read the edits of the copies, render the files, and write the copies again.
+    """Apply the edits made in the copies of a user's files, and write all copies again.
 
-    The copies of daily notes and of the user's own notes are only written (`write_note_copies`).
-    Safe to repeat, and to kill at any point: a copy that was already read is recognized by its
+    Copies of daily notes and of the user's own notes are only written (`write_note_copies`). Safe
+    to repeat and to kill at any point: a copy whose edit was already applied is recognized by its
     text. A missing copy is written; it doesn't count as an empty file. A copy that can't be read or
     applied is left unchanged and reported.
     """
@@ -108,7 +109,7 @@ def sync(user: User) -> Synced:
 def write_copy(user: User, path: str) -> bool:
     """Write the current text of a curated file to its copy; return False if nothing was written.
 
-    A copy that was edited since the last sync is left for the next sync.
+    If the copy was edited since the last sync, it isn't overwritten but left for the next sync.
     """
     with as_user(user, changing=True):
         file_copies.hold(user.pk)
@@ -130,7 +131,7 @@ def write_copy(user: User, path: str) -> bool:
 
 
 def request(*, subject: UUID) -> Operation:
-    """Enqueue a sync, unless one is already queued for the user."""
+    """Enqueue a sync of the user's files, unless one is already queued."""
     return outbox.enqueue(
         Kind.SYNC_FILES,
         subject=subject,
@@ -142,10 +143,10 @@ def request(*, subject: UUID) -> Operation:
 
 
 def request_where_changed() -> int:
-    """Enqueue a sync for users whose memories or copies changed since the last one. Run as the
-    system.
+    """Enqueue a sync for each user whose memories or copies have changed since the last sync.
 
-    Changes are detected by timestamps, so that writing a memory has no extra cost.
+    Runs without a user. Changes are detected by timestamps, so that writing a memory has no extra
+    cost.
     """
     found: set[UUID] = {subject for (subject,) in statements.rows(_CHANGED, [_AT_ONCE])}
     found.update(_with_changed_copies())
@@ -155,7 +156,7 @@ def request_where_changed() -> int:
 
 
 def request_where_edited() -> int:
-    """Enqueue a sync for users with edited local copies. It is cheap enough to run often."""
+    """Enqueue a sync for each user with an edited local copy. It is cheap enough to run often."""
     found = set(_with_changed_copies())
     for subject in found:
         request(subject=subject)
@@ -173,7 +174,7 @@ def _with_changed_copies() -> Iterator[UUID]:
 
 
 def _read_in(user: User, path: str, synced: Synced) -> None:
-    """Read and apply the edit of a copy. Raise an `ApplicationError` if that is impossible."""
+    """Apply the edit that was made in a copy. Raise an `ApplicationError` if that is impossible."""
     for _round in range(_ROUNDS):
         found = file_copies.read(user.pk, path)
         with as_user(user, changing=True):
@@ -199,7 +200,7 @@ def _read_in(user: User, path: str, synced: Synced) -> None:
 
 
 def _written(row: MemoryFile | None) -> Document:
-    """Return the copy's text as last written; an empty document if it is unknown."""
+    """Return the text that was last written to the copy; an empty document if it is unknown."""
     if row is None:
         return Document()
     version = FileVersion.objects.filter(file=row, number=row.written_version).first()
@@ -207,7 +208,9 @@ def _written(row: MemoryFile | None) -> Document:
 
 
 def _is_known(row: MemoryFile, text: str) -> bool:
-    """Return True if the text is a known version of the file, so that its copy is only outdated."""
+    """Return whether the text is a known version of the file; a copy with it is outdated, not
+    edited.
+    """
     versions = FileVersion.objects.filter(file=row)
     digest = file_contents.digest_of(text)
     return versions.filter(Q(content=text) | Q(typed=digest)).exists()
@@ -226,9 +229,10 @@ def _copy_of(user: User, path: str) -> str:
 
 
 def write_note_copies(user: User) -> Synced:
-    """Make the note copies match the rows. Call it under the lock of the user's files.
+    """Write, update and remove copies of notes, so that they match the rows.
 
-    Safe to repeat and to kill at any point: the hashes are stored before the copies are written.
+    Call it under the lock of the user's files. Safe to repeat and to kill at any point: the hashes
+    are stored before the copies are written.
     """
     done, known, wanted = Synced(), _note_digests(user.pk), _notes_by_path(user)
     stale = {
@@ -252,7 +256,7 @@ def write_note_copies(user: User) -> Synced:
 
 
 def unchanged_note_copies(user_id: int) -> Collection[str]:
-    """Return the paths of the copies that weren't changed since we wrote them."""
+    """Return the paths of the copies of notes that nobody has changed since we wrote them."""
     known = _note_digests(user_id)
     return {WRITTEN, *(path for path in known if _is_ours(user_id, path, known))}
 
@@ -266,7 +270,10 @@ def _notes_by_path(user: User) -> dict[str, str]:
 def _is_stale(
     user: User, path: str, text: str, known: Mapping[str, list[str]], done: Synced
 ) -> bool:
-    """Return True if the copy is missing, or is an outdated copy that we wrote."""
+    """Return True if the copy is missing, or is an outdated copy that we wrote.
+
+    If the copy was changed by hand, record that in `done.failed`.
+    """
     try:
         found = file_copies.read(user.pk, path)
     except Unreadable as error:
@@ -288,7 +295,9 @@ def _is_ours(user_id: int, path: str, known: Mapping[str, list[str]]) -> bool:
 
 
 def _note_digests(user_id: int) -> dict[str, list[str]]:
-    """Return the hashes of the texts last written, by path; empty if they can't be read."""
+    """Return the hashes of the texts last written, by path; an empty mapping if they can't be
+    read.
+    """
     try:
         found = json.loads(file_copies.read(user_id, WRITTEN) or "{}")
     except (Unreadable, json.JSONDecodeError):

@@ -2,7 +2,7 @@ r"""The grammar of memory files: their lines, their paths, and rendering memorie
 
 `## <kind>` opens a section; another heading of the first or second level ends it. `- <content> <!--
 mem_… -->` is a memory; inside a section, `- <content>` is a new statement. All other lines are free
-text. Every line is parsed alone, so an unclosed mark never affects the lines after it.
+text. Every line is parsed independently, so an unclosed comment never affects the lines after it.
 
 Content is written verbatim, except for sequences that would break the line or hide its end: a
 newline is written as `\n`, other line breaks as `\u2028` and the like, and `<!--` as `\<!--`.
@@ -50,7 +50,7 @@ _MEMORY = re.compile(r"^- (?P<text>.*?) ?(?<!\\)<!-- (?P<id>mem_[0-9a-z]+) -->")
 
 
 class Role(StrEnum):
-    """The role of a line."""
+    """What a line of a memory file is: a heading, a memory, a new statement or free text."""
 
     FREE = "free"
     HEADING = "heading"  # opens the section of its kind; without a kind, ends the previous section
@@ -60,10 +60,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Line:
-    """A line. `raw` is the whole line, including its line ending.
+    """One parsed line of a memory file. `raw` is the whole line, including its line ending.
 
-    `kind` is the kind of its section ("" outside of any). `text` and `id` are those of a memory,
-    with the text decoded.
+    `kind` is the kind of its section ("" outside of any section). `text` and `id` are those of the
+    memory; the text is decoded.
     """
 
     raw: str
@@ -74,13 +74,13 @@ class Line:
 
     @property
     def end(self) -> str:
-        """Return the line ending; "" at the end of some files."""
+        """Return the line ending; "" if the last line of the file has none."""
         body = self.raw.removesuffix("\n")
         return self.raw[len(body.removesuffix("\r")) :] if body != self.raw else ""
 
 
 def read(raw: str, *, kind: str) -> Line:
-    """Parse a line in the section of `kind` ("" outside of any)."""
+    """Parse a line that is in the section of `kind` ("" outside of any section)."""
     body = raw.removeprefix("\ufeff").rstrip(" \t\r\n")
     if body.startswith("- "):
         return _read_statement(raw, body, kind=kind)
@@ -92,7 +92,7 @@ def read(raw: str, *, kind: str) -> Line:
 
 
 def memory_line(text: str, *, id: str, kind: str, end: str = "\n") -> Line:
-    """Return the line of a memory."""
+    """Return the line that shows a memory."""
     return Line(f"- {written(text)} <!-- {id} -->{end}", Role.MEMORY, kind=kind, text=text, id=id)
 
 
@@ -103,12 +103,12 @@ def heading_line(kind: str, *, chinese: bool = False, end: str = "\n") -> Line:
 
 
 def ended(line: Line, *, end: str) -> Line:
-    """Return the line with a line ending, so that another line can follow it."""
+    """Return the line with a line ending, which is added if it has none."""
     return line if line.raw.endswith("\n") else replace(line, raw=line.raw + end)
 
 
 def written(content: str) -> str:
-    """Encode the content on one line. `plain` decodes it, whatever it contains."""
+    """Encode the content so that it fits on one line. `plain` decodes it, whatever it contains."""
 
     def escape(found: re.Match[str]) -> str:
         slashes, what = found[1] * 2, found[2]
@@ -151,13 +151,13 @@ def _kind_of(heading: str) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """The lines of a memory file, in order."""
+    """A parsed memory file: its lines, in order."""
 
     lines: Sequence[Line] = ()
 
     @property
     def text(self) -> str:
-        """Return the file, byte for byte as it was read."""
+        """Return the file's text, exactly as it was before it was parsed."""
         return "".join(line.raw for line in self.lines)
 
     @property
@@ -173,7 +173,7 @@ class Document:
 
     @property
     def end(self) -> str:
-        """Return the line ending of this file, taken from its first line."""
+        """Return the line ending that the file uses, taken from its first line."""
         return (self.lines[0].end if self.lines else "") or "\n"
 
 
@@ -189,7 +189,9 @@ def parse(text: str) -> Document:
 
 
 def _lines(text: str) -> list[str]:
-    """Split at newlines only, since content or free text may contain other line breaks."""
+    """Split the text at newlines only, since content and free text may contain other line
+    breaks.
+    """
     parts = text.split("\n")
     return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
@@ -206,14 +208,15 @@ _ODD = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 class BadPath(ValueError):
-    """Raised for an invalid path. The message tells the caller what is wrong."""
+    """Raised if a path is invalid. The message tells the caller what is wrong."""
 
 
 def below_root(path: str) -> str:
-    """Return the path within `/memories`, "" for the folder itself. Raise `BadPath`.
+    """Return the path relative to `/memories`; "" for that folder itself.
 
-    Each file has a single name: repeated and trailing slashes are ignored, characters are composed
-    (NFC). Nothing is decoded, and percent-encoded separators and dots are refused.
+    Raise `BadPath` if the path is invalid or outside the folder. Each file has a single valid name:
+    repeated and trailing slashes are ignored, and characters are composed (NFC). Nothing is
+    decoded, and percent-encoded separators and dots are refused.
     """
     if path != ROOT and not path.startswith(f"{ROOT}/"):
         raise BadPath(f"Path must start with {ROOT}, got: {path}")
@@ -247,7 +250,7 @@ _CLOSED = re.compile(r"(?<!\\)(\\++)(\]|\Z)")
 
 @dataclass(frozen=True)
 class Noted:
-    """A line of a daily note. `time` is `HH:MM` in the user's time zone."""
+    """A parsed line of a daily note. `time` is `HH:MM` in the user's time zone."""
 
     time: str
     text: str
@@ -255,7 +258,7 @@ class Noted:
 
 
 def written_note_line(noted: Noted) -> str:
-    """Return the line without its line ending. `read_note_line` parses it, whatever it contains."""
+    """Return a note's line without its line ending. `read_note_line` can always parse it."""
     text = written(noted.text)
     if noted.source:
         return f"- {noted.time} [{_escape_source(written(noted.source))}] {text}"
@@ -266,7 +269,7 @@ def written_note_line(noted: Noted) -> str:
 
 
 def read_note_line(line: str) -> Noted | None:
-    """Parse a line of a daily note; return None for other lines."""
+    """Parse a line of a daily note; return None if the line has another form."""
     found = _LINE.fullmatch(line)
     if found is None or not found["said"].strip():
         return None
@@ -282,7 +285,7 @@ def read_note_line(line: str) -> Noted | None:
 
 
 def read_note_lines(text: str) -> Iterator[Noted]:
-    """Yield the lines of a daily note; skip its heading and other text."""
+    """Yield the parsed lines of a daily note; skip its heading and other text."""
     for line in text.split("\n"):
         if noted := read_note_line(line.removesuffix("\r")):
             yield noted
@@ -307,8 +310,9 @@ _NOTHING = Document()
 
 @dataclass(frozen=True)
 class Shown:
-    """A memory in the form shown by a file. `text` is the summary of a `long` memory, else its
-    content.
+    """A memory as a file shows it.
+
+    `text` is the content; if that is too long, `long` is True and `text` is the summary.
     """
 
     id: str
@@ -324,14 +328,14 @@ def render(
     became: Mapping[int, str | None] | None = None,
     chinese: bool = False,
 ) -> str:
-    """Return the file that shows each of the memories once.
+    """Return the text of a file that shows each of the memories exactly once.
 
-    A line keeps its place in `keeping`. The line of a memory whose kind has changed moves to the
-    end of the new section; the line of a memory that isn't given is removed. Memories without a
-    line follow at the end of their section, in the given order; sections without a heading follow
-    at the end of the file, with Chinese names if `chinese`. Free text is unchanged. New lines stay
-    too, unless `became` maps the line's position to its memory (None: the line is finished).
-    Rendering again with `keeping` set to the result gives the same bytes.
+    A line keeps its place in `keeping`. If a memory's kind has changed, its line moves to the end
+    of the new section; if a memory isn't among `memories`, its line is removed. Memories without a
+    line are added at the end of their section, in the given order; sections without a heading are
+    added at the end of the file, with Chinese names if `chinese`. Free text is unchanged. Lines
+    with new statements are kept too, unless `became` maps the line's position to its memory (None:
+    the line is removed). Rendering again with `keeping` set to the result gives the same bytes.
     """
     waiting = {memory.id: memory for memory in memories}
     kept = _kept_lines(keeping, waiting, became or {}, end=keeping.end)
@@ -351,7 +355,7 @@ def _kept_lines(
     *,
     end: str,
 ) -> list[Line]:
-    """Return the lines that stay, and remove their memories from `waiting`."""
+    """Return the lines that are kept or updated, and remove their memories from `waiting`."""
     lines: list[Line] = []
     for place, line in enumerate(keeping.lines):
         id = became.get(place, line.id)
@@ -373,7 +377,7 @@ def _updated(line: Line, memory: Shown, *, end: str) -> Line:
 
 
 def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str) -> list[Line]:
-    """Add the remaining memories to sections that have a heading, and remove these from
+    """Add lines for the remaining memories to existing sections, and remove these from
     `sections`.
     """
     places = _ends(kept)
@@ -388,9 +392,10 @@ def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str)
 
 
 def _ends(lines: list[Line]) -> dict[str, int]:
-    """Return the position in each section to append after: its last memory, otherwise its heading.
+    """Return the position in each section after which lines are added.
 
-    An empty line directly below the heading belongs to it; otherwise such lines would accumulate.
+    It is the last memory of the section, otherwise its heading. An empty line directly below the
+    heading counts as part of it; otherwise such lines would accumulate.
     """
     places: dict[str, int] = {}
     for place, line in enumerate(lines):
@@ -416,7 +421,9 @@ def _memories(memories: list[Shown], *, end: str) -> list[Line]:
 
 @dataclass(frozen=True)
 class Block:
-    """A `heading` with its text, consecutive `memories`, or `text` in Markdown."""
+    """A part of a file as a page shows it: a `heading`, consecutive `memories`, or Markdown
+    `text`.
+    """
 
     what: Literal["heading", "memories", "text"]
     text: str = ""
@@ -425,7 +432,9 @@ class Block:
 
 
 def blocks_of(lines: Iterable[Line]) -> Iterator[Block]:
-    """Yield the blocks in order; empty lines between two blocks yield no block."""
+    """Yield the lines grouped into blocks, in order. Empty lines between two blocks are left
+    out.
+    """
     for what, group in groupby(lines, key=_what):
         found = list(group)
         if what == "heading":

@@ -1,4 +1,4 @@
-"""Index the free text of memory files by line, so that search and recall find it like notes."""
+"""Index the free text of memory files line by line, so that search and recall find it as notes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _MARKS = re.compile(r"(?:(?<![-*+>#])[-*+>#]++|\d{1,3}[.)])[ \t]+|<!--.*?-->")
 
 
 def follow(file: MemoryFile, *, user: User) -> None:
-    """Sync the indexed lines with the file's current content, in the caller's transaction.
+    """Update the indexed lines to match the file's current content, in the caller's transaction.
 
-    Search finds new lines by their words at once, and by their meaning after an operation has run.
-    An unchanged line keeps its row; `number` is its position in the file.
+    Search finds new lines by their words at once, and by their meaning after an operation has
+    embedded them. An unchanged line keeps its row; `number` is its position in the file.
     """
     missing: dict[str, deque[int]] = defaultdict(deque)
     for number, text in enumerate(said(file), start=1):
@@ -64,12 +64,14 @@ def drop(lines: Sequence[int], *, user: User) -> None:
 
 
 def drop_all(file: MemoryFile, *, user: User) -> None:
-    """Erase all indexed lines of a file, so that search doesn't find files in the recycle bin."""
+    """Erase all indexed lines of a file, for instance when it is moved to the recycle bin."""
     drop(list(DailyNote.everything.filter(file=file).values_list("pk", flat=True)), user=user)
 
 
 def said(file: MemoryFile) -> Iterator[str]:
-    """Yield all lines of a user's own note, or the lines of free text of a curated file."""
+    """Yield the texts to index: all lines of a user's own note, or the free text of a curated
+    file.
+    """
     if file.deleted_at is not None:
         return
     for line in parse(file.content).lines:
@@ -80,13 +82,15 @@ def said(file: MemoryFile) -> Iterator[str]:
 
 
 def bare(line: str) -> str:
-    """Return the text of a line without list, heading and comment marks; "" if nothing is left."""
+    """Return the text of a line without Markdown and comment marks; "" if no letter or digit is
+    left.
+    """
     text = _MARKS.sub("", line.strip()).strip()
     return text if any(sign.isalnum() for sign in text) else ""
 
 
 def index(run: Run, *, user: User, file_id: int) -> None:
-    """Embed the lines of a file that have no vector yet. Safe to repeat."""
+    """Embed those lines of a file that have no vector yet. Safe to repeat."""
     while True:
         with as_user(user):
             lines = list(_without_vector(user, file_id)[:_BATCH])

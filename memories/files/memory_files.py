@@ -1,7 +1,10 @@
 """Read, write and list memory files, in sync with the memories.
 
-The rows are authoritative: an edit, its effect on memories and the new version of the file are one
-transaction. `file_sync` updates the copies afterwards.
+The rows are authoritative: an edit, its effect on memories and the new version of the file are
+written in one transaction. `file_sync` updates the copies afterwards.
+
+There are curated files, which show memories (MEMORY.md, LEARNINGS.md), persona layers (USER.md,
+SOUL.md, TOOLS.md), the user's own notes and daily notes.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ _PROGRAMS = ("api", "mcp", "tool")
 
 @dataclass(frozen=True)
 class Shown:
-    """The present state of a file. `version` is 0 for a daily note, which has no versions."""
+    """The current state of a file. `version` is 0 for a daily note, which has no versions."""
 
     path: str
     text: str
@@ -55,7 +58,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class Ready:
-    """A prepared edit. `version` is the file's version that was edited, 0 for a new file."""
+    """A checked edit that is ready to be applied.
+
+    `version` is the version of the file that was edited, 0 for a new file.
+    """
 
     path: str
     version: int
@@ -66,16 +72,17 @@ class Ready:
 
 @dataclass(frozen=True)
 class Applied:
-    """The effect of an edit, and the file after it."""
+    """The effect of an edit on the memories, and the file after the edit."""
 
     done: Done
     file: Shown
 
 
 def read(user: User, path: str) -> Shown:
-    """Return a file. A curated file is rendered from the current memories. Raise `NotFound`.
+    """Return a file in its current state. A curated file is rendered from the current memories.
 
-    The shown text is stored as a version, so that a later edit can be compared with it.
+    The text of a curated file is stored as a version, so that a later edit can be compared with it.
+    Raise `NotFound` if there is no such file.
     """
     if path in CURATED:
         return _shown(refreshed(user, path))
@@ -90,7 +97,9 @@ def read(user: User, path: str) -> Shown:
 
 
 def all_of(user: User) -> list[Shown]:
-    """Return curated files, layers, the user's own notes, then daily notes, newest first."""
+    """Return all files: curated files, persona layers, own notes, and daily notes (newest
+    first).
+    """
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=CURATED).order_by("path")
     own = sorted(rows, key=lambda row: row.path not in LAYERS)
     days = [
@@ -101,13 +110,15 @@ def all_of(user: User) -> list[Shown]:
 
 
 def versions_of(user: User, path: str) -> QuerySet[FileVersion]:
-    """Return the versions, newest first. Raise `NotFound` if there is no file at this path."""
+    """Return the stored versions of a file, newest first. Raise `NotFound` if there is no such
+    file.
+    """
     read(user, path)
     return FileVersion.objects.filter(user=user, file__path=path).order_by("-number")
 
 
 def version_of(user: User, path: str, number: int) -> FileVersion:
-    """Return one version. Raise `NotFound`."""
+    """Return one version of a file. Raise `NotFound` if the file or the version doesn't exist."""
     found = versions_of(user, path).filter(number=number).first()
     if found is None:
         raise NotFound(_("There is no such version."))
@@ -123,12 +134,14 @@ def prepare(
     match: str | None = None,
     new: bool = False,
 ) -> Ready:
-    """Check and embed an edit. Call it outside any transaction.
+    """Check an edit of a file and embed its texts. Call it outside a transaction.
 
-    `match` is the entity tag of the edited state, and the edit is compared with the present file;
-    without it, the edit is compared with the version that was read last. With `new`, a missing note
-    of the user is created; a missing persona layer is always created. Raise `NotFound`, `Invalid`,
-    `Conflict`, `Stale` and `too_large`.
+    `match` is the ETag of the edited state; the edit is then compared with the current file.
+    Without it, the edit is compared with the version that was read last. With `new`, a note that
+    doesn't exist is created; a persona layer is always created if necessary. Raise `NotFound` if
+    there is no such file, `Invalid` if the text or path is invalid or a line is only a secret,
+    `Conflict` if a new note can't have this path, `Stale` if the file doesn't match `match`, and
+    `ApplicationError` (`too_large`) if the text is too long.
     """
     check_text(text)
     with as_user(user, changing=True):
@@ -149,10 +162,10 @@ def prepare(
 
 
 def apply(ready: Ready, *, user: User) -> Applied:
-    """Carry out a prepared edit in the caller's transaction.
+    """Apply a prepared edit in the caller's transaction.
 
-    Raise `Stale` if the file or its memories have changed since `prepare`, and `Conflict`
-    (`memory_off`, `being_forgotten`).
+    Raise `Stale` if the file or its memories have changed since `prepare`, and `Conflict` while
+    memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
     users.check_still_here(user)
     if ready.edit is not None:
@@ -171,7 +184,9 @@ def apply(ready: Ready, *, user: User) -> Applied:
 
 
 def check_text(text: str) -> None:
-    """Raise `Invalid` if the text is invalid, and `too_large` if it has too many bytes."""
+    """Raise `Invalid` if the text can't be stored, and `ApplicationError` (`too_large`) if it is
+    too long.
+    """
     if "\x00" in text:
         raise Invalid.field("content", "The text must not contain NUL characters.")
     try:
@@ -197,7 +212,10 @@ def _carry_out(
 
 
 def refreshed(user: User, path: str) -> MemoryFile:
-    """Return a curated file rendered from the current memories; changes become a new version."""
+    """Return a curated file, rendered from the current memories.
+
+    If its text has changed, it is stored as a new version.
+    """
     row, text = _render_now(user, path)
     if row is not None and row.content == text:
         return row
@@ -222,7 +240,10 @@ def _stored(
     actor: str,
     typed: UUID | None = None,
 ) -> MemoryFile:
-    """Store the text as a new version if it differs. Call it under the lock of the files."""
+    """Store the text as a new version if it differs from the current one.
+
+    Call it under the lock of the user's files.
+    """
     if row is None:
         row = MemoryFile(user=user, path=path, version=0)
     elif row.content == text:
@@ -252,7 +273,9 @@ def _row_to_edit(user: User, path: str, *, new: bool) -> MemoryFile | None:
 
 
 def _is_state(row: MemoryFile | None, path: str, tag: str) -> bool:
-    """Return True if the file's entity tag is `tag`; a missing persona layer counts as empty."""
+    """Return True if `tag` is the file's ETag or "*". A persona layer that doesn't exist counts as
+    empty.
+    """
     if row is None:
         return path in LAYERS and tag in ("*", file_contents.etag_of(""))
     return tag in ("*", file_contents.etag_of(row.content))
@@ -276,12 +299,14 @@ def _shown(row: MemoryFile) -> Shown:
 
 
 def is_own_note(path: str) -> bool:
-    """Return True if a user's own note may have this path."""
+    """Return whether this path is neither a curated file nor a daily note, so a user may write a
+    note there.
+    """
     return path not in CURATED and file_contents.day_of(path) is None
 
 
 def notes_below(user: User, folder: str) -> list[MemoryFile]:
-    """Return the user's own notes in a folder ("" for all), ordered by path."""
+    """Return the user's own notes and persona layers in a folder ("" for all), ordered by path."""
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=CURATED)
     if folder:
         rows = rows.filter(path__startswith=f"{folder}/")
@@ -289,8 +314,10 @@ def notes_below(user: User, folder: str) -> list[MemoryFile]:
 
 
 def check_room_for_note(user: User, path: str) -> None:
-    """Raise `Invalid` or `Conflict` if a new note can't have this path or there are too many
-    notes.
+    """Check that a new note can have this path and that the user doesn't have too many notes.
+
+    Raise `Invalid` if the path contains a secret or leads through a file, and `Conflict` if a
+    folder has this name or there are too many notes.
     """
     if secret_search.find(path):
         raise Invalid.field("path", _("This looks like a secret, and secrets are not remembered."))
@@ -308,8 +335,9 @@ def check_room_for_note(user: User, path: str) -> None:
 
 
 def recycle_notes(files: Sequence[MemoryFile], *, user: User) -> None:
-    """Move notes to the bin, to be erased after `RECYCLE_DAYS`. Search stops finding them at
-    once.
+    """Move notes to the recycle bin, from which they are erased after `RECYCLE_DAYS`.
+
+    Search no longer finds them.
     """
     _lock_files(user)
     for file in files:
@@ -322,7 +350,10 @@ def recycle_notes(files: Sequence[MemoryFile], *, user: User) -> None:
 
 
 def take_back_note(user: User, *, file_id: int) -> MemoryFile:
-    """Restore a note from the bin. Raise `NotFound`, and `Conflict` if its path is taken."""
+    """Restore a note from the recycle bin.
+
+    Raise `NotFound` if it isn't there, and `Conflict` if another file has its path.
+    """
     _lock_files(user)
     rows = MemoryFile.everything.filter(user=user, hidden_at__isnull=True)
     file = rows.filter(pk=file_id, deleted_at__isnull=False).first()
@@ -340,7 +371,10 @@ def take_back_note(user: User, *, file_id: int) -> MemoryFile:
 
 
 def rename_notes(files: Sequence[MemoryFile], *, user: User, old: str, new: str) -> None:
-    """Replace the old path prefix with the new one. Raise `Invalid` and `Conflict`."""
+    """Rename notes or move a folder: replace the prefix `old` of each path with `new`.
+
+    Raise `Invalid` if a path becomes too long, and `Conflict` while memory is off.
+    """
     _lock_files(user)
     direct_writes.check_on(user)
     for file in files:
@@ -373,7 +407,7 @@ _MOST = 100  # maximum of own notes, and of binned files, listed on a page
 
 @dataclass(frozen=True)
 class Curated:
-    """A curated file and the number of memories in it."""
+    """A curated file, and how many memories it shows."""
 
     path: str
     memories: int
@@ -421,7 +455,7 @@ def layers_of(user: User) -> list[Layer]:
 
 
 def own_of(user: User) -> Sequence[Own]:
-    """Return the user's own notes, without the layers."""
+    """Return the user's own notes, without the persona layers."""
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=(*CURATED, *LAYERS))
     rows = rows.order_by("path")
     return [Own(*one) for one in rows.values_list("pk", "path", "updated_at")[:_MOST]]
@@ -433,7 +467,7 @@ def binned_of(user: User) -> Sequence[Own]:
 
 
 def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list[Day], bool]:
-    """Return the days with notes before `before`, newest first, and whether more follow."""
+    """Return the days before `before` that have notes, newest first, and whether there are more."""
     rows = DailyNote.objects.filter(user=user, day__isnull=False)
     if before is not None:
         rows = rows.filter(day__lt=before)

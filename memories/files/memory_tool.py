@@ -1,7 +1,7 @@
-"""Anthropic's memory tool (`memory_20250818`) for a user's memory files: six commands.
+"""Anthropic's memory tool (`memory_20250818`): six commands with which a model edits memory files.
 
-The tree below `/memories` is the one that users see: an edit of `MEMORY.md` is an edit of memories,
-a daily note can only be appended to, and any other path is a note of the user's own.
+The folder `/memories` contains the same files that users see: an edit of `MEMORY.md` changes
+memories, a daily note can only be appended to, and any other path is one of the user's own notes.
 """
 
 from __future__ import annotations
@@ -32,15 +32,19 @@ _APPEND_ONLY = (
 
 @dataclass(frozen=True)
 class Planned:
-    """A checked and embedded command: the result of all work before the transaction."""
+    """A command that was checked before the transaction. `act` carries it out and returns the
+    answer.
+    """
 
     act: Callable[[], str]
 
 
 def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
-    """Check a command. Call it outside any transaction. `data` has the arguments as given.
+    """Check a command and embed its texts. Call it outside a transaction.
 
-    Raise `Invalid` naming the argument, `NotFound` and `Conflict`, with the tool's own wording.
+    `data` holds the arguments as given. Raise `Invalid`, with the argument's name, `NotFound` or
+    `Conflict` if the command can't be carried out; the messages have the wording of Anthropic's
+    tool.
     """
     try:
         return _PREPARED[data["command"]](data, user)
@@ -51,7 +55,7 @@ def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
 def carry_out(planned: Planned) -> str:
     """Run the command in the caller's transaction; return the answer for the model.
 
-    Raise the same errors as `prepare`, and `Stale` if the file changed in between.
+    Raise the same errors as `prepare`, and `Stale` if the file has changed in between.
     """
     return planned.act()
 
@@ -62,7 +66,10 @@ def _view(data: Mapping[str, Any], user: User) -> Planned:
 
 
 def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
-    """Return a file or a folder listing. While long-term memory is off, the listing is empty."""
+    """Return the answer to a view: a file or a folder listing.
+
+    While long-term memory is off, the listing is empty.
+    """
     asked = data["path"].rstrip("/")
     if not users.settings_of(user).longterm_enabled:
         return listing_answer(asked, {})
@@ -183,7 +190,10 @@ def _to_edit(data: Mapping[str, Any], user: User) -> Shown:
 
 
 def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFile]:
-    """Return the notes at or below a path. Raise if there are none, or if one is a daily note."""
+    """Return the note at a path, or all notes below it.
+
+    Raise `NotFound` if there are none, and `Conflict` if a daily note is among them.
+    """
     if file_contents.day_of(path) or (path == daily_notes.FOLDER and file_contents.days_of(user)):
         raise Conflict(_APPEND_ONLY.format(path=asked))
     row = file_contents.row_of(user, path)
@@ -194,7 +204,9 @@ def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFil
 
 
 def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Ready:
-    """Call `memory_files.prepare`; report problems of the text for the argument `field`."""
+    """Call `memory_files.prepare`, and report problems with the text as errors of the argument
+    `field`.
+    """
     try:
         return memory_files.prepare(text, user=user, path=path, surface=SURFACE, **how)
     except Invalid as problem:
@@ -214,7 +226,7 @@ def _edited(user: User, ready: Ready, answer: str) -> str:
 
 
 def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> Planned:
-    """Plan lines for the end of today's note. Raise `Conflict` for another day's note."""
+    """Plan to append lines to today's note. Raise `Conflict` if the path is another day's note."""
     today = timezone.now().astimezone(ZoneInfo(users.settings_of(user).timezone)).date()
     if path != daily_notes.path_of(today):
         raise Conflict(_APPEND_ONLY.format(path=asked))
@@ -224,7 +236,9 @@ def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> 
 
 
 def _line_text(line: str) -> str:
-    """Return a line's text; agents may include the time and source that the note shows."""
+    """Return a line's text without the time and source, which agents may copy from the displayed
+    note.
+    """
     shown = grammar.read_note_line(line.strip())
     return (shown.text if shown else line.strip().removeprefix("- ")).strip()
 
@@ -250,8 +264,9 @@ _DEEPEST = 2  # levels shown in a listing
 
 
 class ToolProblem(ValueError):
-    """Raised if a command does nothing. The message is for the model; `field` is the wrong
-    argument.
+    """Raised if a command can't be carried out.
+
+    The message is written for the model; `field` is the argument that is wrong.
     """
 
     def __init__(self, message: str, *, field: str) -> None:
@@ -260,8 +275,9 @@ class ToolProblem(ValueError):
 
 
 def file_answer(path: str, text: str, *, lines: Sequence[int] | None = None) -> str:
-    """Return a file with numbered lines. `lines` are the first and the last line, -1 for the
-    end.
+    """Return the answer that shows a file with numbered lines.
+
+    `lines` holds the numbers of the first and the last line to show; -1 stands for the end.
     """
     shown, first = text.split("\n"), 1
     if lines is not None:
@@ -272,7 +288,10 @@ def file_answer(path: str, text: str, *, lines: Sequence[int] | None = None) -> 
 
 
 def listing_answer(path: str, sizes: Mapping[str, int]) -> str:
-    """Return a folder listing, two levels deep. `sizes` has the bytes of all files, by path."""
+    """Return the answer that lists a folder, two levels deep.
+
+    `sizes` maps the path of each file to its size in bytes.
+    """
     head = (
         f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
     )
@@ -289,7 +308,10 @@ def listing_answer(path: str, sizes: Mapping[str, int]) -> str:
 
 
 def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, str]:
-    """Replace the only occurrence of `old`; return text and answer. Raise `ToolProblem`."""
+    """Replace the only occurrence of `old`; return the new text and the answer for the model.
+
+    Raise `ToolProblem` if `old` doesn't occur exactly once.
+    """
     places = _places(old, text)
     if not places:
         raise ToolProblem(
@@ -313,8 +335,10 @@ def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, s
 
 
 def inserted_answer(path: str, text: str, *, line: int, new: str) -> tuple[str, str]:
-    """Insert `new` after a line (0: at the beginning); return text and answer. Raise
-    `ToolProblem`.
+    """Insert `new` after a line (0: at the beginning); return the new text and the answer for the
+    model.
+
+    Raise `ToolProblem` if the line doesn't exist.
     """
     lines = numbered_lines(text)
     if not 0 <= line <= len(lines):
@@ -331,13 +355,16 @@ def inserted_answer(path: str, text: str, *, line: int, new: str) -> tuple[str, 
 
 
 def numbered_lines(text: str) -> list[str]:
-    """Split at newlines only; an empty part after the last newline isn't a line."""
+    """Return the lines of a text, split at newlines only.
+
+    A final newline doesn't start another line.
+    """
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 
 def _places(old: str, text: str) -> list[int]:
-    """Return the positions of all occurrences, including overlapping ones."""
+    """Return the positions of all occurrences of `old`, including overlapping ones."""
     places: list[int] = []
     place = text.find(old)
     while place != -1:
@@ -351,7 +378,7 @@ def _numbered(lines: Sequence[str], *, first: int) -> list[str]:
 
 
 def _size(count: int) -> str:
-    """Format bytes like the tool: 0B, 512B, 1.5K, 2M."""
+    """Format a number of bytes as Anthropic's tool does: 0B, 512B, 1.5K, 2M."""
     if count == 0:
         return "0B"
     step = min((count.bit_length() - 1) // 10, 3)

@@ -1,4 +1,5 @@
-"""Forget memories: hide them at once, erase every copy, derive texts with other sources again.
+"""Forget memories: hide them at once, then erase every copy in the background.
 
-May use `ops.forgetting` and `ops.residue`.
+A text that also has other sources is derived again from them. May use `ops.forgetting` and
+`ops.residue`.
 """

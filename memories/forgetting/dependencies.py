@@ -1,4 +1,7 @@
-"""Read the dependencies between texts: memories with their versions, sources and inputs."""
+"""Read from the database how memories depend on each other and on their sources.
+
+`derivation` uses the result to compute which texts a request to forget erases or changes.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ _WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 @dataclass(frozen=True)
 class Graph:
-    """Memories with all their versions, and the input versions of these versions."""
+    """Memories with all their versions, and the versions that these were made from.
+
+    `versions` are listed by primary key; `texts` describes each of them for `derivation`.
+    """
 
     memories: Sequence[Memory]
     versions: Mapping[int, MemoryVersion]
@@ -54,7 +60,9 @@ def read(user: User, memory_ids: Iterable[int]) -> Graph:
 
 
 def _with_outputs(user: User, known: set[int]) -> set[int]:
-    """Add all memories derived from these, directly or indirectly."""
+    """Return these keys, with the keys of all memories derived from them, directly or
+    indirectly.
+    """
     frontier = known
     while frontier:
         made = MemoryVersion.everything.filter(user=user, inputs__memory__in=frontier)

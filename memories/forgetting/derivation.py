@@ -1,7 +1,8 @@
-"""The effect of a forget on texts that depend on the forgotten sources; uses no database.
+"""Compute how texts change when some of their sources are forgotten. Uses no database.
 
-A version (`Text`) depends on its sources (`Rest`). A merged, consolidated, restored or derived
-version also depends on other versions (`inputs`) and has copies of their sources.
+A version of a memory (`Text`) depends on its sources (`Rest`). A version that was merged,
+consolidated, restored or derived also depends on other versions (`inputs`), and has copies of their
+sources.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from memories.extraction.arbitration.pairs import join
 
 @dataclass(frozen=True)
 class Rest:
-    """A source. Copies of it have the same `key`; `statement` is the text learned from it.
+    """A source on which a version depends. Copies of it in other versions have the same `key`.
 
-    A `joint` source covers only a part: a text with several joint sources is erased with any of
-    them.
+    `statement` is the text that was learned from it. A `joint` source supports only a part of the
+    text: if a text has several joint sources, it is erased when any of them is forgotten.
     """
 
     key: Hashable
@@ -28,10 +29,11 @@ class Rest:
 
 @dataclass(frozen=True)
 class Text:
-    """A version.
+    """A version of a memory's text, and what it depends on.
 
-    `rests` are ordered from the oldest; the first one that no input has is the candidate's source.
-    A `consolidated` version lists the texts of its inputs, like the bundled consolidator.
+    `rests` are ordered from the oldest. The first one that none of the inputs has is the source of
+    `candidate`, the statement that this version added. The content of a `consolidated` version is a
+    list of the texts of its inputs, as the bundled consolidator writes it.
     """
 
     id: int
@@ -47,7 +49,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A version's text after the forget. `content` is "" if no remaining source supports it."""
+    """The text of a version after its sources are forgotten.
+
+    `content` is "" if no remaining source supports the text.
+    """
 
     content: str
     candidate: str
@@ -59,11 +64,11 @@ class Outcome:
 
 
 def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outcome]:
-    """Return the outcome of each version. All versions of the memories in `gone` are erased.
+    """Return what becomes of each version. All versions of the memories in `gone` are erased.
 
     A version is kept if its own text has lost no source. Otherwise it is derived again from the
-    remaining inputs and candidate, or erased if there are none. Ids grow, so in id order the inputs
-    of a version are processed before the version itself.
+    remaining inputs and its own statement, or erased if neither remains. Inputs have smaller ids
+    than the versions made from them, so versions are processed in the order of their ids.
     """
     by_id = {one.id: one for one in texts}
     outcomes: dict[int, Outcome] = {}
@@ -103,7 +108,7 @@ def _outcome(text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, Outco
 
 
 def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
-    """Return the original versions that a consolidated text was made from, oldest first."""
+    """Return the versions that a consolidated text was originally made from, oldest first."""
     found: set[int] = set()
     for one in text.inputs:
         if one in by_id:
@@ -112,9 +117,9 @@ def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
 
 
 def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
-    """Return the text that the version's own sources still support.
+    """Return the statement that the version's own sources still support, or "".
 
-    If the first source is forgotten, return the statement of another one.
+    If its first own source is forgotten, return the statement of another own source.
     """
     own = _own_sources(text, by_id)
     if not own:

@@ -1,4 +1,8 @@
-"""The texts that a forget will erase, collected beforehand for the residue scan that follows."""
+"""Collect the texts that will be erased, before anything is erased.
+
+Afterwards a scan (the residue scan) checks that none of these texts is left anywhere. It must not
+report texts that legitimately remain, so these are collected too.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +38,11 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 @dataclass(frozen=True)
 class ErasedTexts:
-    """The texts and rows to be erased. `staying` holds texts of the same memories that remain.
+    """The texts and rows to be erased, and the texts of the same memories that remain (`staying`).
 
-    `memory_ids` has the keys of all memories that rederivation processes. It clears all side texts
-    (tags, data, metadata, remarks) of the `emptied` memories, and all except the metadata of the
-    `renewed` memories.
+    `memory_ids` holds the keys of all memories that are erased or derived again. Deriving again
+    clears the side texts (tags, data, metadata and remarks) of the memories in `emptied`, and all
+    of these except the metadata for the memories in `renewed`.
     """
 
     texts: Sequence[str] = ()
@@ -50,9 +54,11 @@ class ErasedTexts:
 
 
 def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedTexts:
-    """Collect the texts that are erased with the matching sources and the memories in `gone`.
+    """Return the texts and rows that are erased with the matching sources and the memories in
+    `gone`.
 
-    It uses the same plan as rederivation. The sources and memories must be hidden already.
+    The result is computed with the same plan as the erasure itself. The sources and memories must
+    be hidden already.
     """
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     present = Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True)
@@ -103,7 +109,10 @@ def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedText
 
 
 def collect_none(*, user: User, resting: Q) -> ErasedTexts:
-    """Return only the memories that depend on the sources, for a forget that keeps memories."""
+    """Return the keys of the memories that depend on these sources, without any texts to erase.
+
+    Used if the messages are forgotten but the memories learned from them are kept.
+    """
     sources = Source.everything.filter(resting, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
     return ErasedTexts(
@@ -112,7 +121,9 @@ def collect_none(*, user: User, resting: Q) -> ErasedTexts:
 
 
 def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
-    """Return surviving versions that resemble the texts, since answers may repeat them."""
+    """Return texts of other memories that resemble these texts, since answers may have repeated
+    them.
+    """
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
     others = versions.exclude(memory__in=without).order_by().values_list("content", flat=True)
@@ -120,10 +131,12 @@ def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield texts that a user or client wrote or kept, and texts told or learned after `since`.
+    """Yield texts that a user or client wrote or confirmed, and texts said or learned after
+    `since`.
 
-    The content being forgotten became unreadable when the forget was requested, so a text learned
-    later comes from elsewhere. Texts made by rederivation don't count.
+    The residue scan doesn't report them. Content being forgotten was unreadable from the moment of
+    the request, so a text learned later must have another source. Texts that were derived again
+    don't count.
     """
     told = Q(change__in=WRITTEN) | Q(sources__comment=rederivation.KEPT)
     meant = told & ~Q(actor=Origin.EXTRACTED)
@@ -142,9 +155,9 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 def _texts_of_other_memories(
     user: User, texts: Sequence[str], *, without: Collection[int]
 ) -> Iterator[str]:
-    """Yield memories that resemble the texts but depend on no erased source: learned elsewhere.
+    """Yield memories that resemble the texts but depend on no erased source.
 
-    Call it before any rederivation, so that it never vouches for a rederived text.
+    Call it before any text is derived again, so that a derived text isn't taken for one of them.
     """
     wanted = Resemblance(texts)
     there = Memory.everything.filter(user=user, hidden_at__isnull=True)  # also binned memories
@@ -155,8 +168,9 @@ def _texts_of_other_memories(
 
 
 def _texts(memories: Iterable[Memory]) -> Iterator[str]:
-    """Yield the texts of the memories; side texts only if they are long enough to be
-    distinctive.
+    """Yield the texts of the memories.
+
+    Strings in their data and metadata are included only if they are long enough to be distinctive.
     """
     for one in memories:
         yield from filter(None, (one.content, one.summary, one.feedback_reason))
@@ -168,10 +182,11 @@ def _texts(memories: Iterable[Memory]) -> Iterator[str]:
 def staying_texts(
     *, user: User, texts: Sequence[str], leaving: ErasedTexts, conversations: Collection[int] = ()
 ) -> list[str]:
-    """Return the surviving side texts that resemble `texts`. Call it before any row is erased.
+    """Return tags, titles and other side texts that remain and resemble `texts`.
 
-    All rows to be erased must be hidden already, except memories: a forget also hides memories that
-    it shows again later. The titles of `conversations`, which lose messages, are excluded.
+    Call it before any row is erased. All rows to be erased must be hidden already, except memories,
+    since some hidden memories are shown again later. The titles of `conversations` are excluded,
+    since these lose messages.
     """
     wanted = Resemblance(texts)
     if not wanted:
@@ -184,7 +199,10 @@ def staying_texts(
 
 
 def texts_written_since(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield the texts written after the content being forgotten became unreadable."""
+    """Yield side texts (tags, titles, labels) that were written after `since`.
+
+    The content being forgotten was unreadable from then on, so these texts have another source.
+    """
     if since is None:
         return
     made, told = Q(created_at__gt=since), Q(user_message__recorded_at__gt=since)

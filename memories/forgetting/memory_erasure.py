@@ -36,7 +36,10 @@ _MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
 
 
 def erase_memories(*, user: User, memories: Sequence[Memory]) -> Counter[str]:
-    """Erase memories with all rows that belong only to them, and leave tombstones."""
+    """Erase memories with all rows that belong only to them.
+
+    Tombstones are left, which prevent the same statements from being learned again.
+    """
     if not memories:
         return Counter()
     pks = [one.pk for one in memories]
@@ -57,25 +60,28 @@ def texts_of(versions: Iterable[MemoryVersion]) -> list[str]:
 
 
 def erase_index(*, user: User, kind: TargetKind, target_ids: Collection[int]) -> Counter[str]:
-    """Erase the words of these targets, and their vectors in every space."""
+    """Erase these rows from the search index: their words, and their vectors of every embedder."""
     target = {"user": user, "target_kind": kind, "target_id__in": target_ids}
     erased = cascades.delete(Vector.objects.filter(**target))
     return erased + cascades.delete(LexicalEntry.objects.filter(**target))
 
 
 def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
-    """Erase the memories' fragments, and their texts among other memories' earlier texts."""
+    """Erase all fragments (additional search texts) made from these memories.
+
+    Some of them belong to other memories that replaced a text of these memories.
+    """
     of = Q(memory__in=memory_ids) | Q(version__memory__in=memory_ids)
     return _erase_fragments(user, Fragment.objects.filter(of, user=user))
 
 
 def erase_earlier_texts(*, user: User, version_ids: Collection[int]) -> Counter[str]:
-    """Erase the fragments of these versions, by which their memories were found."""
+    """Erase the search fragments that contain the texts of these versions."""
     return _erase_fragments(user, Fragment.objects.filter(user=user, version__in=version_ids))
 
 
 def erase_phrases(*, user: User, version_ids: Collection[int]) -> Counter[str]:
-    """Erase the portrait's phrases for these versions."""
+    """Erase the phrases that were written for these versions for the portrait page."""
     return cascades.delete(PortraitPhrase.objects.filter(user=user, version__in=version_ids))
 
 
@@ -86,25 +92,27 @@ def _erase_fragments(user: User, fragments: QuerySet[Fragment]) -> Counter[str]:
 
 
 def erase_hits(*, user: User, public_ids: Collection[str]) -> Counter[str]:
-    """Erase the hits on these targets, and blank the queries that found them."""
+    """Erase these items from the recorded results of recalls, and blank the queries that found
+    them.
+    """
     blank_questions(user=user, public_ids=public_ids)
     hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
     return cascades.delete(hits)
 
 
 def blank_questions(*, user: User, public_ids: Collection[str]) -> None:
-    """Blank the queries that found these targets."""
+    """Blank the recorded queries that found these items."""
     hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
     asked = RecallTrace.objects.filter(user=user, pk__in=hits.values("trace")).exclude(query="")
     asked.update(query="")
 
 
 def blank_questions_about(*, user: User, texts: Iterable[str]) -> None:
-    """Blank the unanswered queries that share a word, other than stop words, with these texts.
+    """Blank the recorded queries that share a word, other than stop words, with these texts.
 
-    A query asked before a text was learned and indexed found nothing, so no hit links it to the
-    text. Blanking too many queries is better than keeping a forgotten word. A query whose answer
-    still exists repeats a surviving message, and is kept.
+    If a query was asked before a text was learned and indexed, no recorded result links it to the
+    text. Blanking too many queries is better than keeping a forgotten word. Queries whose answer
+    still exists are kept, since the remaining message contains them anyway.
     """
     said = {term for text in texts for term in segment.terms(text)}
     asked = _unanswered(user).exclude(query="").values_list("pk", "query")
@@ -119,7 +127,10 @@ def erase_traces(
     conversation: int | None = None,
     until: datetime | None = None,
 ) -> Counter[str]:
-    """Erase the traces of these answers and, up to `until`, of a whole conversation."""
+    """Erase the recall traces that belong to these answers.
+
+    If `conversation` is given, also erase all its traces up to `until`.
+    """
     concerned = Q(answer__in=answers)
     if conversation is not None and until is not None:
         concerned |= Q(conversation=conversation, created_at__lte=until)
@@ -127,9 +138,9 @@ def erase_traces(
 
 
 def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
-    """Erase the traces and notes that repeat one of these texts.
+    """Erase the recall traces and notes that repeat one of these texts.
 
-    A trace whose answer still exists repeats a surviving message, and is kept.
+    Traces whose answer still exists are kept, since the remaining message repeats the text anyway.
     """
     wanted = Resemblance(texts)
     if not wanted:
@@ -146,16 +157,17 @@ def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
 
 
 def _unanswered(user: User) -> QuerySet[RecallTrace]:
-    """Return the traces whose answer doesn't exist or is being forgotten."""
+    """Return the recall traces whose answer doesn't exist or is being forgotten."""
     return RecallTrace.objects.filter(user=user).filter(
         Q(answer__isnull=True) | Q(answer__hidden_at__isnull=False)
     )
 
 
 def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
-    """Erase copies of the texts that this forget erases, in traces, notes, lines and decisions.
+    """Erase copies of the texts that this operation erases, in traces, notes, file lines and
+    verdicts.
 
-    A text may stay if a surviving message or a version written by the user repeats it.
+    A text may remain if another message or a version written by the user also contains it.
     """
     copies = Copies(operation, user=user)
     erased = erase_hits(user=user, public_ids=copies.public_ids)
@@ -193,7 +205,7 @@ def _blank_decisions(user: User, copies: Copies) -> Counter[str]:
 
 
 def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
-    """Remove the lines from the file copies too; other text typed into the copies stays."""
+    """Remove the lines from the copies of files too. Other text that users typed there is kept."""
     named = set(copies.public_ids)
 
     def without(text: str) -> str:
@@ -226,8 +238,8 @@ def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
 def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
     """Hide the note lines that equal one of these texts, until they are erased.
 
-    Memory files and their old versions are shown as a whole, so such lines are removed from them at
-    once.
+    Memory files and their old versions are always shown as a whole, so the lines are removed from
+    them at once.
     """
     same = DailyNote.objects.filter(user=user, text__in=texts)
     files = set(same.filter(file__isnull=False).values_list("file", flat=True))
@@ -262,7 +274,7 @@ def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
 
 
 def _files_of(user: User, *, marked: bool = False) -> list[tuple[type[Model], int, str]]:
-    """Return the memory files and their old versions; with `marked`, only those that name
+    """Return the memory files and their old versions; with `marked`, only those with ids of
     memories.
     """
     models: tuple[type[Model], ...] = (MemoryFile, FileVersion)

@@ -1,4 +1,4 @@
-"""Request a forget of memories or projects: hide them now and enqueue their erase."""
+"""Forget memories or projects on request: hide them now and enqueue their erasure."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ops.queue.run import Run
 def forget_memory(
     *, user: User, memory: Memory, requested_by_key: int | None = None, chosen: str = ""
 ) -> Operation:
-    """Hide a memory now, and enqueue an erase of the memory and everything derived from it.
+    """Hide a memory now, and enqueue the erasure of the memory and everything derived from it.
 
-    The messages it was learned from stay. A repeated request returns the pending operation. Raise
-    `NotFound` if the memory is gone or belongs to another user. `chosen` names who chose the
-    memory, for the receipt.
+    The messages that it was learned from are kept. A repeated request returns the pending
+    operation. Raise `NotFound` if the memory doesn't exist or belongs to another user. `chosen`
+    tells who chose the memory, for the receipt.
     """
     return forget_memories(
         user=user, memories=[memory], requested_by_key=requested_by_key, chosen=chosen
@@ -42,9 +42,10 @@ def forget_memories(
     requested_by_key: int | None = None,
     chosen: str = "",
 ) -> Operation:
-    """Forget several memories as `forget_memory` does; skip deleted and other users' memories.
+    """Forget several memories in the same way as `forget_memory`.
 
-    Raise `Invalid` if the list is empty and `NotFound` if no memory is left.
+    Memories that no longer exist or belong to other users are skipped. Raise `Invalid` if the list
+    is empty, and `NotFound` if all memories were skipped.
     """
     if not memories:
         raise Invalid.field("ids", "Name at least one memory.")
@@ -65,9 +66,9 @@ def forget_memories(
 def forget_project(
     *, user: User, project: Project, requested_by_key: int | None = None
 ) -> Operation:
-    """Hide a project and all its memories now, and enqueue their erase.
+    """Hide a project and all its memories now, and enqueue their erasure.
 
-    Raise `NotFound` if the project is gone or belongs to another user.
+    Raise `NotFound` if the project doesn't exist or belongs to another user.
     """
     erasure.start(user)
     found = Project.everything.select_for_update().filter(user=user, pk=project.pk).first()
@@ -85,9 +86,9 @@ def forget_project(
 
 
 def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
-    """Add the archived memories whose only outputs are among these memories.
+    """Return these keys, with the keys of archived memories that were consolidated only into them.
 
-    The consolidated memories contain their text, so they are erased together.
+    A consolidated memory contains the text of these archived memories, so they are erased together.
     """
     gone = set(memory_ids)
     while True:
@@ -109,8 +110,9 @@ def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
 
 
 def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = ()) -> None:
-    """Erase or rederive everything that depends on the matching sources, one transaction per
-    round.
+    """Erase or derive again everything that depends on the matching sources.
+
+    This is done in rounds, each in its own transaction.
     """
     more = True
 
@@ -126,7 +128,9 @@ def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = (
 
 
 def lock(user: User, wanted: Q) -> list[int]:
-    """Lock these memories until the transaction ends, in key order; return their keys."""
+    """Lock these memories in the order of their keys until the transaction ends; return the
+    keys.
+    """
     rows = Memory.everything.select_for_update().filter(wanted, user=user)
     return list(rows.order_by("pk").values_list("pk", flat=True))
 
@@ -152,10 +156,11 @@ def _begin(
 
 
 def blank_titles(user: User, memories: Collection[int]) -> None:
-    """Blank the conversation titles that name these memories, if they come from a message.
+    """Blank the conversation titles that mention these memories, if they were derived from a
+    message.
 
-    The message may be a source, or another message with the same words. Call it before memories are
-    locked: conversations are always locked first.
+    The message may be a source of a memory, or another message with the same words. Call it before
+    memories are locked: conversations are always locked first.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
@@ -176,7 +181,7 @@ def blank_titles(user: User, memories: Collection[int]) -> None:
 def _conversations_with_titles_about(
     user: User, memories: Collection[int], sources: QuerySet[Source]
 ) -> list[int]:
-    """Return the conversations whose titles have the words of one of these memories."""
+    """Return the keys of conversations whose titles contain the words of one of these memories."""
     versions = MemoryVersion.objects.filter(user=user, memory__in=memories)
     texts = {*versions.values_list("content", flat=True), *sources.values_list("quote", flat=True)}
     told = [words for text in texts if (words := frozenset(segment.terms(text)))]

@@ -1,4 +1,4 @@
-"""Handlers that erase memories and projects, and the cleanup of expired rows."""
+"""Operation handlers that erase memories and projects, and the cleanup of expired rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KEPT = ("messages",)
 
 @handles(Kind.FORGET_MEMORY, is_long=True)
 def forget_memory(run: Run) -> Mapping[str, Any]:
-    """Erase memories with everything derived from them.
+    """Erase the memories that the operation lists, with everything derived from them.
 
     Safe to run twice: each round erases the remaining rows that it finds.
     """
@@ -93,7 +93,10 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
 
 
 def _erase_project(user: User, pk: int, until: datetime) -> Counts:
-    """Erase the project. Earlier turns lose its key; later turns refer to a new project."""
+    """Erase the project. Turns recorded before `until` no longer refer to it.
+
+    Turns recorded later with the same project key are kept as they are.
+    """
     own = Project.everything.filter(user=user, pk=pk)
     before = Turn.everything.filter(user=user, user_message__recorded_at__lte=until)
     before.filter(project_key__in=own.values("key")).update(project_key="")
@@ -116,17 +119,21 @@ def _memories_again(user: User, target: Mapping[str, Any], at: datetime) -> Oper
 
 @reapplies("project")
 def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Check the creation time too, since a primary key may be reused after a restore."""
+    """Forget the project again, after a backup was restored.
+
+    The creation time is checked too, since after a restore another project may have the same
+    primary key.
+    """
     own = Project.everything.filter(user=user, pk=target["project"], created_at__lte=at)
     project = own.first()
     return memory_forgets.forget_project(user=user, project=project) if project else None
 
 
 def forget_binned(run: Run) -> int:
-    """Forget memories whose time in the recycle bin is over; return their number.
+    """Forget memories that have been in the recycle bin for `RECYCLE_DAYS`; return their number.
 
-    Each user's memories are forgotten by the same service as for "Forget now", in a separate
-    transaction.
+    The memories of each user are forgotten in a separate transaction, by the same service as when
+    the user chooses "Forget now".
     """
     with as_system():
         due = Memory.visible.filter(purge_at__lte=timezone.now()).order_by("pk")
@@ -145,7 +152,9 @@ def forget_binned(run: Run) -> int:
 
 
 def erase_binned_files(run: Run) -> int:
-    """Erase users' own notes whose time in the bin is over, with their versions."""
+    """Erase users' own notes that have been in the recycle bin for `RECYCLE_DAYS`, with their
+    versions.
+    """
     due = timezone.now() - timedelta(days=settings.RECYCLE_DAYS)
     with run.applying_as_system():
         old = MemoryFile.everything.filter(deleted_at__lte=due).order_by("pk")
@@ -155,7 +164,7 @@ def erase_binned_files(run: Run) -> int:
 
 
 def erase_expired(run: Run) -> dict[str, int]:
-    """Erase expired traces and stored responses, expired links, and expired tokens.
+    """Erase expired recall traces, stored responses, sign-in links and receipt tokens.
 
     Rows are erased in batches, each in its own transaction.
     """

@@ -1,7 +1,8 @@
-"""Hide, erase and rederive the texts that depend on forgotten sources.
+"""Hide texts that depend on forgotten sources, then erase them or derive them again.
 
-`memories.forgetting.derivation` computes the plan; this module reads its input and writes its
-result. A hidden source counts as forgotten, whichever operation will erase it.
+A text is derived again if it also has other sources. `memories.forgetting.derivation` computes the
+plan; this module reads its input and writes its result. Every hidden source counts as forgotten, no
+matter which operation will erase it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ KEPT = "kept when its conversation was deleted"
 
 @dataclass(frozen=True)
 class Derived:
-    """The numbers of erased rows in a round. `more` is True if another round is needed."""
+    """The result of one round of `derive`: the numbers of erased rows.
+
+    `more` is True if another round is needed.
+    """
 
     erased: Counter[str]
     more: bool
@@ -46,7 +50,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class _Hidden:
-    """The hidden memories, with the graph and the plan from which they were computed."""
+    """The memories that were hidden, with the graph and the plan from which they were computed."""
 
     graph: Graph
     outcomes: Mapping[int, Outcome]
@@ -54,7 +58,7 @@ class _Hidden:
 
 
 def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
-    """Hide the matching sources, the memories in `gone`, and the texts to be rederived.
+    """Hide the matching sources, the memories in `gone`, and all texts that must be derived again.
 
     Return the keys of the hidden memories. Safe to repeat.
     """
@@ -72,8 +76,9 @@ def _hide_sources(user: User, resting: Q, gone: Collection[int]) -> int:
 def _hide(
     *, user: User, resting: Q, gone: Collection[int], leaving: Collection[int], newly: bool
 ) -> _Hidden | None:
-    """Hide the dependents of hidden sources. `leaving` has all memories to erase, not only
-    `gone`.
+    """Hide the texts that depend on hidden sources, and return what was hidden.
+
+    `gone` holds the memories of this round; `leaving` holds all memories that will be erased.
     """
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     touched = {*sources.values_list("memory", flat=True).distinct(), *gone}
@@ -101,7 +106,10 @@ def _hide_rows(
     *,
     leaving: Collection[int],
 ) -> None:
-    """Hide the rows and all places that show them; skip rows that are already hidden."""
+    """Hide the memories and versions, and remove them from all places that show them.
+
+    Rows that are already hidden are skipped.
+    """
     now = timezone.now()
     MemoryVersion.everything.filter(
         user=user, pk__in=[one.pk for one in versions], hidden_at__isnull=True
@@ -123,7 +131,7 @@ def _hide_rows(
 
 
 def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
-    """Erase or rederive up to `limit` memories that depend on matching sources, or are in `gone`.
+    """Erase or derive again up to `limit` memories that depend on the sources or are in `gone`.
 
     Memories in `gone` and memories with no remaining text are erased; the others are shown again
     with their remaining text. A repeated run continues where the last one stopped.
@@ -142,10 +150,11 @@ def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200
 
 
 def keep(*, user: User, resting: Q) -> None:
-    """Keep memories whose source is erased; they count as written by the user from then on.
+    """Keep memories although their source is erased; they count as written by the user from then
+    on.
 
-    The matching sources of each version become a single source without ids or quote. Safe to
-    repeat.
+    The matching sources of each version are replaced by a single source without ids or quote. Safe
+    to repeat.
     """
     sources = Source.everything.filter(resting, user=user)
     rows = list(sources.values_list("version", "memory").distinct())
@@ -201,7 +210,7 @@ def _derive_kept(
     emptied: Sequence[int],
     kept: Sequence[int],
 ) -> Counter[str]:
-    """Write the versions of kept memories; the versions of lost memories were erased with them."""
+    """Write the new texts of the memories that are kept; return the numbers of erased rows."""
     of_kept = {pk: one for pk, one in changed.items() if graph.versions[pk].memory_id in kept}
     left = [pk for pk in emptied if pk in of_kept]
     tombstones.leave(user=user, version_ids=left)
@@ -218,14 +227,14 @@ def stands(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
 
 
 def _is_open(graph: Graph, outcomes: Mapping[int, Outcome], text: Text) -> bool:
-    """Return True unless the text was hidden by another operation that will erase it."""
+    """Return False if the text is hidden because another operation will erase it."""
     return outcomes[text.id].changed or graph.versions[text.id].hidden_at is None
 
 
 def _mark_versions(
     user: User, changed: Mapping[int, Outcome], memory_ids: Sequence[int]
 ) -> Counter[str]:
-    """Write the outcomes to the versions; delete forgotten sources and links of emptied
+    """Write the new texts to the versions, and delete forgotten sources and links of emptied
     versions.
     """
     now = timezone.now()
@@ -254,7 +263,7 @@ def _mark_versions(
 
 
 def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -> None:
-    """Give a memory the newest remaining text, and index it."""
+    """Show a memory again with its newest remaining text, and enqueue its indexing."""
     own = graph.by_memory[memory.pk]
     if not any(outcomes[one.id].changed for one in own):
         return

@@ -1,9 +1,9 @@
-"""Requests to forget in words ("forget that …"): the memories they mean, and the outcome.
+"""Requests to forget in words ("forget that …"): find the memories that are meant, and forget them.
 
-Nothing is erased on a guess. If a request means exactly one memory and no other memory is near, it
-is carried out by the same service as the button. Any other request becomes a question: the outcome
-lists the ids of the memories and of their messages, and the user chooses. `aboutness` decides which
-texts a request is about; this module collects them.
+Nothing is erased on a guess. Only if a request clearly means one memory, and no other memory is
+similar, that memory is forgotten, by the same service as the button. Otherwise the user is asked:
+the outcome lists the ids of the memories and of their messages, and the user chooses. `aboutness`
+decides which texts a request is about; this module collects them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _LEAD = 0.4  # minimum lead of a plain match in nearness over every other memory
 
 @dataclass(frozen=True)
 class Asked:
-    """A request with its vector, computed before any transaction (None for "forget that")."""
+    """A request to forget, with its embedded subject (None for "forget that")."""
 
     request: ForgetRequest
     vector: Vectors | None
@@ -62,9 +62,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Found:
-    """The memories that the requests may mean, most probable first, and their messages.
+    """The memories that the requests may mean, most probable first, and the messages that state
+    them.
 
-    `is_plain` is True if each request means exactly one memory and no other memory is near.
+    `is_plain` is True if each request clearly means one memory and no other memory is similar.
     """
 
     memories: Sequence[Memory] = ()
@@ -74,7 +75,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a request, by public ids only.
+    """The outcome of a request to forget. It contains only public ids, no text.
 
     `status` is FORGOTTEN (the memories in `memory_ids` are erased, the messages in `message_ids`
     still state them), NEEDS_CHOICE (nothing is erased) or NOTHING_FOUND.
@@ -91,26 +92,32 @@ class Outcome:
 
     @property
     def told(self) -> dict[str, Any]:
-        """Return the outcome in the form that an operation stores."""
+        """Return the outcome as a dict, which is stored in an operation's payload."""
         ids = {"memory_ids": list(self.memory_ids), "message_ids": list(self.message_ids)}
         return {"status": self.status, **ids, **({"op_id": self.op_id} if self.op_id else {})}
 
     def with_request(self, message: Message) -> Outcome:
-        """Add the requesting message, which states it too, unless nothing was found."""
+        """Return the outcome with the message that contains the request, since it repeats the
+        statement.
+
+        If nothing was found, return the outcome unchanged.
+        """
         if self.status == NOTHING_FOUND or message.public_id in self.message_ids:
             return self
         return replace(self, message_ids=[*self.message_ids, message.public_id])
 
 
 def prepare(requests: Sequence[ForgetRequest]) -> list[Asked]:
-    """Embed the subjects of the requests. Call it outside any transaction."""
+    """Embed the subjects of the requests. Call it outside a transaction."""
     return [
         Asked(one, search_index.embed([one.about])[0] if one.about else None) for one in requests
     ]
 
 
 def asked_in(text: str) -> list[Asked]:
-    """Return the requests to forget in a message, embedded. Call it outside any transaction."""
+    """Return the requests to forget in a message, with embedded subjects. Call it outside a
+    transaction.
+    """
     return prepare(_requests_in(text))
 
 
@@ -119,9 +126,10 @@ def asks_to_forget(text: str) -> bool:
 
 
 def asked_about(about: str) -> list[Asked]:
-    """Return the embedded requests for an API client's text: "forget that …" or only the subject.
+    """Return the requests to forget in a text of an API client, with embedded subjects.
 
-    Unlike in a message, a brief "forget coffee" is certainly a request; its words are the subject.
+    The text may be "forget that …" or only the subject. Unlike in a chat message, a brief "forget
+    coffee" is certainly a request, and its words are the subject.
     """
     requests = [one for one in _requests_in(about) if one.about]
     found = [one for one in requests if one.in_words or not speaks_of_forgetting(about)]
@@ -130,7 +138,7 @@ def asked_about(about: str) -> list[Asked]:
 
 
 def says_nothing_else(text: str, asked: Sequence[Asked]) -> bool:
-    """Return True if the message has no words other than its requests to forget."""
+    """Return True if the message consists only of its requests to forget."""
     rest = text
     for one in asked:
         rest = rest.replace(one.request.quote, "")
@@ -144,9 +152,10 @@ def _requests_in(text: str) -> Sequence[ForgetRequest]:
 
 
 def settle(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> Outcome | None:
-    """Carry out a turn's requests to forget; return None if there are none.
+    """Carry out a turn's requests to forget, and return the outcome; return None if there are none.
 
-    The chat carries them out before it answers; then the outcome is already in the payload.
+    In the chat, requests are carried out before the answer; then the outcome is already in the
+    payload.
     """
     if told := run.payload.get("forget"):
         return Outcome.of(told)
@@ -169,9 +178,9 @@ def find(
     conversation: Conversation | None = None,
     before: int = 0,
 ) -> Found:
-    """Return the memories that the requests may mean.
+    """Return the memories that the requests may mean, with the messages that state them.
 
-    "Forget that" means the memories taught by the previous turn.
+    "Forget that" means the memories learned from the previous turn.
     """
     each = [
         _taught_by_previous_turn(user, conversation, before=before)
@@ -188,9 +197,9 @@ def find(
 
 
 def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> Outcome:
-    """Forget a plain match; any other match becomes a question. Run in the caller's transaction.
+    """Forget the memories if it is clear which are meant; otherwise ask the user to choose.
 
-    Raise `NotFound` if a plain match is gone in the meantime.
+    Runs in the caller's transaction. Raise `NotFound` if a memory no longer exists.
     """
     if not found.memories and not found.messages:
         return Outcome()
@@ -239,7 +248,10 @@ def _find_meant(asked: Asked, user: User) -> Found:
 
 
 def _nearness(about: str, met: Sequence[Meant]) -> dict[int, float]:
-    """Return for each memory its cosine plus a bonus for shared words, higher for rarer words."""
+    """Return the cosine similarity of each memory to the request, plus a bonus for shared words.
+
+    Rare words give a higher bonus.
+    """
     asked = set(segment.terms(about))
     shared = {one.pk: asked & set(segment.terms(one.content)) for one in met}
     held = Counter(term for terms in shared.values() for term in terms)
@@ -253,11 +265,11 @@ def _nearness(about: str, met: Sequence[Meant]) -> dict[int, float]:
 def _plain_match(
     about: str, judged: Sequence[tuple[float, Meant]], nearness: Mapping[int, float]
 ) -> Meant | None:
-    """Return the memory that is far nearer than any other, unless the pair head denies it.
+    """Return the memory that is far more similar than any other, or None.
 
-    Neither signal is reliable alone: the head makes mistakes between near misses, and nearness
-    recognizes neither a negation nor that "hubby" is the husband. So the head must prefer no other
-    memory.
+    Also return None if the model that compares two texts finds it unrelated, or prefers another
+    memory. Neither signal is reliable alone: the model makes mistakes between near misses, and the
+    similarity recognizes neither a negation nor that "hubby" is the husband.
     """
     ranked = sorted((one for _, one in judged), key=lambda one: -nearness[one.pk])
     if not ranked:
@@ -271,9 +283,10 @@ def _plain_match(
 
 
 def _probability(about: str, meant: Meant, before: Collection[str]) -> float:
-    """Return the probability that the memory is meant.
+    """Return the probability that the request means this memory.
 
-    An earlier version can make it probable but never certain, since the present text is different.
+    An earlier version of the memory can make it probable, but never certain, since the current text
+    is different.
     """
     now = _is_about(about, meant.content)
     earlier = max((_is_about(about, text) for text in before), default=0.0)
@@ -285,15 +298,18 @@ def _is_about(about: str, text: str) -> float:
 
 
 def _is_alike(meant: Meant, topics: Sequence[query.Asked]) -> bool:
-    """Return True if both are about the same everyday concept: enough to list it, but not to
-    block.
+    """Return True if both texts are about the same everyday concept.
+
+    Such a memory is offered as a choice, but doesn't prevent another memory from being a clear
+    match.
     """
     return bool(query.matched_concepts(topics, segment.terms(meant.content)))
 
 
 def _do_earlier_texts_match(about: str, before: Collection[str]) -> bool:
-    """Return True if all earlier versions are probably meant too, since they are erased
-    together.
+    """Return True if all earlier versions of the memory are probably meant too.
+
+    This matters because they are erased together with it.
     """
     return all(_is_about(about, text) >= pairs.YES for text in before)
 
@@ -317,7 +333,10 @@ def _rows(user: User, pks: Sequence[int]) -> list[Memory]:
 
 
 def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
-    """Return the user's messages that told these memories or repeat them, oldest first."""
+    """Return the user's messages that state these memories, oldest first.
+
+    These are their sources, and other messages that repeat the statements.
+    """
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = sources.values_list("message", "turn__user_message", "turn__assistant_message")
     wanted = {pk for row in told for pk in _own_message(*row)}
@@ -327,8 +346,9 @@ def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
 
 
 def _find_repeating_messages(memory: Memory, *, known: Collection[int]) -> set[int]:
-    """Return messages with the same statement that are no source; the pair head reads the
-    likeliest.
+    """Return the keys of messages that repeat the memory's statement but aren't its sources.
+
+    Only the messages that are most similar are compared with the memory by the model.
     """
     perhaps = set(similar_memories.perhaps_saying(memory, few=_MOST_REPEATING)) - set(known)
     rows = Message.objects.filter(pk__in=perhaps).values_list("pk", "content")
@@ -341,7 +361,7 @@ def _find_repeating_messages(memory: Memory, *, known: Collection[int]) -> set[i
 
 
 def _own_message(message: int | None, question: int | None, reply: int | None) -> set[int]:
-    """Return the user's message: a claim of a reply belongs to the turn's question."""
+    """Return the key of the user's message of a source: for a reply, the question of its turn."""
     one = question if message in (None, reply) else message
     return set() if one is None else {one}
 
@@ -349,7 +369,10 @@ def _own_message(message: int | None, question: int | None, reply: int | None) -
 def _taught_by_previous_turn(
     user: User, conversation: Conversation | None, *, before: int
 ) -> Found:
-    """Return the previous turn's memories, or its message if it hasn't been learned from yet."""
+    """Return the memories learned from the previous turn.
+
+    If the turn is still queued for learning, return its message instead.
+    """
     turns = Turn.objects.filter(
         user=user, conversation=conversation, user_message__number__lt=before
     )
@@ -365,7 +388,7 @@ def _taught_by_previous_turn(
 
 
 def _says_nothing_else(turn: Turn, memory: Memory, sources: Sequence[Source]) -> bool:
-    """Return True if the message told only this memory, and the memory has no other source."""
+    """Return True if the message states only this memory, and the memory has no other source."""
     told = segment.terms(" ".join([memory.content, *(one.quote for one in sources)]))
     elsewhere = Source.objects.filter(memory=memory).exclude(turn=turn)
     return set(segment.terms(turn.user_message.content)) <= set(told) and not elsewhere.exists()

@@ -1,8 +1,8 @@
-"""Tombstones prevent a forgotten statement from being learned again from earlier messages.
+"""Tombstones: they prevent a forgotten statement from being learned again from older messages.
 
 Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
 its content words, and of overlapping pieces, so that a slightly different excerpt of the same words
-is still recognized. Statements told after the forget are never blocked.
+is still recognized. Statements said after the request to forget are never blocked.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at 
 class Telling:
     """Where and when a statement was said.
 
-    `said` is the key of the whole message, and `text` its words, or the known part of them.
-    `message_ids` has the public ids of the messages of its turn. If `at` is None, the time is
-    unknown: the statement counts as said before any forget.
+    `said` is the hash of the whole message, and `text` its words, or the known part of them.
+    `message_ids` holds the public ids of the messages of its turn. If `at` is None, the time is
+    unknown: then the statement counts as older than any request to forget.
     """
 
     text: str
@@ -48,14 +48,16 @@ class Telling:
 
 @dataclass(frozen=True)
 class _Words:
-    """A quotation in normalised text, with some of the surrounding text."""
+    """A quotation in normalised text, with some of the text before and after it."""
 
     text: str
     start: int
     end: int
 
     def pieces(self, key: bytes, size: int) -> dict[str, list[int]]:
-        """Return the positions of each piece, by its hash."""
+        """Return the hash of each piece of the text, with the positions at which the piece
+        occurs.
+        """
         found: dict[str, list[int]] = defaultdict(list)
         for at in range(len(self.text) - size + 1):
             found[_piece_hash(key, self.text[at : at + size])].append(at)
@@ -63,19 +65,22 @@ class _Words:
 
 
 def tombstone_key(text: str) -> str:
-    """Return a hash keyed with the instance's secret. It identifies a text without revealing it."""
+    """Return a hash keyed with the instance's secret, which identifies a text without
+    revealing it.
+    """
     return _keyed(shingles.normalise(text))
 
 
 def about_key(text: str) -> str:
-    """Return a keyed hash of the content words, in any order; "" if there are none."""
+    """Return a keyed hash of the text's content words in any order; "" if it has none."""
     words = sorted(set(segment.terms(text)))
     return _keyed(" ".join([*words, "-" * bool(_NEGATED.search(text))])) if words else ""
 
 
 def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool:
-    """Return True if the statement was forgotten after it was said, or comes from the same
-    messages.
+    """Return True if the statement was forgotten after it was said.
+
+    A statement that comes from the same messages as a forgotten one counts as forgotten too.
     """
     keys = [tombstone_key(one) for one in (text, quote) if one]
     abouts = [key for one in (text, quote) if (key := about_key(one))]
@@ -93,9 +98,10 @@ def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool
 
 
 def leave(*, user: User, version_ids: Sequence[int]) -> None:
-    """Leave a tombstone for each text of these versions and each quotation of their sources.
+    """Leave a tombstone for each text of these versions and for each quotation in their sources.
 
-    The time of the forget is the time when the version was hidden. Existing tombstones are kept.
+    The version became hidden at the time of the request to forget, so that time is stored. Existing
+    tombstones are kept.
     """
     versions = MemoryVersion.everything.filter(user=user, pk__in=version_ids)
     messages, quotes = _sources_of(user, version_ids)
@@ -141,7 +147,7 @@ def leave_messages(*, user: User, messages: QuerySet[Message], at: datetime) -> 
 def _sources_of(
     user: User, version_ids: Sequence[int]
 ) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
-    """Return the ids of the messages and the quotations that each version depends on."""
+    """Return the ids of the messages, and the quotations, on which each version depends."""
     messages: dict[int, set[str]] = {pk: set() for pk in version_ids}
     quotes: dict[int, set[str]] = {pk: set() for pk in version_ids}
     sources = Source.everything.filter(user=user, version__in=version_ids).values_list(
@@ -159,14 +165,16 @@ def _sources_of(
 
 
 def _message_and_note_ids(ids: Iterable[str | None]) -> Iterable[str]:
-    """Keep the ids of messages and notes; a reference may name a note, which is also a source."""
+    """Yield only those ids that belong to messages or notes; a source's `reference` may be a note's
+    id.
+    """
     return (one for one in ids if one and one.startswith(("msg_", "note_")))
 
 
 def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:
     """Return the size of a text's pieces, and their hashes.
 
-    A short text is a single piece. A very short text has none, since other texts contain it by
+    A short text is a single piece. A very short text has none, since other texts may contain it by
     chance.
     """
     plain = shingles.normalise(text)
@@ -186,9 +194,7 @@ def _matches_pieces(
     sizes: Sequence[int],
     before: Sequence[object],
 ) -> bool:
-    """Return True if the quotation and a forgotten text are mostly the same words of the
-    message.
-    """
+    """Return True if the quotation consists mostly of the words of a forgotten text."""
     words = _words_of(quote, telling.text)
     key = _key_of(user)
     places = {size: words.pieces(key, size) for size in sizes}
@@ -214,10 +220,10 @@ def _words_of(quote: str, text: str) -> _Words:
 def _are_mostly_the_same(
     words: _Words, pieces: Collection[str], places: dict[str, list[int]], size: int
 ) -> bool:
-    """Return True if at least half of the forgotten pieces occur in the words and overlap the
-    quotation.
+    """Return True if the forgotten pieces cover most of the quotation.
 
-    The overlap must cover at least half of the quotation or of the matched text.
+    At least half of the pieces must occur in the text around the quotation, and their overlap with
+    the quotation must cover at least half of it or of the matched text.
     """
     found = [key for key in pieces if key in places]
     if len(found) * 2 < len(pieces):
@@ -232,8 +238,9 @@ def _piece_hash(key: bytes, piece: str) -> str:
 
 
 def _key_of(user: User) -> bytes:
-    """Return the user's own key for pieces, which are short and must not be comparable across
-    users.
+    """Return the user's own key for hashing pieces.
+
+    Pieces are short, so their hashes must not be comparable across users.
     """
     return salted_hmac(f"{_SALT}.pieces", str(user.pk), algorithm="sha256").digest()
 

@@ -1,4 +1,5 @@
-"""Learn from turns, flushes, quiet conversations and old notes.
+"""Learn memories from turns, flushed messages, inactive conversations and old notes.
 
-Uses `extraction` to read, `writing` to decide and store; may read conversations.
+Uses `extraction` to find statements and `writing` to compare and store them; may read
+conversations.
 """

@@ -1,4 +1,6 @@
-"""Learn from a turn: extract candidates, compare them with known memories, decide, apply."""
+"""Learn from a turn: extract statements (candidates), compare them with known memories, store
+them.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ from ops.queue.run import Run
 
 ACCEPTED_CHARS = 200
 _ONE_BREATH = 12  # maximum characters between two statements that belong together
-# A turn forgotten in the meantime isn't marked. Refusals of an earlier attempt are replaced.
+# A turn that was forgotten in the meantime isn't marked. Refusals of an earlier attempt are
+# replaced.
 _MARK = """
 WITH marked AS (
     UPDATE conversations_turn SET extracted_at = %s
@@ -50,9 +53,9 @@ SELECT id FROM marked
 
 
 def extract(text: TurnText) -> Extraction:
-    """Run the extractor and drop candidates that are unimportant or must not be kept.
+    """Run the extractor, and drop candidates that are unimportant or must not be kept.
 
-    Raise `ProviderError`.
+    Raise `ProviderError` if a model call fails.
     """
     found = language_steps.extractor().extract(text)
     kept = tuple(
@@ -64,18 +67,21 @@ def extract(text: TurnText) -> Extraction:
 
 
 def only_forgets(text: TurnText) -> Extraction:
-    """Extract only requests to forget, for texts that must not teach. No chat model is called."""
+    """Extract only requests to forget, from a text of which nothing may be learned.
+
+    No chat model is called.
+    """
     found = language_steps.bundled_extractor().extract(text)
     return Extraction(forget=found.forget, secrets=found.secrets)
 
 
 def extract_from(heard: Heard) -> Extraction:
-    """Extract from a turn, except what was already learned from its question alone.
+    """Extract candidates and requests to forget from a turn.
 
-    If the reply took long, the question was already learned from by itself (`unanswered`); then
-    only statements of the other one of two named speakers are new. From a question that must not be
-    kept, only "forget that" is extracted, which refers to earlier messages. While nothing may be
-    learned, only requests to forget are extracted, and no chat model is called.
+    If the reply came late, memories were already learned from the question alone; then only
+    statements of the assistant's side are new, and only if both speakers are named. From a question
+    that must not be kept, only "forget that" is extracted, which refers to earlier messages. While
+    nothing may be learned, only requests to forget are extracted, and no chat model is called.
     """
     if not heard.learns:
         return only_forgets(heard.text)
@@ -90,10 +96,11 @@ def extract_from(heard: Heard) -> Extraction:
 
 
 def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
-    """Decide on each candidate and apply it in its own transaction; the last one marks the turn.
+    """Decide on each candidate and apply it in its own transaction; the last one also marks the
+    turn.
 
-    A repeated run after a kill skips the candidates that are already decided: the verdicts are
-    logged in the transactions that applied them.
+    If the process was killed, a repeated run skips the candidates that are already decided:
+    verdicts are logged in the transactions that apply them.
     """
     marked = partial(mark, user, heard.turn, extraction)
     if not extraction.candidates:
@@ -113,7 +120,10 @@ def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list
 def share_earlier_texts(
     candidates: Sequence[Candidate], decided: Sequence[Decided | None], *, user: User
 ) -> None:
-    """Share the earlier texts of one turn's memories, without repetitions of known memories."""
+    """Make the memories of one turn findable by the earlier texts that any of them replaced.
+
+    Candidates that only repeated a known memory are left out.
+    """
     new = [
         (candidate, one.memory.pk)
         for candidate, one in zip(candidates, decided, strict=True)
@@ -130,10 +140,10 @@ def share_earlier_texts(
 
 
 def _replaces(candidate: Candidate, ended: Candidate) -> bool:
-    """Return True if the user said in direct succession that something ended and what holds now.
+    """Return True if the user said that something ended, and directly after it what holds now.
 
-    "I left Chase and moved over to Ally": both statements are about the user, and the second
-    directly follows the first.
+    For instance "I left Chase and moved over to Ally": both statements are about the user, and the
+    second directly follows the first.
     """
     own = all(one.reasons[:1] and one.reasons[0].startswith("self.") for one in (candidate, ended))
     gap = candidate.quote_start - ended.quote_start - len(ended.quote)
@@ -151,9 +161,9 @@ def learn_one(
 ) -> Decided | None:
     """Decide on a candidate and apply it in its own transaction.
 
-    `needs` has the other turns of a text composed from several turns: it is erased with any of
-    them. Return None if the candidate was already decided or forgotten, a turn is gone or memory is
-    off.
+    `needs` holds the other turns of a statement that was composed from several turns: it is erased
+    if any of them is forgotten. Return None if the candidate was already decided or forgotten, a
+    turn no longer exists or memory is off.
     """
     return _learn_candidate(
         run, teach(candidate, turn=turn, project=project, needs=needs), user=user
@@ -162,7 +172,7 @@ def learn_one(
 
 @dataclass(frozen=True)
 class Taught:
-    """A candidate to be decided, with its draft and the vectors of its text."""
+    """A candidate on which to decide, with its draft memory and the vectors of its text."""
 
     candidate: Candidate
     draft: Draft
@@ -178,8 +188,9 @@ def teach(
     needs: Sequence[Turn] = (),
     embedded: tuple[Vectors, list[str]] | None = None,
 ) -> Taught:
-    """Build the draft. Without `embedded` the text is embedded; then call it outside any
-    transaction.
+    """Build the draft memory of a candidate.
+
+    Without `embedded`, the text is embedded; then call it outside a transaction.
     """
     vectors, pieces = embedded or search_index.embed_memory(candidate.content)
     draft = draft_of(candidate, vectors, pieces, project)
@@ -193,7 +204,10 @@ def _nothing() -> None:
 def _learn_candidate(
     run: Run, taught: Taught, *, user: User, then: Callable[[], None] = _nothing
 ) -> Decided | None:
-    """Apply the candidate and run `then` in one transaction, after any remote calls."""
+    """Decide on the candidate, and apply it together with `then` in one transaction.
+
+    If a remote model is used, it is called before the transaction.
+    """
     if language_steps.all_here():
         with run.applying(user):
             decided = decide_here(taught, user=user)
@@ -210,7 +224,9 @@ def _learn_candidate(
 
 
 def decide_here(taught: Taught, *, user: User) -> Decided | None:
-    """Read, decide and apply in the open transaction, without calling a remote service."""
+    """Decide on a candidate and apply it in the open transaction, without calling a remote
+    service.
+    """
     meeting = _meet(taught, _find_similar(taught, user=user))
     if meeting is None:
         return None
@@ -225,7 +241,10 @@ def _meet(taught: Taught, known: Sequence[Known] | None) -> Meeting | None:
 
 
 def _find_similar(taught: Taught, *, user: User) -> list[Known] | None:
-    """Return the similar memories, or None if the candidate was already decided or forgotten."""
+    """Return the memories that are similar to the candidate.
+
+    Return None if the candidate was already decided or forgotten.
+    """
     turn, candidate = taught.turn, taught.candidate
     if not may_learn(user, turn, candidate, needs=taught.needs):
         return None
@@ -262,9 +281,9 @@ def _apply(taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None
 
 
 def mark(user: User, turn: Turn, extraction: Extraction) -> None:
-    """Mark the turn as learned and record the refusals.
+    """Mark the turn as processed and record the secrets that were refused.
 
-    Store in the user's message the positions of secrets and a request not to keep it.
+    Store in the user's message the positions of secrets, and whether the user asked not to keep it.
     """
     understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
@@ -272,14 +291,14 @@ def mark(user: User, turn: Turn, extraction: Extraction) -> None:
 
 
 def may_learn(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
-    """Return True if these turns may teach the candidate; see `learnability`."""
+    """Return True if the candidate may be learned from these turns; see `learnability`."""
     telling = learnability.telling_of_turn(turn, candidate, needs=needs)
     teach = all(learnability.may_teach(one) for one in (turn, *needs))
     return teach and learnability.may_learn(candidate, telling, user=user)
 
 
 def was_decided(user: User, turn: Turn, candidate: Candidate) -> bool:
-    """Return True if an earlier run has decided on the candidate."""
+    """Return True if an earlier run has already decided on the candidate."""
     decided = statements.rows(
         "SELECT 1 FROM memories_arbitration"
         " WHERE user_id = %s AND turn_id = %s AND candidate_text = %s LIMIT 1",
@@ -289,7 +308,7 @@ def was_decided(user: User, turn: Turn, candidate: Candidate) -> bool:
 
 
 def still_there(user: User, turn: Turn) -> bool:
-    """Return True if the turn exists, and lock it until the transaction ends.
+    """Return True if the turn still exists, and lock it until the transaction ends.
 
     Message texts never change, so they need no check.
     """
@@ -321,7 +340,9 @@ def draft_of(
 
 
 def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
-    """Return the draft with the labels that the turn gives to everything learned from it."""
+    """Return the draft with the turn's labels, which are copied to everything learned from the
+    turn.
+    """
     until, at = labels.get("valid_until"), labels.get("occurred_at")
     return replace(
         draft,
@@ -335,7 +356,7 @@ def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
 
 
 def _add_labels(memory: Memory, draft: Draft) -> None:
-    """Add the turn's labels to a memory that got a new text; existing ids are kept."""
+    """Add the turn's labels to a memory that it updated; existing ids are kept."""
     for name in ("agent_id", "app_id", "run_id"):
         setattr(memory, name, getattr(memory, name) or getattr(draft, name))
     memory.metadata = {**memory.metadata, **draft.metadata}
@@ -348,7 +369,7 @@ def _add_labels(memory: Memory, draft: Draft) -> None:
 def source_of(turn: Turn, candidate: Candidate) -> SourceInput:
     """Return the source of a candidate: the message of the turn that contains it.
 
-    If the user accepted a claim of the previous reply, the source is the accepting message.
+    If the user accepted a claim that the previous reply made, the source is the accepting message.
     """
     message, quote, start = turn.user_message, candidate.quote, candidate.quote_start
     if candidate.quoted_role != "user":

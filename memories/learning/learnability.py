@@ -1,8 +1,8 @@
-"""The single check whether a statement may be learned, used by every path.
+"""Check whether a statement may be learned. All code that learns uses this module.
 
-`Message.withheld` is decided when a message is recorded. Statements of other messages are then
-checked against the tombstones: a forgotten statement isn't learned again from messages before the
-forget, but is learned when it is told again.
+Whether a message is withheld from learning (`Message.withheld`) is decided when it is recorded.
+Statements of other messages are checked against the tombstones: a forgotten statement isn't learned
+again from messages older than the request to forget, but it is learned if it is said again.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from ops.models import User
 
 
 def mark_of(text: str, *, role: str, is_on: bool) -> Withheld:
-    """Return the `Withheld` value of a new message. `is_on` states whether long-term memory is
-    on.
+    """Return the value of `Message.withheld` for a new message.
+
+    `is_on` is True if long-term memory is on.
     """
     if not is_on:
         return Withheld.MEMORY_OFF
@@ -38,7 +39,11 @@ def may_teach(turn: Turn) -> bool:
 
 
 def is_heard(turn: Turn) -> bool:
-    """Return True if the turn is read at all: a turn that may not teach may still ask to forget."""
+    """Return True if the turn is processed at all.
+
+    A turn of which nothing may be learned is processed too, since it may contain a request to
+    forget.
+    """
     return _marks(turn) <= {Withheld.NO, Withheld.ASKED, Withheld.MEMORY_OFF}
 
 
@@ -51,15 +56,18 @@ def _marks(turn: Turn) -> set[str]:
 
 
 def what_may_be_heard(extraction: Extraction) -> Extraction:
-    """Keep only "forget that", about earlier messages, of a message that must not be kept."""
+    """Return only the "forget that" requests in a message that must not be kept.
+
+    They refer to earlier messages.
+    """
     return Extraction(forget=tuple(one for one in extraction.forget if not one.about))
 
 
 def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
     """Drop candidates about a topic that an earlier message asked not to keep ("about my divorce").
 
-    `asked` holds these messages. The request applies to the rest of the conversation, until its
-    message is forgotten. If no candidate is left, the message is marked as not kept, and the chat
+    `asked` holds these messages. Such a request applies to the rest of the conversation, until its
+    message is forgotten. If no candidate is left, the message is marked as withheld, and the chat
     says so.
     """
     if not (extraction.candidates and asked):
@@ -83,14 +91,18 @@ def may_learn(candidate: Candidate, telling: Telling, *, user: User) -> bool:
 
 
 def telling_of_turn(turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> Telling:
-    """Return the turn's telling of a candidate; a composed candidate is told by all its turns."""
+    """Return where and when a candidate was said; a composed candidate was said in several
+    turns.
+    """
     own = candidate.quoted_role == "user"
     said = turn.user_message if own else turn.assistant_message
     return telling_of_turns((turn, *needs), said=said.content)
 
 
 def telling_of_turns(turns: Collection[Turn], *, said: str = "") -> Telling:
-    """Return the telling of several turns, which counts as told with the last one."""
+    """Return where and when a statement of several turns was said. The time is that of the last
+    turn.
+    """
     ids = [
         message.public_id for one in turns for message in (one.user_message, one.assistant_message)
     ]
@@ -108,12 +120,16 @@ def telling_of_note(line: DailyNote) -> Telling:
 
 
 def telling_of_text(text: str, *, at: datetime | None) -> Telling:
-    """Return the telling of a message that isn't recorded here."""
+    """Return where and when a message was said that isn't recorded here."""
     return _telling(text, (), at)
 
 
 def told_at(message: Message) -> datetime | None:
-    """Return when the message was told to us, or said elsewhere; None if the time is unknown."""
+    """Return the time to compare with requests to forget; None if it is unknown.
+
+    It is the time at which the message was recorded, or, for imported messages, the time at which
+    it was said.
+    """
     if message.told == ToldAs.UNDATED:
         return None
     return message.created_at if message.told == ToldAs.DATED else message.recorded_at
@@ -125,7 +141,7 @@ def _telling(text: str, ids: Iterable[str], at: datetime | None) -> Telling:
 
 
 def note(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:
-    """Record refused statements, in the transaction that marks their text as learned.
+    """Record that secrets were refused, in the transaction that marks their text as processed.
 
     `turn` is None if the text isn't a turn.
     """

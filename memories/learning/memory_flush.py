@@ -1,11 +1,12 @@
-"""Memory flush: keep content that a client is about to drop from its context.
+"""Memory flush: learn from messages that a client is about to drop from its context.
 
-A flush has two stages. The first reads and writes nothing: it returns candidates, each with its
-source in a message. A candidate's id is the signed candidate itself, so nothing that could be
-forgotten is stored between the stages. The second stage arbitrates and writes.
+A flush has two stages. The first reads the messages and stores nothing: it returns candidates
+(proposed memories), each with the message it was found in. A candidate's id is the signed candidate
+itself, so nothing that could be forgotten is stored between the stages. The second stage compares
+the accepted candidates with known memories and stores them.
 
-Content that may not be learned from is neither read nor written (`learnability`). Messages that
-aren't recorded here count as said before any forget, unless the caller gives their time.
+Messages from which nothing may be learned are skipped (`learnability`). Messages that aren't
+recorded here count as older than any request to forget, unless the caller gives their time.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ _NUMBERS = ("importance", "confidence")
 
 @dataclass(frozen=True)
 class GivenMessage:
-    """A message that the caller is about to drop: known by our id, its own id or only its text."""
+    """A message that the caller is about to drop.
+
+    `reference` is our id or the caller's id of the message; it is "" if only the text is known.
+    """
 
     role: str
     content: str
@@ -60,11 +64,11 @@ class GivenMessage:
 
 @dataclass(frozen=True)
 class Proposed:
-    """A candidate and its source: a turn, or the caller's message at `index`.
+    """A candidate, with its source: a turn, or the caller's message at `index`.
 
-    `through` is the number of the last message that was read with it, 0 for given messages. For a
-    given message, `said` is the keyed hash of the whole message, and `at` the time it was said, if
-    known.
+    `through` is the number of the last message that was read in this flush, 0 for messages given by
+    the caller. For such a message, `said` is the keyed hash of the whole message, and `at` the time
+    it was said, if known.
     """
 
     candidate: Candidate
@@ -78,14 +82,17 @@ class Proposed:
 
     @property
     def telling(self) -> Telling:
-        """Return the telling of a given message; the second stage still knows only its
-        quotation.
+        """Return where and when a message given by the caller was said.
+
+        In the second stage only the quoted part of its text is known.
         """
         at = datetime.fromisoformat(self.at) if self.at else None
         return Telling(self.candidate.quote, self.said, at=at)
 
     def signed(self, user: User) -> str:
-        """Return the id: the candidate, signed with the instance's secret for this user only."""
+        """Return the candidate's id: the candidate itself, signed with the instance's secret for
+        this user.
+        """
         one = self.candidate
         at = one.occurred_at.isoformat() if one.occurred_at else ""
         told = {**vars(one), "occurred_at": at, "data": dict(one.data)}
@@ -96,10 +103,10 @@ class Proposed:
 
 @dataclass(frozen=True)
 class Flushed:
-    """The result of the first stage.
+    """The result of the first stage of a flush.
 
-    `tokens` counts the message tokens that weren't flushed before; `through` is the number of the
-    last message that was read.
+    `tokens` counts the tokens of messages that weren't flushed before; `through` is the number of
+    the last message that was read.
     """
 
     proposed: Sequence[Proposed]
@@ -110,10 +117,10 @@ class Flushed:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A turn to be read.
+    """A turn to extract from, either recorded here or given by the caller.
 
-    `given` has the question and the reply of a turn that isn't recorded here, and `index` is the
-    position of the question among the given messages.
+    If it isn't recorded, `given` holds its question and reply, and `index` is the position of the
+    question among the given messages.
     """
 
     text: TurnText
@@ -131,9 +138,10 @@ class _Piece:
 def propose(
     *, user: User, conversation: Conversation, given: Sequence[GivenMessage] | None, least: int = 0
 ) -> Flushed:
-    """Read the given messages, or all turns since the last flush. Call it outside any transaction.
+    """Return candidates from the given messages, or from all turns since the last flush.
 
-    Read nothing if fewer than `least` tokens are waiting. Raise `ProviderError`.
+    Return none if fewer than `least` tokens are waiting. Call it outside a transaction. Raise
+    `ProviderError` if a model call fails.
     """
     with as_user(user):
         own = users.settings_of(user)
@@ -159,7 +167,11 @@ def propose(
 
 
 def taken_back(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
-    """Verify candidates given by a caller, as ids or as ids with edits. Raise `Invalid`."""
+    """Verify and decode candidates that a caller sends back, as ids or as ids with edits.
+
+    Raise `Invalid` if an id isn't ours, is too old or belongs to another user, or if an edit is
+    invalid.
+    """
     return [_verify(one, place, user=user) for place, one in enumerate(candidates)]
 
 
@@ -266,9 +278,9 @@ def _pieces_of_given(
     *,
     zone: zoneinfo.ZoneInfo,
 ) -> list[_Piece]:
-    """Read recorded messages as their turns, and the others as given.
+    """Return the turns to extract from: recorded ones where possible, the other messages as given.
 
-    A recorded message that is withheld isn't read, whichever id it is given by.
+    A recorded message that is withheld is left out, whichever id the caller uses for it.
     """
     ids = [one.reference for one in given if one.reference]
     turns = selectors.whole_turns(
@@ -350,7 +362,10 @@ SOURCE = "flush"  # as shown in the line of the note
 
 @dataclass(frozen=True)
 class ReadyCandidate:
-    """A candidate without secrets, embedded. `draft` is None if the text was only a secret."""
+    """A candidate with secrets masked and its text embedded.
+
+    `draft` is None if the text was only a secret.
+    """
 
     proposed: Proposed
     draft: Draft | None
@@ -358,7 +373,7 @@ class ReadyCandidate:
 
 @dataclass(frozen=True)
 class WrittenCandidate:
-    """The outcome of a candidate.
+    """What became of a candidate in the second stage.
 
     `result` is created, updated, skipped (already known), refused (a secret) or gone (the candidate
     or its source was forgotten in the meantime). `line` is the new line in today's note, if any.
@@ -371,15 +386,19 @@ class WrittenCandidate:
 
 
 def prepare_candidates(proposed: Sequence[Proposed]) -> list[ReadyCandidate]:
-    """Screen and embed. Call it outside any transaction. Raise `ProviderError`."""
+    """Mask secrets in the candidates and embed their texts. Call it outside a transaction.
+
+    Raise `ProviderError` if embedding fails.
+    """
     return [_prepared(one) for one in proposed]
 
 
 def commit_candidates(ready: Sequence[ReadyCandidate], *, user: User) -> list[WrittenCandidate]:
-    """Arbitrate and write each candidate in the caller's transaction. Safe to repeat.
+    """Compare each candidate with known memories and store it, in the caller's transaction.
 
-    Raise `Conflict` (`memory_off`, `being_forgotten`). The bundled arbiter decides; a model may
-    revise the decision later.
+    Safe to repeat. The bundled arbiter decides; a chat model may revise the decision later. Raise
+    `Conflict` while memory is off (`memory_off`) or the user is being forgotten
+    (`being_forgotten`).
     """
     direct_writes.check_on(user)
     written = [_write(one, user=user) for one in ready]
@@ -392,7 +411,9 @@ def commit_candidates(ready: Sequence[ReadyCandidate], *, user: User) -> list[Wr
 
 
 def mark_as_read(conversation: int, *, through: int, user: User) -> None:
-    """Record that the messages up to this number were read, so that they aren't read again."""
+    """Record that a flush has read the messages up to this number, so that they aren't read
+    again.
+    """
     statements.rows(
         "UPDATE conversations_conversation SET flushed_through = %s"
         " WHERE id = %s AND user_id = %s AND flushed_through < %s",
@@ -455,7 +476,10 @@ def _decided(ready: ReadyCandidate, draft: Draft, *, user: User, turn: Turn | No
 
 
 def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) -> WrittenCandidate:
-    """Append the text exactly as it was read, so that forgetting the memory erases the line too."""
+    """Append the memory's text to today's note, and link the line to the memory's source.
+
+    The text is appended unchanged, so that forgetting the memory erases the line too.
+    """
     note = daily_notes.append(text, user=user, source=SOURCE).note
     source = Source.objects.filter(memory=decided.memory, turn=turn).order_by("-pk").first()
     if source is not None:
@@ -466,8 +490,8 @@ def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) 
 
 
 def _turn(user: User, public_id: str) -> Turn | None:
-    """Return the turn, locked until the transaction ends, or None if one of its messages is
-    gone.
+    """Return the turn, locked until the transaction ends; None if one of its messages no longer
+    exists.
     """
     where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
     found = selectors.whole_turns(user, Sql(where, (public_id,)))
@@ -475,7 +499,7 @@ def _turn(user: User, public_id: str) -> Turn | None:
 
 
 def _memory_of(user: User, turn: Turn, text: str) -> str | None:
-    """Return the memory that was already made from this exact candidate."""
+    """Return the id of the memory that was already made from this exact candidate."""
     made = Memory.objects.filter(user=user, arbitrations__turn=turn)
     found = made.filter(arbitrations__candidate_text=text).order_by("-pk").first()
     return found.public_id if found else None

@@ -1,8 +1,9 @@
-"""Examine a conversation as a whole, when it has gone quiet or before messages leave the window.
+"""Process a conversation as a whole, when it becomes inactive or before messages leave the window.
 
-The turns were learned from one by one when they were recorded. Here they are read together, for
-statements that take several turns to recognize, and messages without a reply are learned from by
-themselves. Turns recorded while memory was off, or that must not be learned from, are never read.
+Memories were learned from the turns one by one when they were recorded. Here the turns are read
+together, to find statements that only several turns reveal, and messages without a reply are
+processed alone. Turns recorded while memory was off, or from which nothing may be learned, are
+never read.
 """
 
 from __future__ import annotations
@@ -39,8 +40,10 @@ _UNLEARNED = (Status.PENDING, Status.FAILED)
 
 @dataclass(frozen=True)
 class Session:
-    """The turns to be examined: `turns` by key, `heard` in order, up to message number
-    `through`.
+    """The part of a conversation that is processed as a whole.
+
+    `turns` holds the turns by key, `heard` the same turns in order; `through` is the number of the
+    last message.
     """
 
     conversation: Conversation
@@ -54,8 +57,9 @@ class Session:
 
 
 class NotLearnedYet(ProviderError):
-    """Raised while turns are still queued to be learned from one by one, as when the model is
-    down.
+    """Raised while turns of the conversation are still queued to be processed one by one.
+
+    This happens for instance while the chat model is unreachable.
     """
 
     def __init__(self) -> None:
@@ -63,7 +67,9 @@ class NotLearnedYet(ProviderError):
 
 
 def quiet(now: datetime) -> QuerySet[Conversation]:
-    """Return all users' conversations that have gone quiet and have unexamined messages."""
+    """Return the inactive conversations of all users that have messages not yet processed as a
+    whole.
+    """
     return (
         Conversation.objects.filter(
             last_message_at__lt=now - timedelta(minutes=settings.SESSION_IDLE_MINUTES),
@@ -76,7 +82,7 @@ def quiet(now: datetime) -> QuerySet[Conversation]:
 
 
 def request(conversation: Conversation) -> Operation:
-    """Enqueue an examination, unless one is already queued."""
+    """Enqueue the processing of a conversation as a whole, unless it is already queued."""
     subject = conversation.user.subject
     return outbox.enqueue(
         Kind.EXTRACT_CONVERSATION,
@@ -91,11 +97,11 @@ def request(conversation: Conversation) -> Operation:
 def examine(
     run: Run, *, user: User, conversation_id: int, through: int | None = None
 ) -> list[Decided]:
-    """Read the unexamined turns together, learn from them, and record how far they were read.
+    """Learn from several turns of a conversation together, and record how far they were processed.
 
-    Messages without a reply are learned from by themselves first. Raise `ProviderError`, also while
-    turns are still queued to be learned from one by one. Nothing is learned while long-term memory
-    is off, but the progress is recorded.
+    Messages without a reply are processed alone first. While long-term memory is off nothing is
+    learned, but the progress is recorded. Raise `ProviderError` if a model call fails, or while
+    turns are still queued to be processed one by one.
     """
     with as_user(user):
         session = read(user=user, conversation_id=conversation_id, through=through)
@@ -117,10 +123,11 @@ def examine(
 
 
 def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> list[Decided]:
-    """Learn from all messages up to number `through`.
+    """Learn from all messages up to number `through`, before they leave the window.
 
-    Turns that couldn't be learned from when they were recorded come first; then the turns are read
-    together. Safe to repeat. Raise `ProviderError`; then no message may leave the window.
+    Turns that couldn't be processed when they were recorded come first; then the turns are read
+    together. Safe to repeat. Raise `ProviderError` if a model call fails; then no message may leave
+    the window.
     """
     with as_user(user):
         late = _late_turns(user, conversation, through=through)
@@ -129,7 +136,10 @@ def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> 
 
 
 def read(*, user: User, conversation_id: int, through: int | None = None) -> Session | None:
-    """Return a conversation's unexamined turns with some earlier turns; None if there are none."""
+    """Return the turns that weren't yet processed as a whole, with some earlier turns as context.
+
+    Return None if there are none.
+    """
     conversation = selectors.conversation_by(user, conversation_id)
     if conversation is None or user.hidden_at is not None:
         return None
@@ -151,7 +161,10 @@ def read(*, user: User, conversation_id: int, through: int | None = None) -> Ses
 
 
 def gather(session: Session) -> list[Gathered]:
-    """Run the joint reader and drop unimportant candidates. Call it outside any transaction."""
+    """Find statements that only several turns reveal, and drop unimportant ones.
+
+    Call it outside a transaction, since it may call a chat model.
+    """
     learned = [one for one in session.heard if session.turns[one.turn].extracted_at]
     if len(learned) < 2:
         return []
@@ -165,7 +178,10 @@ def gather(session: Session) -> list[Gathered]:
 def _turns(
     user: User, conversation: Conversation, *, after: int, through: int, last: str, most: int
 ) -> list[Turn]:
-    """Return turns that may teach and whose messages both exist, in the order of `last`."""
+    """Return turns from which memories may be learned and whose messages both exist.
+
+    `last` is the SQL order of the rows.
+    """
     return selectors.teaching_turns(
         user,
         Sql(
@@ -219,7 +235,7 @@ def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:
 
 
 def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) -> set[int]:
-    """Return those turns for which a learning operation in one of these statuses exists."""
+    """Return those of the turns that have a learning operation with one of these statuses."""
     if not turns:
         return set()
     wanted = Operation.objects.filter(
@@ -232,7 +248,9 @@ def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) 
 
 
 def _late_turns(user: User, conversation: Conversation, *, through: int) -> list[int]:
-    """Return the turns that haven't been learned from yet."""
+    """Return the keys of turns from which no memories were learned yet, but that are still
+    queued.
+    """
     late = statements.rows(
         "SELECT t.id FROM conversations_turn t"
         "  JOIN conversations_message q ON q.id = t.user_message_id"
@@ -246,8 +264,9 @@ def _late_turns(user: User, conversation: Conversation, *, through: int) -> list
 
 
 def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
-    """Learn from a late turn, unless it asks to forget; such a turn is left to its own
-    operation.
+    """Learn from a turn that is still queued.
+
+    If it contains a request to forget, do nothing: its own operation will carry that out.
     """
     with as_user(user):
         heard = turn_context.hear(user=user, turn_id=turn)

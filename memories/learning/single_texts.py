@@ -34,11 +34,12 @@ from ops.queue.run import Run
 
 @dataclass(frozen=True)
 class SingleText:
-    """A text that isn't a turn, and where it was said.
+    """A text that isn't a turn, with where and when it was said (`telling`).
 
-    `taught` matches the memories learned from it. `hold` locks its row until the transaction ends
-    and returns the source for a candidate, or None if the text is gone. Explicit requests to
-    remember skip the confirmation, unless `confirms_all` is True.
+    `taught` is a filter for the memories learned from it. `hold` locks its row until the
+    transaction ends and returns the source for a candidate, or None if the text no longer exists.
+    If the user confirms memories before they are used, explicit requests to remember are exempt,
+    unless `confirms_all` is True.
     """
 
     telling: Telling
@@ -48,9 +49,10 @@ class SingleText:
 
 
 def learn(run: Run, candidate: Candidate, *, user: User, text: SingleText) -> Decided | None:
-    """Decide on a candidate and apply it in its own transaction. Raise `ProviderError`.
+    """Decide on a candidate and apply it in its own transaction.
 
     Return None if the candidate was already decided or forgotten, or if long-term memory is off.
+    Raise `ProviderError` if a model call fails.
     """
     vectors, pieces = search_index.embed_memory(candidate.content)
     with as_user(user):
@@ -100,10 +102,12 @@ def unanswered_messages(*, user: User, conversation: Conversation, through: int)
 
 
 def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decided]:
-    """Carry out the message's requests to forget, learn from the message, then mark it.
+    """Carry out requests to forget in a message without a reply, learn from it, then mark it as
+    processed.
 
-    A repeated run after a kill skips candidates that are already decided. Raise `ProviderError`.
-    Nothing is learned while long-term memory is off, but the message is still marked.
+    While long-term memory is off, nothing is learned, but the message is still marked. If the
+    process was killed, a repeated run skips candidates that are already decided. Raise
+    `ProviderError` if a model call fails.
     """
     with as_user(user):
         own = users.settings_of(user)
@@ -132,7 +136,11 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
 
 
 def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extraction) -> None:
-    """Forget a plain match; otherwise store the question in this operation."""
+    """Forget the memories if it is clear which are meant; otherwise store the question for the
+    user.
+
+    The question is stored in the running operation.
+    """
     if not extraction.forget:
         return
     asked = spoken_requests.prepare(extraction.forget)
@@ -158,7 +166,10 @@ def _held_message(user: User, message: Message) -> Message | None:
 
 
 def _source(message: Message, candidate: Candidate) -> SourceInput:
-    """Return the source; for a claim that the user accepted, it is the accepting message."""
+    """Return the source of a candidate.
+
+    If the user accepted a claim of the assistant, the source is the accepting message.
+    """
     own = candidate.quoted_role == "user"
     return SourceInput(
         origin=Origin.EXTRACTED,
@@ -172,24 +183,26 @@ _AT_ONCE = 500  # lines per run; the next night continues
 
 
 def unread_notes(now: datetime) -> QuerySet[DailyNote]:
-    """Return all users' lines that are old enough and haven't been read yet, oldest first."""
+    """Return the note lines of all users that are old enough and not yet processed, oldest
+    first.
+    """
     last = now.date() - timedelta(days=settings.NOTES_LEARN_DAYS)
     found = DailyNote.objects.filter(day__lte=last, learned_at__isnull=True)
     return found.exclude(source=memory_flush.SOURCE).order_by("day", "number")
 
 
 def people_with_unread_notes(now: datetime) -> Iterator[User]:
-    """Yield the users with unread notes. Must run as the system."""
+    """Yield the users who have note lines to process. Must run without a user."""
     owners = unread_notes(now).order_by().values("user").distinct()
     on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
     yield from on.exclude(settings__longterm_enabled=False).order_by("pk")
 
 
 def learn_from_notes(run: Run, *, user: User) -> list[Decided]:
-    """Read a user's old lines one by one. Raise `ProviderError`.
+    """Learn from a user's old note lines, one by one.
 
-    Does nothing while long-term memory is off. A repeated run after a kill skips candidates that
-    are already decided.
+    Does nothing while long-term memory is off. If the process was killed, a repeated run skips
+    candidates that are already decided. Raise `ProviderError` if a model call fails.
     """
     with as_user(user):
         if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:

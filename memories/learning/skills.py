@@ -1,4 +1,4 @@
-"""Learn skills: workflows of tools that succeeded for the same request more than once.
+"""Learn skills: sequences of tool calls that succeeded for the same kind of request more than once.
 
 The sources of a skill are the turns in which it worked. Its successes and failures are counted from
 the turns each time, so that a repeated run or a forgotten turn never leads to a miscount.
@@ -35,7 +35,7 @@ _IMPORTANCE = 0.5
 
 @dataclass(frozen=True)
 class _Skill:
-    """A workflow with the turns in which it worked and failed."""
+    """A sequence of tool calls, with the turns in which it worked and those in which it failed."""
 
     steps: tuple[Step, ...]
     worked: Sequence[Workflow]
@@ -57,10 +57,10 @@ class _Skill:
 
 
 def learn(run: Run, *, user: User, turn: Turn) -> list[Memory]:
-    """Count the workflows that this turn belongs to, and keep or archive their skills.
+    """Update the skills whose tool calls this turn repeats; return their memories.
 
-    Two successful turns make a skill. Failures lower its confidence, and a skill below
-    `SKILL_FLOOR` is archived. Safe to repeat.
+    A sequence that worked in two turns becomes a skill. Failures lower its confidence, and a skill
+    below `SKILL_FLOOR` is archived. Safe to repeat.
     """
     own = habits.workflow_of(turn.pk, request=turn.user_message.content, tools=turn.tools)
     if own is None or not learnability.may_teach(turn):
@@ -86,7 +86,7 @@ def _turns(user: User, turn: Turn) -> list[Turn]:
 
 
 def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
-    """Return the workflows of similar requests, including this one."""
+    """Return the workflows of turns with similar requests, including this turn's own."""
     found = [
         one
         for turn in turns
@@ -102,8 +102,9 @@ def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
 
 
 def _proven_steps(own: Workflow, alike: Sequence[Workflow]) -> list[tuple[Step, ...]]:
-    """Return the sequences of steps that worked often enough and that this turn confirms or
-    fails.
+    """Return the sequences of steps that worked often enough and whose count this turn changes.
+
+    The turn either used the sequence successfully or failed with it.
     """
     worked: dict[tuple[Step, ...], int] = defaultdict(int)
     for one in alike:
@@ -171,7 +172,7 @@ def _create(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | No
 
 
 def _add_turns(memory: Memory, skill: _Skill, turns: Mapping[int, Turn]) -> None:
-    """Add each turn in which the skill worked as a source, with its own wording."""
+    """Add each turn in which the skill worked as a source of the skill, with its own wording."""
     version = memory_writes.current_version(memory)
     known = set(Source.objects.filter(version=version).values_list("turn", flat=True))
     for one in skill.worked:
@@ -206,7 +207,7 @@ def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
 
 
 def _log(memory: Memory, one: Workflow, turns: Mapping[int, Turn], *, verdict: Verdict) -> None:
-    """Log each turn's own wording, so that it survives when another turn is forgotten."""
+    """Log the wording of each turn, so that it remains when another turn is forgotten."""
     Arbitration.objects.create(
         user_id=memory.user_id,
         turn=turns[one.turn],

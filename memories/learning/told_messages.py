@@ -1,6 +1,7 @@
-"""Remember a message, or a part of it, on the person's request: "Remember this…" in the chat.
+"""Remember a message, or a part of it, when the user chooses "Remember this…" in the chat.
 
-The request counts as a new statement, so neither "don't keep this" nor an earlier forget blocks it.
+The request counts as a new statement, so neither "don't keep this" nor an earlier request to forget
+prevents it. The module also previews what a sentence would change in the memories.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class Span:
 
 @dataclass(frozen=True)
 class Proposal:
-    """The text to remember, with the kind and the topics that the reader finds.
+    """A proposed memory: the text, and the kind and topics that the reader model finds.
 
-    `text` is "" if the part is only a secret. `redacted` is True if a secret was left out.
+    `text` is "" if the part is only a secret. `redacted` is True if a secret was masked.
     """
 
     text: str
@@ -56,7 +57,10 @@ class Proposal:
 
 
 def span_of(message: Message, *, start: int | None = None, end: int | None = None) -> Span:
-    """Return the stripped part between these characters, or the whole message if none is given."""
+    """Return the part of the message between these positions, without surrounding spaces.
+
+    Without `start`, return the whole message.
+    """
     text = message.content[start:end] if start is not None else ""
     if start is None or not text.strip():
         start, text = 0, message.content
@@ -64,7 +68,7 @@ def span_of(message: Message, *, start: int | None = None, end: int | None = Non
 
 
 def propose(message: Message, span: Span) -> Proposal:
-    """Propose how to remember this part, with secrets masked. Needs no transaction."""
+    """Propose a memory for this part of the message, with secrets masked. Needs no transaction."""
     text = _masked(span.text, message)
     if masking.says_nothing_but_secrets(text):
         return Proposal("", Kind.FACT, (), redacted=True)
@@ -77,10 +81,11 @@ def propose(message: Message, span: Span) -> Proposal:
 
 
 def remember(given: MemoryInput, *, user: User, message: Message, span: Span) -> Written:
-    """Write the memory with the message and the quoted part as its source.
+    """Write the memory, with the message and the quoted part as its source.
 
-    Opens its own transactions; call it outside of any. Raise `Invalid` if the text is only a
-    secret, `NotFound` if the message is gone, and `Conflict` (`memory_off`, `being_forgotten`).
+    Opens its own transactions, so call it outside a transaction. Raise `Invalid` if the text is
+    only a secret, `NotFound` if the message no longer exists, and `Conflict` while memory is off
+    (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
     content = _masked(given.content.strip(), message)
     if masking.says_nothing_but_secrets(content):
@@ -102,9 +107,7 @@ def remember(given: MemoryInput, *, user: User, message: Message, span: Span) ->
 
 @dataclass(frozen=True)
 class Carried:
-    """The sources and verdicts of memories made from a message, between its old turn and a new
-    one.
-    """
+    """The keys of sources and verdicts that are moved from a message's old turn to its new turn."""
 
     sources: tuple[int, ...]
     verdicts: tuple[int, ...]
@@ -115,10 +118,10 @@ class Carried:
 
 
 def take_from(message: Message, *, user: User) -> Carried:
-    """Detach the memories that the person made from a message, because the message is recorded
-    again.
+    """Detach the memories that the user made from a message, because the message is recorded again.
 
-    Run in the transaction that forgets the old turn, and call `rest_on` there with the new turn.
+    Call it in the transaction that forgets the old turn, and call `rest_on` there with the new
+    turn.
     """
     own = Source.objects.filter(user=user, message=message, origin=Origin.USER)
     sources = list(own.values_list("pk", "memory"))
@@ -134,7 +137,7 @@ def take_from(message: Message, *, user: User) -> Carried:
 
 
 def _masked(text: str, message: Message) -> str:
-    """Mask the secrets of the text, also those that only the rest of the message reveals."""
+    """Mask the secrets in the text, also those that only the rest of the message reveals."""
     texts, places = (text, message.content), ((), message.secrets)
     return masking.masked_together(texts, places=places, read=True)[0]
 
@@ -145,11 +148,11 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class ToldChange:
-    """What a statement would change. `old` is the known text it was compared with, `new` the text
-    to keep.
+    """What a sentence would change in the memories.
 
-    `verdict` is ADD or KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW (it
-    would wait for a decision, with `old` unchanged).
+    `old` is the known text it was compared with, `new` the text to keep. `verdict` is ADD or
+    KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW (the memory would await
+    a decision, and `old` would be unchanged).
     """
 
     id: str
@@ -159,10 +162,11 @@ class ToldChange:
 
 
 def preview_changes(text: str, *, user: User) -> list[ToldChange]:
-    """Read the sentence and decide, without writing. Call it outside any transaction.
+    """Return what a sentence would change in the memories, without changing anything.
 
-    A sentence without candidates is proposed as a whole. Raise `Invalid` if it is only a secret,
-    too long or empty, `Conflict` (`memory_off`) and `ProviderError`.
+    If no statement is found in the sentence, the whole sentence is proposed. Call it outside a
+    transaction. Raise `Invalid` if the sentence is only a secret, too long or empty, `Conflict`
+    (`memory_off`) while memory is off, and `ProviderError` if a model call fails.
     """
     text = text.strip()
     if not text:
@@ -180,8 +184,9 @@ def preview_changes(text: str, *, user: User) -> list[ToldChange]:
 def keep_changes(ids: Sequence[str], *, user: User) -> list[Decided]:
     """Apply the changes that `preview_changes` proposed to this user.
 
-    Decide again, since the memories may have changed in the meantime. Raise `Invalid` if an id
-    isn't ours or is older than a day, and `Conflict` (`memory_off`).
+    The sentences are compared again, since the memories may have changed in the meantime. Raise
+    `Invalid` if an id isn't ours or is older than a day, and `Conflict` (`memory_off`) while memory
+    is off.
     """
     met = [_compare(one.candidate, user=user) for one in memory_flush.taken_back(ids, user=user)]
     merged = [verdicts.merged_draft(meeting, draft) for meeting, draft in met]

@@ -1,7 +1,7 @@
-"""Learn from several queued turns of a user at once.
+"""Learn from several queued turns of a user in one transaction.
 
-Each turn is read, decided and marked as if it were alone, in order, but in one transaction, which
-also ends the operations of the other turns. A kill therefore leaves all of it or nothing.
+The turns are processed in order, each as if it were the only one. The transaction also ends the
+operations of the other turns, so a killed process leaves either all of the results or none.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', '500ms', true)"
 
 @dataclass(frozen=True)
 class _Lesson:
-    """A turn and its extraction. `operation` is None for the running operation."""
+    """A turn and what was extracted from it. `operation` is None for the running operation."""
 
     operation: int | None
     heard: Heard
@@ -41,10 +41,10 @@ class _Lesson:
 def learn(
     run: Run, *, user: User, beside: Sequence[Beside], heard: Mapping[int, Heard]
 ) -> Mapping[str, Any] | None:
-    """Learn from the turns together; return the running operation's result, or None.
+    """Learn from the turns together, and return the running operation's result.
 
-    None means that the running operation must be done alone: its turn asks to forget or ran tools,
-    no other turn can join it, or another transaction holds a row that it needs.
+    Return None if the running operation must be processed alone: its turn asks to forget or used
+    tools, no other turn can be processed with it, or another transaction holds a row that it needs.
     """
     lessons = list(_lessons(run, beside, heard))
     if len(lessons) < 2 or lessons[0].operation is not None:
@@ -61,7 +61,9 @@ def learn(
 def result_of(
     decided: Sequence[Decided], extraction: Extraction, *, forget: Outcome | None = None
 ) -> dict[str, Any]:
-    """Return the result of an operation that learned from a turn, with ids."""
+    """Return the result to store in an operation that learned from a turn. It contains ids, no
+    text.
+    """
     return {
         "memories": [
             {"id": one.memory.public_id, "result": one.result, "verdict": one.verdict.value}
@@ -73,7 +75,10 @@ def result_of(
 
 
 def _lessons(run: Run, beside: Sequence[Beside], heard: Mapping[int, Heard]) -> Iterator[_Lesson]:
-    """Yield lessons up to the first turn that must be alone, since later turns may depend on it."""
+    """Yield lessons up to the first turn that must be processed alone.
+
+    Later turns may depend on the result of that turn, so they are left out too.
+    """
     waiting = [(None, run.payload["turn"]), *((one.pk, one.payload["turn"]) for one in beside)]
     for operation, turn in waiting:
         one = heard.get(turn)
@@ -87,7 +92,7 @@ def _lessons(run: Run, beside: Sequence[Beside], heard: Mapping[int, Heard]) -> 
 
 
 def _embed_lessons(lessons: Sequence[_Lesson]) -> list[list[Taught]]:
-    """Return the candidates of each lesson, embedded in one batch."""
+    """Return the candidates of each lesson with their vectors, embedded in one batch."""
     contents = [one.content for lesson in lessons for one in lesson.extraction.candidates]
     embedded = iter(search_index.embed_memories(contents))
     return [

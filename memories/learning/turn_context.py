@@ -1,4 +1,4 @@
-"""Read a turn with everything that extraction needs from the database."""
+"""Load a turn with everything from the database that extraction needs."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ SELECT content FROM memories_memory
 
 @dataclass(frozen=True)
 class Heard:
-    """A turn with everything that extraction needs, read by few statements.
+    """A turn with everything that extraction needs.
 
-    `learns` is False if long-term memory is off, or was off when the turn was said: then only
+    `learns` is False if long-term memory is off, or was off when the turn was recorded: then only
     requests to forget are extracted.
     """
 
@@ -65,12 +65,14 @@ class Heard:
 
 
 def hear(*, user: User, turn_id: int) -> Heard | None:
-    """Read the turn. Return None if it is gone or was already learned from."""
+    """Load one turn for extraction; return None if it no longer exists or was already processed."""
     return hear_each(user=user, turn_ids=[turn_id]).get(turn_id)
 
 
 def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
-    """Read several turns like `hear`, with the same number of statements; return them by key."""
+    """Load several turns for extraction, with as many SQL statements as for one; return them by
+    key.
+    """
     own = users.settings_of(user)
     if user.hidden_at is not None:
         return {}
@@ -92,7 +94,7 @@ def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
 
 
 def without_our_block(text: str) -> str:
-    """Remove our memory block from a message, in case a client pasted it there by mistake."""
+    """Remove our memory block from a message, in case a client has included it by mistake."""
     return masking.without_block(text, frame=_SENTENCES, openings=_OPENINGS, headings=_HEADINGS)
 
 
@@ -103,7 +105,9 @@ def project_of(turn: Turn) -> Project | None:
 
 
 def _earlier_messages(turns: Sequence[Turn]) -> dict[int, list[Message]]:
-    """Return the last messages before each turn, latest first, and those not to be kept."""
+    """Return the last messages before each turn, latest first, and those that ask not to be
+    kept.
+    """
     before: dict[int, list[Message]] = {turn.pk: [] for turn in turns}
     found = statements.rows(
         f"SELECT t.id, {statements.columns(Message, 'm')} FROM conversations_turn t"
@@ -125,7 +129,7 @@ def _turn_text(
 
 
 def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
-    """Return a message that has no reply, with the messages before it."""
+    """Return a message that has no reply for extraction, with the messages before it as context."""
     found = statements.rows(
         f"SELECT {statements.columns(Message, 'm')} FROM ({_EARLIER.format('%s', '%s')}) m"
         " ORDER BY m.number DESC",
@@ -141,7 +145,10 @@ def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
 def _with_earlier(
     text: TurnText, earlier: Sequence[Message], *, zone: zoneinfo.ZoneInfo
 ) -> TurnText:
-    """Add the earlier messages, latest first: the user's, the reply, requests not to keep."""
+    """Add the earlier messages (latest first) as context.
+
+    These are the user's messages, the last reply, and messages that ask not to keep something.
+    """
     latest = [one for one in earlier if not one.withheld]
     return replace(
         text,
@@ -157,7 +164,9 @@ def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
 
 
 def recently_shown(user_id: int) -> str:
-    """Return the texts recently put into the user's prompts, which must not be learned back."""
+    """Return the texts recently put into the user's prompts, which must not be learned from
+    replies.
+    """
     since = timezone.now() - _BLOCK_AGE
     shown = statements.rows(_SHOWN, [user_id, user_id, since])
     return "\n".join([*(content for (content,) in shown), *_FRAME_LINES])

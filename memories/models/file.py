@@ -1,4 +1,4 @@
-"""Memory files, daily notes, and the projects of agents."""
+"""The models of memory files, daily notes, and the projects of coding agents."""
 
 from datetime import date
 
@@ -12,17 +12,17 @@ from memcenter.lib.database.schema import VisibleManager
 
 
 class PresentFiles(VisibleManager["MemoryFile"]):
-    """Excludes files in the recycle bin as well."""
+    """Excludes files that are being forgotten and files in the recycle bin."""
 
     def get_queryset(self) -> models.QuerySet["MemoryFile"]:
         return super().get_queryset().filter(deleted_at__isnull=True)
 
 
 class MemoryFile(models.Model):
-    """A file that users and agents read and edit. `content` is its newest version.
+    """A file that users and agents read and edit. `content` is the text of its newest version.
 
-    `written_version` is the last version known to be in the copy on disk, 0 for none. A user's own
-    note may be in the recycle bin (`deleted_at`); then its path is free.
+    `written_version` is the last version known to be in the file's copy on disk, 0 for none. A
+    user's own note may be in the recycle bin (`deleted_at`); then another file may have its path.
     """
 
     personal_data = True
@@ -58,8 +58,9 @@ class MemoryFile(models.Model):
 class FileVersion(models.Model):
     """A version of a memory file.
 
-    `typed` is half of a keyed hash of the text as received, before the file was rendered from it.
-    It distinguishes a copy that was read but could not be written back from a further edit.
+    If a user edited the file, the stored text is rendered from the memories after the edit. `typed`
+    is half of a keyed hash of the text as the user wrote it. It shows whether a copy on disk is
+    still this text, because it couldn't be written back, or was edited again.
     """
 
     personal_data = True
@@ -88,11 +89,12 @@ class FileVersion(models.Model):
 
 
 class DailyNote(models.Model):
-    """A line of a daily note, append-only. `day` is in the user's time zone.
+    """A line of a daily note. Lines are only appended. `day` is in the user's time zone.
 
-    `learned_at` is set when the line is old and was read to learn from it. A row may also be a line
-    of free text in a memory file: then it has a `file` and no day, `number` is its position in the
-    file, and it is synced with the file at each change, so that search finds it like a note.
+    `learned_at` is set when memories were learned from the line, which happens when it is old. A
+    row may also be a line of free text in a memory file, so that search finds it as a note: then it
+    has a `file` and no day, `number` is its position in the file, and it is updated when the file
+    changes.
     """
 
     personal_data = True
@@ -131,14 +133,16 @@ class DailyNote(models.Model):
 
     @property
     def on(self) -> date:
-        """Return the day of a daily note's line. Raise `ValueError` for a line of a file."""
+        """Return the day of a daily note's line. Raise `ValueError` if the line belongs to a
+        file.
+        """
         if self.day is None:
             raise ValueError("a line of a file has no day")
         return self.day
 
 
 class Project(models.Model):
-    """A project that a user works on, named by agents. `user` and `key` identify it."""
+    """A project that a user works on, as agents name it. `user` and `key` identify it."""
 
     personal_data = True
     words = ("key", "name", "machines", "path")

@@ -1,4 +1,4 @@
-"""A durable statement, its versions and fragments, and the relations between memories."""
+"""The models of memories, their versions and fragments, and the relations between memories."""
 
 from typing import TYPE_CHECKING
 
@@ -63,12 +63,13 @@ class PresentManager(VisibleManager["Memory"]):
 class Memory(models.Model):
     """A durable statement about a user or about one of the user's projects.
 
-    `status` states whether it is in use. `deleted_at` and `purge_at` put it into the recycle bin.
-    `hidden_at` is set while it is being forgotten or rederived. `current_version` is the number of
-    the version whose text it has. `content_hash` is only used for tracing. `removal_asked_at` is
-    set while it waits in the review inbox because a memory file omitted it. `archived_at` is set if
-    it was archived because it was unused; then it can be restored. `confidence` includes the user's
-    rating; `confidence_unrated` is its value without the rating.
+    `status` states whether it is in use. `deleted_at` and `purge_at` are set while it is in the
+    recycle bin, `hidden_at` while it is being forgotten or derived again from other sources.
+    `current_version` is the number of the version whose text it has. `content_hash` is only used
+    for tracing. `removal_asked_at` is set while it awaits the user's review because its line was
+    removed from a memory file. `archived_at` is set if it was archived because it was unused; then
+    it can be restored. `confidence` includes the user's rating; `confidence_unrated` is its value
+    without the rating.
     """
 
     personal_data = True
@@ -191,11 +192,11 @@ class Change(models.TextChoices):
 
 
 class MemoryVersion(models.Model):
-    """A version of a memory's text; append-only.
+    """A version of a memory's text. Versions are only added, never edited.
 
-    It keeps the candidate text and its own sources. `inputs` are the versions from which it was
-    merged or consolidated. An erased version (`erased_at`) is an empty marker whose source was
-    forgotten; it can't be restored.
+    A version keeps the statement that caused it (`candidate_text`) and its own sources. `inputs`
+    are the versions from which it was merged or consolidated. If its source was forgotten, it is
+    emptied (`erased_at`) and can't be restored.
     """
 
     personal_data = True
@@ -239,11 +240,11 @@ class MemoryVersion(models.Model):
 
 
 class PortraitPhrase(models.Model):
-    """A chat model's short wording of one version of a memory, for the portrait.
+    """A short phrase that a chat model wrote for one version of a memory, for the portrait page.
 
     It is shown while that version is the memory's current version and the memory is in use;
-    otherwise the person's own words are shown. An empty `text` means that the own words are shown
-    for this version too.
+    otherwise the user's own words are shown. An empty `text` means that the own words are shown for
+    this version too.
     """
 
     personal_data = True
@@ -260,7 +261,7 @@ class PortraitPhrase(models.Model):
 
 
 class VersionInput(models.Model):
-    """A link from a version to a version that it was made from."""
+    """A link between a version and another version that it was made from."""
 
     personal_data = True
     words = ()
@@ -281,10 +282,11 @@ class VersionInput(models.Model):
 
 
 class Fragment(models.Model):
-    """An additional text by which a memory is found, with its own vector.
+    """An additional text by which search finds a memory, with its own vector.
 
-    It is usually a piece of a long memory, of 500 tokens with an overlap of 50. With `version`, it
-    is an earlier text that the memory replaced; it is erased when that version is forgotten.
+    It is usually a piece of a long memory, of 500 tokens with an overlap of 50. If `version` is
+    set, it is an earlier text that the memory replaced; it is erased when that version is
+    forgotten.
     """
 
     personal_data = True

@@ -1,4 +1,4 @@
-"""The origin of memories: sources, refused texts, verdicts on candidates, and tombstones."""
+"""The models of sources, refused secrets, verdicts on statements, and tombstones."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -13,11 +13,12 @@ from memories.models.memory import Memory, MemoryVersion, Origin
 
 
 class Source(models.Model):
-    """The evidence of a memory's version: a turn, an API call, a note, a file line or an import.
+    """What a version of a memory is based on: a turn, an API call, a note, a file line or an
+    import.
 
-    A source that is a turn has the quoted span. Sources make "forget this turn" exact. Several
-    `joint` sources support the text only together: it was composed from all of them. `reference` is
-    an id or path, never text.
+    For a turn, `quote` is the quoted part. Sources determine exactly what must be erased when a
+    turn is forgotten. Several `joint` sources support the text only together: it was composed from
+    all of them. `reference` is an id or path, never text.
     """
 
     personal_data = True
@@ -67,7 +68,7 @@ class SecretCategory(models.TextChoices):
 
 
 class Refusal(models.Model):
-    """A record that a secret was refused or blanked; it never contains the secret itself."""
+    """A record that a secret was refused or masked. It never contains the secret itself."""
 
     personal_data = True
     words = ()
@@ -88,9 +89,10 @@ class Refusal(models.Model):
 
 
 class Arbitration(models.Model):
-    """A verdict: the candidate, the memory it was compared with (`target`), who decided, and why.
+    """A verdict on a statement: what was decided when it was compared with a known memory.
 
-    `memory` is the result. The texts are erased when either memory or the turn is forgotten.
+    `target` is the memory it was compared with, `memory` the resulting memory. The row also records
+    who decided and why. The texts are erased when either memory or the turn is forgotten.
     """
 
     personal_data = True
@@ -123,13 +125,13 @@ class Arbitration(models.Model):
 class Tombstone(models.Model):
     """A record that a text was forgotten, which prevents it from being learned again.
 
-    It has no text and no vector, and blocks only earlier messages as a source. It is deleted with
-    the user.
+    It has no text and no vector, and only blocks messages older than the request to forget. It is
+    deleted with the user.
 
     There is a row for each text of a forgotten memory: its content, and each quotation of its
     sources. A forgotten message leaves a row as well, without a `memory_public_id`. The hashes are
     keyed (HMAC with the instance's secret): of the normalised text, of its content words, and of
-    its overlapping pieces of `piece_size` characters. `message_ids` has the public ids of the
+    its overlapping pieces of `piece_size` characters. `message_ids` holds the public ids of the
     source messages.
     """
 

@@ -1,4 +1,4 @@
-"""The search index (vectors per embedding space, segmented words), and traces of recalls."""
+"""The models of the search index (vectors and segmented words) and of recorded recalls (traces)."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -34,9 +34,11 @@ TABLES = {
 
 
 class SearchedIn(models.TextChoices):
-    """The store that searches a space's vectors. PostgreSQL always has all of them.
+    """The store in which the vectors of an embedding space are searched.
 
-    move      PGVECTOR -> FILLING -> MILVUS    move back   any -> PGVECTOR
+        move      PGVECTOR -> FILLING -> MILVUS    move back   any -> PGVECTOR
+
+    PostgreSQL always stores all of them.
     """
 
     PGVECTOR = "pgvector"
@@ -45,7 +47,7 @@ class SearchedIn(models.TextChoices):
 
 
 class EmbeddingSpace(models.Model):
-    """A version of an embedder. A search only reads the active space."""
+    """All vectors made by one version of an embedder. Only the active space is searched."""
 
     personal_data = False
 
@@ -75,7 +77,9 @@ class EmbeddingSpace(models.Model):
 
 
 class Vector(models.Model):
-    """The unit vector of a target in a space. The column has no fixed dimension."""
+    """The unit vector of one indexed row in an embedding space. The column has no fixed
+    dimension.
+    """
 
     personal_data = True
     words = ()
@@ -112,10 +116,11 @@ class Vector(models.Model):
 
 
 class VectorChange(models.Model):
-    """An inserted, changed or deleted vector that isn't in Milvus yet; recorded by a trigger.
+    """A vector that was inserted, changed or deleted but not yet copied to Milvus.
 
-    It has only numbers and no foreign keys: it stays until Milvus is updated, even after the user's
-    account is deleted. No rows exist while vectors are only in PostgreSQL.
+    The rows are written by a trigger. They contain only numbers and no foreign keys: a row remains
+    until Milvus is updated, even after the user's account is deleted. While vectors are only in
+    PostgreSQL, there are no rows.
     """
 
     personal_data = False
@@ -138,7 +143,7 @@ class VectorChange(models.Model):
 
 
 class LexicalEntry(models.Model):
-    """The segmented words of a target, with repetitions, for keyword ranking."""
+    """The segmented words of one indexed row, with repetitions, for keyword ranking."""
 
     personal_data = True
     words = ()
@@ -182,7 +187,10 @@ class TraceKind(models.TextChoices):
 
 
 class RecallTrace(models.Model):
-    """A recall or search, identified by `request_id`. `answer` is the reply that used its block."""
+    """A record of one recall or search, identified by `request_id`.
+
+    `answer` is the reply for which the recalled block was used.
+    """
 
     personal_data = True
     words = ("query",)
@@ -211,7 +219,7 @@ class RecallTrace(models.Model):
 
 
 class RecallHit(models.Model):
-    """A result of a recall: its rank, and all components that add up to its score."""
+    """One result of a recorded recall: its rank, and all components that add up to its score."""
 
     personal_data = True
     words = ()

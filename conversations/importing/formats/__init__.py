@@ -1,1 +1,3 @@
-"""Readers for files of other programs. They return plain values, without Django or the database."""
+"""Parsers for files of other programs. They return plain values, and use neither Django nor the
+database.
+"""

@@ -97,7 +97,7 @@ def _person(raw: object, *, where: str, taken: set[str], report: Report) -> Impo
 
 
 def _roles(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the role of each speaker, the user first."""
+    """Return the role of each speaker; the user comes first."""
     user, other = values.label(row.get("speaker_a")), values.label(row.get("speaker_b"))
     if not user or not other or user == other:
         raise values.BadRow(Why.NO_NAME)
@@ -175,7 +175,7 @@ def _message(
 
 
 def _content(row: Mapping[str, Any]) -> str:
-    """Return the text, followed by the caption of a shared picture in brackets."""
+    """Return the text of a message, followed by the caption of a shared picture in brackets."""
     caption = values.label(row.get("blip_caption"))
     words = row.get("text")
     if not caption:
@@ -197,7 +197,7 @@ def read_memorybank(data: list[Any], *, report: Report) -> Iterator[ImportedPers
 
 
 def memorybank_message_id(day: str, index: int, side: str) -> str:
-    """Return an id such as `2023-04-27:3:query`. `index` counts from 0."""
+    """Return the id of a message, such as `2023-04-27:3:query`. `index` counts from 0."""
     return f"{day}:{index}:{side}"
 
 

@@ -1,4 +1,4 @@
-"""Readers for exports of other programs and our own.
+"""Parsers for exports of other programs and our own.
 
 - mem0's responses, and Markdown in the format of our memory files.
 - ChatGPT's `conversations.json`: `[{"title", "create_time", "conversation_id", "current_node",
@@ -10,7 +10,7 @@
   `**User:** …`, `User: …`, `## Assistant`, `You said:`, `我：…`, and our own export
   (`**You** · 2026-03-02 18:05` with the text as a quotation below). The text up to the next such
   line belongs to that speaker.
-- Our own export: rows by kind, in the order of the file.
+- Our own export: rows grouped by kind, in the order of the file.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def is_mem0(item: object) -> bool:
 
 
 def read_mem0(path: Path, *, prefix: str, report: Report) -> Iterator[ImportedMemory]:
-    """Yield the memories of a `get_all` response or of a plain list of memories."""
+    """Yield the memories of a file that holds mem0's `get_all` response or a plain list of
+    memories.
+    """
     for position, raw in enumerate(values.json_items(path, prefix)):
         try:
             yield _mem0(values.mapping(raw))
@@ -98,7 +100,11 @@ def _tags(value: object) -> tuple[str, ...]:
 
 
 def is_memory_file(lines: list[str]) -> bool:
-    """Return True if any line is a memory: it has an id, or is in a section named by a kind."""
+    """Return True if the file contains at least one memory.
+
+    A memory is a list item that ends with a memory id, or is in a section named after a kind of
+    memory.
+    """
     kind = ""
     for line in lines:
         if heading := _HEADING.match(line):
@@ -109,7 +115,10 @@ def is_memory_file(lines: list[str]) -> bool:
 
 
 def read_markdown(lines: list[str], *, report: Report) -> Iterator[ImportedMemory]:
-    """Yield each list item as a memory of its section's kind; report other text as skipped."""
+    """Yield each list item as a memory; the heading above it determines its kind.
+
+    Other text is reported as skipped.
+    """
     kind = "fact"
     for number, line in enumerate(lines, start=1):
         if heading := _HEADING.match(line):
@@ -200,7 +209,9 @@ def _chatgpt_messages(
 def _branch(
     row: Mapping[str, Any], nodes: Mapping[str, Any]
 ) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the messages from the first to the current one."""
+    """Return the messages of the current branch with their node ids, from the first to the newest
+    one.
+    """
     found: list[tuple[str, Mapping[str, Any]]] = []
     seen: set[str] = set()
     at = row.get("current_node") or _last_leaf(nodes)
@@ -221,7 +232,10 @@ def _last_leaf(nodes: Mapping[str, Any]) -> str | None:
 
 
 def _chatgpt_role(message: Mapping[str, Any]) -> str | None:
-    """Return the role, or None for hidden messages: instructions, tools, intermediate steps."""
+    """Return the role of the speaker, or None for messages that ChatGPT doesn't show.
+
+    These are instructions, tool calls and intermediate steps.
+    """
     author = message.get("author")
     role = author.get("role") if isinstance(author, dict) else None
     hidden = message.get("metadata")
@@ -261,7 +275,9 @@ class _TranscriptMessage:
     lines: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """Return the text, without quotation marks if the whole message is a Markdown quotation."""
+        """Return the text. If the whole message is a Markdown quotation, remove the `>` of each
+        line.
+        """
         said = [line for line in self.lines if line.strip()]
         if said and all(line.startswith(">") for line in said):
             return "\n".join(_QUOTE.sub("", line) for line in self.lines).strip()
@@ -291,7 +307,9 @@ def read_transcript(
 def _transcript_messages(
     lines: list[str], *, now: datetime, report: Report
 ) -> Iterator[ImportedMessage]:
-    """Yield the messages. Messages without times are dated one second apart, ending now."""
+    """Yield the messages. If the file has no times, messages are dated one second apart, ending
+    now.
+    """
     said = list(_split_transcript(lines))
     at, dated = now - timedelta(seconds=len(said)), False
     for number, one in enumerate(said, start=1):
@@ -340,7 +358,10 @@ def _speaker_line(line: str, *, number: int) -> _TranscriptMessage | None:
 
 @dataclass(frozen=True)
 class ExportContents:
-    """The number of rows by kind. `complete` is the flag at the very end of an export file."""
+    """What a whole export file contains: the number of rows of each kind, and its version.
+
+    `complete` is the flag at the very end of the file; it is missing from a truncated file.
+    """
 
     rows: Mapping[str, int]
     version: object
@@ -348,8 +369,9 @@ class ExportContents:
 
 
 def survey_export(path: Path) -> ExportContents:
-    """Read the whole file once. Raise `Invalid` if the file is broken, truncated or of another
-    version.
+    """Read the whole file once, and return what it contains.
+
+    Raise `Invalid` if the file is broken or truncated, or was written by another version.
     """
     rows: Counter[str] = Counter()
     version, complete = None, False

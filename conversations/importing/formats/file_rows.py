@@ -1,4 +1,4 @@
-"""Unpack a file of any format and open it as rows by kind, in the shape of our own export.
+"""Unpack a file of any format and open it as rows grouped by kind, in the shape of our own export.
 
 The format is detected from the content. Reading a file twice gives the same rows: the first pass
 counts them and finds all errors, before anything is written. From a zip, only the file to import is
@@ -45,7 +45,7 @@ _ENCRYPTED = 0x1
 
 
 class Format(StrEnum):
-    """The formats, with their names in the API."""
+    """The formats that can be imported. The values are their names in the API."""
 
     MEMORY_CENTER = "memory_center"
     CHATGPT = "chatgpt"
@@ -58,9 +58,10 @@ class Format(StrEnum):
 
 @dataclass(frozen=True)
 class Opened:
-    """An opened file. `tables` reads the file again and reports skipped parts.
+    """A file that was checked and is ready to be imported.
 
-    `total` is the number of rows, `people` the number of people in the file.
+    `total` is the number of rows, `people` the number of people in the file. `tables` reads the
+    file again, returns its rows grouped by kind and reports skipped parts.
     """
 
     format: Format
@@ -70,7 +71,10 @@ class Opened:
 
 
 def open_file(path: Path, *, named: Format | None, now: datetime | None = None) -> Opened:
-    """Open a file. Raise `Invalid` naming `file` or `format` if it can't be read completely."""
+    """Open a file, read it once completely and return its format, counts and rows.
+
+    Raise `Invalid`, with the field name `file` or `format`, if it can't be read completely.
+    """
     found, prefix = _detect(path)
     if named is not None and named != found:
         raise Invalid.field("format", f"The file is {found}, not {named}.")
@@ -113,7 +117,7 @@ def _tables(
 
 
 def _detect(path: Path) -> tuple[Format, str]:
-    """Return the format, and the JSON prefix of its items."""
+    """Return the format of the file, and the JSON path (ijson prefix) of the items in it."""
     with path.open("rb") as file:
         start = file.read(4096)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -147,7 +151,7 @@ def _detect_by_items(path: Path, prefix: str) -> tuple[Format, str]:
 
 
 def _detect_by_names(path: Path) -> tuple[Format, str]:
-    """Detect the format by the top-level names, without reading their values."""
+    """Detect the format of a JSON object by its top-level names, without reading their values."""
     for prefix, event, value in values.json_events(path):
         if prefix == "format" and value == exports.FORMAT:
             return Format.MEMORY_CENTER, ""
@@ -164,7 +168,10 @@ def _detect_by_names(path: Path) -> tuple[Format, str]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines. Raise `Invalid` with the number of the first line that isn't UTF-8."""
+    """Return the lines of the file.
+
+    Raise `Invalid`, with the line number, if a line isn't UTF-8.
+    """
     with path.open("rb") as file:
         found = []
         for number, raw in enumerate(file, start=1):
@@ -182,7 +189,7 @@ def read_people(
     """Yield the people of the file one by one; pass skipped parts to `report`.
 
     Raise `Invalid` before the first person if the file has none of the conversation formats. `now`
-    is the reference time for `days_ago`.
+    is the date from which the field `days_ago` counts back.
     """
     if _is_jsonl(path):
         return jsonl.read(path, now=now or datetime.now(UTC), report=report)
@@ -208,7 +215,11 @@ def unknown_format() -> Invalid:
 
 
 def _conversation_tables(found: Iterable[tuple[ImportedConversation, str]]) -> Iterator[Table]:
-    """Yield batches of rows. The second item of each pair is the owner's name, or ""."""
+    """Yield the rows of the conversations in batches, grouped by kind.
+
+    The second item of each pair is the name of the conversation's owner, or "" if the file has only
+    one person.
+    """
     portion: dict[str, list[Row]] = {"conversation": [], "message": [], "turn": []}
     for number, (conversation, owner) in enumerate(found, start=1):
         _add(portion, conversation, owner=owner, name=f"c{number}")
@@ -297,10 +308,10 @@ def is_zip(path: Path) -> bool:
 
 
 def unpack(path: Path, *, into: Into, limit: int) -> None:
-    """Write the file to import into `into`, at most `limit` bytes.
+    """Find the file to import in a zip and write its content into `into`, at most `limit` bytes.
 
-    Raise `Invalid` for a suspicious zip: too many entries, a compression ratio that is too high,
-    paths outside the zip, links, passwords, or nothing to import.
+    Raise `Invalid` if the zip looks dangerous (too many entries, a compression ratio that is too
+    high, paths outside the zip, links), needs a password or contains nothing to import.
     """
     try:
         with zipfile.ZipFile(path) as packed:
@@ -346,7 +357,10 @@ def _wanted_entry(entries: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
 
 
 def _copy_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, *, into: Into, limit: int) -> None:
-    """Copy with a limit; the size in the zip's directory isn't trusted."""
+    """Copy the content of an entry, and stop with an error if it exceeds the limit.
+
+    The size given in the zip's directory isn't trusted.
+    """
     size = 0
     with packed.open(entry) as source:
         while piece := source.read(_PIECE):

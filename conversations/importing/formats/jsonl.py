@@ -1,4 +1,4 @@
-"""JSON lines: our own plain format, one turn or one message per line. The demo uses it.
+"""JSON lines: our own plain format, one turn or one message per line. The demo data uses it.
 
 A turn has the fields of the body of `POST /turns`:
 
@@ -54,7 +54,7 @@ REPLY_AFTER = timedelta(seconds=20)
 
 @dataclass
 class _OpenConversation:
-    """A conversation whose lines are being read."""
+    """A conversation for which lines are still being read."""
 
     title: str = ""
     kind: str = ""
@@ -68,13 +68,15 @@ class _OpenConversation:
 
     @property
     def is_dated(self) -> bool:
-        """Return True if the last message has a time from the file."""
+        """Return True if the time of the last message comes from the file."""
         return bool(self.messages) and next(reversed(self.messages.values())).dated
 
 
 @dataclass(frozen=True)
 class _MessageTime:
-    """The time of a message. `dated` is False if the time isn't from the file."""
+    """The time of a message. `dated` is False if the file contains no time and this one was made
+    up.
+    """
 
     moment: datetime
     dated: bool
@@ -110,7 +112,7 @@ def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerso
 
 
 def _add_line(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) -> None:
-    """Add one line. If it raises, nothing was added."""
+    """Add the turn or message of one line. If an error is raised, nothing was added."""
     given = _first_given(row, "user", "user_id")
     longest = values.EXTERNAL_ID_LENGTH
     external_id = "" if given is None else values.identifier(given, longest=longest)
@@ -189,7 +191,7 @@ def _messages(
 def _turn(
     row: Mapping[str, Any], *, at: _MessageTime, talk: _OpenConversation
 ) -> list[ImportedMessage]:
-    """Return the user's message, and the reply if there is one."""
+    """Return the user's message of a line, followed by the reply if there is one."""
     asked = _turn_message(row, "user_message", role=USER, at=at, number=len(talk.messages) + 1)
     if row.get("assistant_message") is None:
         return [asked]

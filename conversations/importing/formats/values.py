@@ -1,4 +1,4 @@
-"""The values read from a file before anything is written, and safe access to untrusted JSON."""
+"""Dataclasses for what is read from a file, and functions to read untrusted JSON safely."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ ASSISTANT = "assistant"
 
 
 class Why(StrEnum):
-    """Why a part of a file was skipped. A fixed set, shown to people; never quotes content."""
+    """The reason why a part of a file was skipped.
+
+    The texts are fixed and are shown to people; they never quote the file's content.
+    """
 
     NOT_JSON = "not valid JSON in UTF-8"
     NOT_AN_OBJECT = "not a JSON object"
@@ -55,7 +58,10 @@ class Why(StrEnum):
 
 @dataclass(frozen=True)
 class Skipped:
-    """A skipped part of a file. `where` is a line, or a path of positions in the JSON."""
+    """A part of a file that was skipped, and the reason.
+
+    `where` is a line number, or a path of positions in the JSON.
+    """
 
     where: str
     why: Why
@@ -68,8 +74,8 @@ Report = Callable[[Skipped], None]
 class ImportedMessage:
     """A message read from a file. `client_id` is unique in its conversation.
 
-    `speaker` is a name; "" means the user. `dated` is False if the file gives no time and
-    `created_at` was made up.
+    `speaker` is a name, or "" if the file gives none. `dated` is False if the file contains no time
+    and `created_at` was made up.
     """
 
     client_id: str
@@ -96,7 +102,9 @@ class ImportedConversation:
     messages: tuple[ImportedMessage, ...]
 
     def parts(self) -> Iterator[ImportedTurn | ImportedMessage]:
-        """Yield all messages in order; a user message with its completed reply is one turn."""
+        """Yield all messages in order; a user message and the completed reply that follows it form
+        one turn.
+        """
         waiting: ImportedMessage | None = None
         for message in self.messages:
             if waiting is not None and message.role == ASSISTANT and message.completed:
@@ -118,9 +126,10 @@ class ImportedConversation:
 
 @dataclass(frozen=True)
 class ImportedPerson:
-    """A user of the product. An empty `external_id` means the user who imports the file.
+    """A person whose conversations are in the file.
 
-    `language` is "zh" or "en"; `timezone` is an IANA name.
+    An empty `external_id` means the user who imports the file. `language` is "zh" or "en";
+    `timezone` is an IANA name.
     """
 
     name: str
@@ -132,7 +141,7 @@ class ImportedPerson:
 
 @dataclass(frozen=True)
 class ImportedMemory:
-    """A statement stored by another program."""
+    """A memory that was exported from another program."""
 
     content: str
     kind: str
@@ -145,7 +154,7 @@ class ImportedMemory:
 
 
 class BadRow(ValueError):
-    """Raised for a row that can't be imported. The reader catches and reports it."""
+    """Raised if a row can't be imported. The parsers catch it and report the row as skipped."""
 
     def __init__(self, why: Why) -> None:
         super().__init__(why.value)
@@ -166,7 +175,10 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 
 def text(value: object) -> str:
-    """Return a non-empty text without NUL and lone surrogates, which PostgreSQL refuses."""
+    """Return the value if it is a non-empty text that PostgreSQL can store.
+
+    Raise `BadRow` if it isn't, for instance if it contains NUL or a lone surrogate.
+    """
     if not isinstance(value, str) or not value.strip():
         raise BadRow(Why.NO_TEXT)
     if not storable(value):
@@ -179,7 +191,7 @@ def storable(value: str) -> bool:
 
 
 def label(value: object, *, longest: int = NAME_LENGTH) -> str:
-    """Return a name or title on one line, or "" if the value isn't a storable string."""
+    """Return the value as a name or title on one line; return "" if it isn't a storable string."""
     if not isinstance(value, str) or not storable(value):
         return ""
     return " ".join(value.split())[:longest]
@@ -210,7 +222,10 @@ def unique(wanted: str, taken: Iterable[str]) -> str:
 
 
 def moment(value: object) -> datetime:
-    """Parse ISO 8601 into an aware UTC datetime; a missing zone means UTC."""
+    """Parse a time in ISO 8601 and return it in UTC. A missing time zone means UTC.
+
+    Raise `BadRow` if the time is invalid.
+    """
     if not isinstance(value, str):
         raise BadRow(Why.BAD_TIME)
     try:
@@ -230,7 +245,9 @@ def language_of(texts: Iterable[str]) -> str:
 
 
 class _Lines:
-    """Reads a file line by line, so that the current line number is known."""
+    """A binary file that is read line by line, so that an error message can name the current
+    line.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -247,10 +264,10 @@ class _Lines:
 
 
 def check_json(path: Path) -> None:
-    """Raise `Invalid` with the line of invalid or too deeply nested JSON.
+    """Raise `Invalid`, with the line number, if the JSON is invalid or nested too deeply.
 
-    Call it before the other readers: they keep the whole path of each position, so deep nesting
-    would make them use unlimited memory.
+    Call it before the other functions that read JSON: they keep the whole path of each position, so
+    deep nesting would make them use unlimited memory.
     """
     depth = 0
     for event, _ in _iterate_json(path, lambda file: ijson.basic_parse(file, buf_size=_JSON_PIECE)):
@@ -260,14 +277,20 @@ def check_json(path: Path) -> None:
 
 
 def json_events(path: Path) -> Iterator[tuple[str, str, Any]]:
-    """Yield (prefix, event, value) of every token. Raise `Invalid` with the line."""
+    """Yield (prefix, event, value) for every JSON token of the file.
+
+    Raise `Invalid`, with the line number, if the JSON is invalid.
+    """
     yield from _iterate_json(
         path, lambda file: ijson.parse(file, use_float=True, buf_size=_JSON_PIECE)
     )
 
 
 def json_items(path: Path, prefix: str) -> Iterator[Any]:
-    """Yield the values at a prefix such as `item` or `data.message.item`. Raise `Invalid`."""
+    """Yield the JSON values at a path (ijson prefix) such as `item` or `data.message.item`.
+
+    Raise `Invalid`, with the line number, if the JSON is invalid.
+    """
     yield from _iterate_json(
         path, lambda file: ijson.items(file, prefix, use_float=True, buf_size=_JSON_PIECE)
     )

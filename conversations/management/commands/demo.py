@@ -32,7 +32,9 @@ _STOPPED = 130
 
 @dataclass(frozen=True)
 class Source:
-    """A person from a file with their external id; the example people also get a login name."""
+    """A person from a file, with their external id. People of the demo data also get a login
+    name.
+    """
 
     person: ImportedPerson
     external_id: str
@@ -171,7 +173,7 @@ def _id_from(path: Path) -> str:
 
 
 def _give_login(user: User, username: str) -> str:
-    """Set a new password for a person without a login and return it; otherwise return ""."""
+    """Set a new password for a person who can't sign in yet and return it; otherwise return ""."""
     if user.username and user.has_usable_password():
         return ""
     password = secrets.token_urlsafe(12)
@@ -183,13 +185,16 @@ def _give_login(user: User, username: str) -> str:
 
 
 def _free(username: str) -> str:
-    """Return an unused login name, since another user may have registered this one."""
+    """Return `username`, or `username-2`, `username-3`, … if another user already has that name."""
     taken = User.objects.filter(username__startswith=username).values_list("username", flat=True)
     return values.unique(username, [name for name in taken if name])
 
 
 def apply_touches(path: Path, *, people: Sequence[User]) -> None:
-    """Pin and tag memories that contain the listed words. Safe to repeat; skips missing ones."""
+    """Pin and tag the memories that contain the words listed in the file.
+
+    Safe to repeat. Words that no memory contains are skipped.
+    """
     wanted: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     for user in people:
         touches = wanted.get(user.external_id or "")
