@@ -1,4 +1,4 @@
-"""Handlers of memory operations: learning from turns, indexing, consolidation, upkeep."""
+"""Operation handlers for memories: learning from turns, indexing, consolidation, maintenance."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from ops.registry import handles
 
 @handles(Kind.EXTRACT_TURN)
 def extract_turn(run: Run) -> Mapping[str, Any] | None:
-    """Learn from a turn, and from other queued turns of the user.
+    """Learn memories from a turn, and from other queued turns of the user.
 
-    Safe to run twice: the turn is marked at the end, and each candidate's verdict is logged in the
-    transaction that applied it, so that the next run skips it.
+    Safe to run twice: the turn is marked as processed at the end, and each candidate's verdict is
+    logged in the transaction that applies it, so that the next run skips the candidate.
     """
     user = run.user()
     if user is None or not run.payload.get("learns", True):
@@ -60,10 +60,10 @@ def _learned_alone(run: Run, *, user: User, heard: Heard) -> Mapping[str, Any]:
 
 @handles(Kind.EXTRACT_CONVERSATION)
 def extract_conversation(run: Run) -> Mapping[str, Any] | None:
-    """Examine a conversation as a whole, for statements that take several turns to recognize.
+    """Read the turns of a conversation together, and learn what only several turns reveal.
 
-    Safe to run twice: the conversation records how far it was examined, and verdicts are logged in
-    the transactions that applied them.
+    Safe to run twice: the conversation records how far it was read, and verdicts are logged in the
+    transactions that apply them.
     """
     user = run.user()
     if user is None:
@@ -101,9 +101,10 @@ def index_memory(run: Run) -> None:
 
 @handles(Kind.CONSOLIDATE, is_long=True)
 def consolidate(run: Run) -> Mapping[str, Any] | None:
-    """Learn from old notes, join similar old memories, and archive isolated unused memories.
+    """Learn from old notes, join similar old memories, and archive unused memories that resemble no
+    other.
 
-    A dry run only reports the changes. Safe to run twice: a note records when it was read, and
+    A dry run only reports the changes. Safe to run twice: a note records when it was processed, and
     verdicts are logged as they are applied. A joined memory is created in the transaction that
     archives its originals, and archived memories are neither joined nor archived again.
     """
@@ -143,7 +144,9 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
 
 
 def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> list[Memory]:
-    """Return the memories to archive; none while groups remain for the next night to join."""
+    """Return the memories to archive; none while there are still memories to join on the next
+    night.
+    """
     if len(groups) >= consolidation.GROUPS:
         return []
     with as_user(user):
@@ -154,8 +157,7 @@ def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> l
 def build_index(run: Run) -> Mapping[str, Any]:
     """Build separate vector indexes for users with very many memories.
 
-    Safe to run twice: it compares with the existing indexes, and drops the remains of a killed
-    build.
+    Safe to run twice: only missing indexes are built, and what a killed build left is dropped.
     """
     return reindexing.build_user_indexes(run)
 
@@ -171,7 +173,9 @@ def move_vectors(run: Run) -> Mapping[str, Any]:
 
 @handles(Kind.SYNC_VECTORS, is_long=True)
 def sync_vectors(run: Run) -> None:
-    """Send a user's vector changes to Milvus. Safe to run twice: a repeated run finds none."""
+    """Send a user's changed vectors to Milvus. Safe to run twice: a repeated run finds no
+    changes.
+    """
     user = run.user()
     if user is not None:
         milvus_sync.tell(user.pk)
@@ -179,7 +183,7 @@ def sync_vectors(run: Run) -> None:
 
 @handles(Kind.CLEANUP, is_long=True)
 def clean_up(run: Run) -> Mapping[str, Any]:
-    """Erase expired rows. Safe to run twice: a repeated run finds none."""
+    """Erase expired rows. Safe to run twice: a repeated run finds no expired rows."""
     counts = {"binned": operations.forget_binned(run), "files": operations.erase_binned_files(run)}
     run.step("traces")
     return counts | expired_rows.erase_expired(run) | operations.erase_expired(run)
@@ -187,9 +191,9 @@ def clean_up(run: Run) -> Mapping[str, Any]:
 
 @handles(Kind.SYNC_FILES, is_long=True)
 def sync_files(run: Run) -> Mapping[str, Any] | None:
-    """Sync a user's memory files and their copies with the memories.
+    """Sync a user's memory files, and the copies of them, with the memories.
 
-    Safe to run twice: an edit that was already read is recognized by its text.
+    Safe to run twice: an edit of a copy that was already applied is recognized by its text.
     """
     user = run.user()
     if user is None:
@@ -199,19 +203,20 @@ def sync_files(run: Run) -> Mapping[str, Any] | None:
 
 @handles(Kind.REINDEX, is_long=True)
 def reindex(run: Run) -> Mapping[str, Any]:
-    """Fill another embedder's space and switch to it.
+    """Embed all texts with another embedder, and then switch the search to its vectors.
 
-    Safe to run twice: a repeated run continues with the stored vectors; after the switch it does
-    nothing.
+    Safe to run twice: a repeated run continues with the vectors stored so far; after the switch it
+    does nothing.
     """
     return reindexing.fill_and_switch(run)
 
 
 @handles(Kind.REVISE_MEMORY)
 def revise_memory(run: Run) -> Mapping[str, Any] | None:
-    """Let the model revise the bundled arbiter's decision about a written memory.
+    """Let the chat model check, and possibly revise, what the bundled arbiter decided about a
+    memory.
 
-    Safe to run twice: a revised memory is no longer active with the text that was written.
+    Safe to run twice: a memory that was revised is no longer active with the same text.
     """
     user = run.user()
     if user is None:
@@ -231,9 +236,9 @@ def revise_memory(run: Run) -> Mapping[str, Any] | None:
 
 @handles(Kind.WORD_PORTRAIT)
 def word_portrait(run: Run) -> Mapping[str, Any] | None:
-    """Let the chat model word the memories of the portrait.
+    """Let the chat model write phrases for the memories on the portrait page.
 
-    Safe to run twice: a version that already has a wording is skipped.
+    Safe to run twice: a version that already has a phrase is skipped.
     """
     user = run.user()
     if user is None:

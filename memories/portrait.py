@@ -1,8 +1,8 @@
-"""The page "About you": the memories about a person, in groups.
+"""The portrait: the memories about a person, in groups, as the page "About you" shows them.
 
-The portrait is computed from the memories each time, so a memory that is forgotten, disabled,
-deleted or expired disappears at once. A memory is shown in the person's own words, or in the short
-phrase that a chat model wrote for its current version (`memories.writing.portrait_phrases`).
+It is computed from the memories each time, so a memory that is forgotten, disabled, deleted or
+expired disappears at once. A memory is shown in the person's own words, or as the short phrase that
+a chat model wrote for its current version (`memories.writing.portrait_phrases`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ _GROUP_OF_TAG = {
 
 @dataclass(frozen=True)
 class Phrase:
-    """One memory of the portrait. `is_new` and `is_changed` refer to the person's last visit."""
+    """One memory of the portrait. `is_new` and `is_changed` tell what happened since the last
+    visit.
+    """
 
     memory: Memory
     wording: str = ""  # written by a chat model; "" if the person's own words are shown
@@ -96,10 +98,11 @@ class Group:
 
 
 def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
-    """Return the groups that have memories, in a fixed order.
+    """Return the groups of the portrait that have memories, in a fixed order.
 
     Within a group, constraints come first, then pinned and important memories, then the newest.
-    Memories of projects aren't about the person and are left out. `since` is the last visit.
+    Memories of projects aren't about the person and are left out. `since` is the time of the last
+    visit.
     """
     groups: dict[str, list[Phrase]] = {key: [] for key in TITLES}
     for memory in most_telling(user):
@@ -109,8 +112,9 @@ def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
 
 
 def group_of(*, tags: Iterable[str], kind: str, standing: bool) -> str:
-    """Return the group for a memory's topic. Tasks and plans have their own group, whatever the
-    topic.
+    """Return the group of the portrait to which a memory with these tags and this kind belongs.
+
+    Tasks and plans have a group of their own, whatever their topic.
     """
     topic = next((_GROUP_OF_TAG[tag] for tag in tags if tag in _GROUP_OF_TAG), "more")
     if standing or topic == "answers":
@@ -119,16 +123,16 @@ def group_of(*, tags: Iterable[str], kind: str, standing: bool) -> str:
 
 
 def lines_of(groups: Sequence[Group]) -> Iterator[str]:
-    """Yield the portrait as lines of Markdown, without marks for new or changed memories."""
+    """Yield the portrait as lines of Markdown, without labels for new or changed memories."""
     for group in groups:
         yield from ("", f"## {group.title}", "")
         yield from (f"- {phrase.text}" for phrase in group.phrases)
 
 
 def most_telling(user: User) -> QuerySet[Memory]:
-    """Return the memories of the portrait, with `changed_at` and `wording`.
+    """Return the memories of the portrait, with the annotations `changed_at` and `wording`.
 
-    `wording` is None if the current version has no wording yet.
+    `wording` is None if the current version has no phrase yet.
     """
     limits_first = Case(
         When(kind=Kind.CONSTRAINT, then=Value(0)), default=Value(1), output_field=IntegerField()

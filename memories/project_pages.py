@@ -1,4 +1,7 @@
-"""Agents' project memory: whole pages, which are rewritten over time and searched in two stages."""
+"""Project memory for coding agents: whole pages about a project, which are rewritten over time.
+
+Agents search them in two steps: first for ids and snippets, then for whole pages by id.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 @dataclass(frozen=True)
 class Place:
-    """The machine and the folder that an agent works in, named by the agent."""
+    """The machine and the folder in which an agent works, as the agent names them."""
 
     machine: str = ""
     path: str = ""
@@ -46,7 +49,9 @@ class Found:
 
 
 def page_of(data: Mapping[str, Any], *, metadata: Mapping[str, Any]) -> MemoryInput:
-    """Build a page from the fields of a call. REST and MCP use the same names."""
+    """Build the memory input for a page from the fields of a call. REST and MCP use the same
+    names.
+    """
     return MemoryInput(
         content=data["content"],
         kind=data["content_type"],
@@ -64,9 +69,10 @@ def place_of(data: Mapping[str, Any]) -> Place:
 
 
 def prepare(given: MemoryInput) -> Prepared:
-    """Validate, summarize and embed. Call it outside any transaction. Raise `Invalid`, by field.
+    """Validate, summarize and embed a page. Call it outside a transaction.
 
-    A missing summary or missing tags are derived from the text.
+    A missing summary or missing tags are derived from the text. Raise `Invalid`, with the field
+    names, if a field is invalid.
     """
     given = with_project(given)
     told = digest(given.content)
@@ -76,10 +82,10 @@ def prepare(given: MemoryInput) -> Prepared:
 
 
 def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryInput:
-    """Return the input, with the default project if its kind needs a project.
+    """Return the input; if its kind needs a project and it has none, add the default project.
 
-    A memory of the five project kinds without a project would appear in the prompts of every chat.
-    Raise `Invalid` for `field` if there is no default project.
+    Otherwise a memory of a project kind would appear in the prompts of every chat. Raise `Invalid`
+    for `field` if there is no default project.
     """
     unnamed = given.project_key is None and given.project_name is None
     if given.kind not in OF_PROJECTS or not unnamed:
@@ -90,11 +96,12 @@ def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryIn
 
 
 def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Written:
-    """Arbitrate against all memories of the project, of any kind, and write.
+    """Compare a page with all memories of the project, of any kind, and store it.
 
-    A newer edition keeps the memory's id, and the old text becomes a version. Writes of a user are
-    serialized, so the same page sent by two machines at once becomes one memory. Raise `Conflict`
-    (`memory_off`, `being_forgotten`) and `Invalid`.
+    A newer edition keeps the memory's id, and the old text becomes a version. A user's writes are
+    processed one after another, so a page that two machines send at once becomes one memory. Raise
+    `Conflict` while memory is off (`memory_off`) or the user is being forgotten
+    (`being_forgotten`), and `Invalid` if a field is invalid.
     """
     place = place or Place()
     _check(place)
@@ -108,9 +115,10 @@ def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Wri
 def find(
     query: PreparedQuery, *, user: User, project: str = "", kinds: Sequence[str] = (), limit: int
 ) -> list[Found]:
-    """First stage: return the candidates, best first, to be fetched by their ids.
+    """Return the best matches for a query, best first, so that the agent can fetch them by their
+    ids.
 
-    The list is empty if the project doesn't exist yet. Raise `Invalid`.
+    The list is empty if the project doesn't exist.
     """
     try:
         place = projects.find(user=user, key=project) if project else None
@@ -123,7 +131,7 @@ def find(
 
 
 def key_of(*, key: str | None, name: str | None) -> str:
-    """Return the project's key, derived from the name if needed; "" if neither is given."""
+    """Return the project's key, derived from its name if necessary; "" if neither is given."""
     return key or projects.slug(name or "")
 
 

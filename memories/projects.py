@@ -1,4 +1,4 @@
-"""Projects, named by agents and looked up by a slug of the name."""
+"""Projects of coding agents, identified by a key that is derived from the project's name."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ _NOT_IN_KEY = re.compile(r"[^\w.-]+")
 
 
 def slug(name: str) -> str:
-    """Return the key for a project name: lower case, letters and digits of any script, dashes."""
+    """Return the key for a project name: lower case, letters and digits of any script, and
+    dashes.
+    """
     return _NOT_IN_KEY.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")[:100]
 
 
 def find(*, user: User, key: str) -> Project:
-    """Return the project with this key. Raise `NotFound`."""
+    """Return the user's project with this key. Raise `NotFound` if there is none."""
     found = Project.objects.filter(user=user, key=key).first()
     if found is None:
         raise NotFound("There is no such project.")
@@ -30,7 +32,10 @@ def find(*, user: User, key: str) -> Project:
 
 
 def find_or_create(*, user: User, key: str | None, name: str | None = None) -> Project:
-    """Return the project with this key, or with the slug of this name. Raise `Invalid`."""
+    """Return the project with this key, or with the key derived from this name.
+
+    Create it if it doesn't exist. Raise `Invalid` if the key is empty or too long.
+    """
     key = slug(name or "") if key is None else key
     if not 1 <= len(key) <= 100 or any(ord(character) < 32 for character in key):
         raise Invalid.field("project_key", "A project key has 1 to 100 characters.")
@@ -45,7 +50,10 @@ def find_or_create(*, user: User, key: str | None, name: str | None = None) -> P
 
 
 def note_place(project: Project, *, machine: str = "", path: str = "") -> None:
-    """Record where the project is worked on: machines (latest last) and the newest path."""
+    """Record on which machine and in which folder the project is worked on.
+
+    The latest machine is last in the list; only the newest path is stored.
+    """
     machines = [one for one in project.machines if one != machine] + ([machine] if machine else [])
     machines, path = machines[-_MACHINES:], path or project.path
     if (project.machines, project.path) != (machines, path):

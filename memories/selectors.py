@@ -1,4 +1,4 @@
-"""Read-only queries on memories, and the owner of a memory or request that a call names by id."""
+"""Read-only queries on memories and on recorded recalls."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
 
 @dataclass(frozen=True)
 class MemoryFilter:
-    """The filters of a list of memories. `status` may also be `deleted`, for the bin.
+    """The filters for a list of memories.
 
-    `archived` also includes memories that were archived because they were unused.
+    `status` may also be `deleted`, which means the recycle bin. `archived` includes memories that
+    were archived because they were unused.
     """
 
     query: str = ""
@@ -65,7 +66,7 @@ class MemoryFilter:
 
 @dataclass(frozen=True)
 class Totals:
-    """The figures of the status line at the top of Memory Center."""
+    """The figures of the status line at the top of the Memory Center."""
 
     memories: int
     conversations: int
@@ -75,7 +76,9 @@ class Totals:
 
 
 def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
-    """Return the user's memories with their sources, newest first; by default memories in use."""
+    """Return the user's memories with their sources, newest first; by default only memories in
+    use.
+    """
     if filters.status == BIN:
         found = Memory.visible.filter(user=user, deleted_at__isnull=False)
     else:
@@ -132,7 +135,7 @@ def _sources_prefetch(user: User) -> Prefetch[Any]:
 
 
 def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memory]:
-    """Return the user's existing memories by public id, with their sources, newest first."""
+    """Return those of the memories that exist, by public id, with their sources (newest first)."""
     rows = (
         Memory.objects.filter(user=user, public_id__in=list(public_ids))
         .select_related("project", "conflicts_with")
@@ -142,7 +145,10 @@ def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memor
 
 
 def memory_of(user: User, public_id: str, *, with_bin: bool = True) -> Memory:
-    """Return a memory of the user; `with_bin` includes the bin. Raise `NotFound`."""
+    """Return a memory of the user. Raise `NotFound` if there is none with this id.
+
+    `with_bin` includes memories in the recycle bin.
+    """
     rows = Memory.visible if with_bin else Memory.objects
     found = (
         rows.filter(user=user, public_id=public_id)
@@ -160,7 +166,7 @@ def version_in_use(memory: Memory) -> MemoryVersion | None:
 
 
 def last_verdict_on(memory: Memory) -> Arbitration | None:
-    """Return the newest verdict that created this memory or left it as a candidate."""
+    """Return the newest verdict that led to this memory."""
     return Arbitration.objects.filter(user=memory.user_id, memory=memory).order_by("-pk").first()
 
 
@@ -183,7 +189,7 @@ def sources_of(memory: Memory) -> QuerySet[Source]:
 
 
 def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
-    """Return the uses of the memory in answers that still exist."""
+    """Return the recorded uses of the memory for answers that still exist."""
     return (
         RecallHit.objects.filter(
             trace__answer__hidden_at=None,
@@ -213,9 +219,9 @@ def relations_of(memory: Memory) -> QuerySet[Relation]:
 
 
 def trace_of(user: User, request_id: str) -> RecallTrace:
-    """Return a trace.
+    """Return the record of a recall or search.
 
-    Raise `NotFound`, also if the answer or the conversation is being forgotten.
+    Raise `NotFound` if there is none, or if its answer or conversation is being forgotten.
     """
     shown = RecallTrace.objects.filter(answer__hidden_at=None, conversation__hidden_at=None)
     found = shown.filter(user=user, request_id=request_id).first()
@@ -225,7 +231,7 @@ def trace_of(user: User, request_id: str) -> RecallTrace:
 
 
 def hits_of(trace: RecallTrace) -> list[RecallHit]:
-    """Return the results of the recall, without rows that are being forgotten."""
+    """Return the results of a recorded recall, without those that are being forgotten."""
     hits = list(RecallHit.objects.filter(user=trace.user_id, trace=trace).order_by("rank"))
     shown: set[str] = set()
     for kind, rows in _VISIBLE.items():
@@ -257,7 +263,7 @@ def totals_of(user: User) -> Totals:
 
 
 def projects_of(user: User) -> QuerySet[Project]:
-    """Return the projects with the number of their memories and the time of the last change."""
+    """Return the projects, with the number of their memories and the time of the last change."""
     counted = Q(
         memories__hidden_at__isnull=True,
         memories__deleted_at__isnull=True,
@@ -275,7 +281,7 @@ def projects_of(user: User) -> QuerySet[Project]:
 
 @dataclass(frozen=True)
 class TimelineFilter:
-    """The filters of a timeline."""
+    """The filters for a timeline of memories."""
 
     project_key: str = ""
     kinds: Sequence[str] = ()
@@ -284,9 +290,10 @@ class TimelineFilter:
 
 
 def timeline_of(user: User, filters: TimelineFilter) -> QuerySet[Memory]:
-    """Return active memories with their time `at`: the time of the event, or else of the writing.
+    """Return the active memories with the annotation `at`: when the event happened, or else was
+    recorded.
 
-    Empty while long-term memory is off, since a timeline is a recall.
+    The timeline is empty while long-term memory is off, since it counts as a recall.
     """
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE).annotate(
         at=Coalesce("occurred_at", "created_at")
@@ -321,8 +328,10 @@ _PAUSES = (0.01, 0.02, 0.04, 0.08, 0.16)
 
 
 def owner_of_request(request_id: str) -> User | None:
-    """Return the request's owner, or None. Waits up to 0.3 s for the trace; call it outside a
-    transaction.
+    """Return the user whose recall or search has this request id, or None.
+
+    Its record may be written a moment after the response, so wait for it up to 0.3 s. Call it
+    outside a transaction.
     """
     user = _of_request(request_id)
     for pause in _PAUSES if request_id.startswith("req_") else ():

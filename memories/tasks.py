@@ -1,4 +1,4 @@
-"""Celery beat tasks that enqueue operations on memories; the outbox runs them."""
+"""Periodic Celery tasks that enqueue operations on memories. The operations run in the worker."""
 
 from celery import shared_task
 from celery.signals import worker_init
@@ -19,7 +19,7 @@ def load_models(**_: object) -> None:
 
 @shared_task(ignore_result=True)
 def request_examinations() -> int:
-    """Enqueue an operation for each quiet conversation that isn't examined yet."""
+    """Enqueue an operation for each inactive conversation that wasn't yet processed as a whole."""
     with as_system():
         quiet = list(quiet_conversations.quiet(timezone.now()))
         for conversation in quiet:
@@ -29,7 +29,9 @@ def request_examinations() -> int:
 
 @shared_task(ignore_result=True)
 def request_consolidation() -> int:
-    """Enqueue an operation for each user with old notes, enough old memories or unused memories."""
+    """Enqueue a consolidation for each user with old notes, enough old memories or unused
+    memories.
+    """
     with as_system():
         people = consolidation.people_to_ask_for(timezone.now())
         for user in people:
@@ -39,27 +41,27 @@ def request_consolidation() -> int:
 
 @shared_task(ignore_result=True)
 def request_own_indexes() -> bool:
-    """Enqueue an operation if a user now needs a separate vector index, or no longer does."""
+    """Enqueue an operation if a user now needs a separate vector index, or no longer needs one."""
     with as_system():
         return reindexing.request_user_indexes() is not None
 
 
 @shared_task(ignore_result=True)
 def watch_copies() -> int:
-    """Enqueue an operation for each user who edited a local copy of a memory file."""
+    """Enqueue a sync for each user who edited a local copy of a memory file."""
     with as_system():
         return file_sync.request_where_edited()
 
 
 @shared_task(ignore_result=True)
 def request_file_syncs() -> int:
-    """Enqueue an operation for each user whose memories or file copies changed."""
+    """Enqueue a sync for each user whose memories or copies of memory files have changed."""
     with as_system():
         return file_sync.request_where_changed()
 
 
 @shared_task(ignore_result=True)
 def request_vector_syncs() -> int:
-    """Enqueue an operation for each user with vector changes that Milvus doesn't have yet."""
+    """Enqueue a sync for each user with changed vectors that Milvus doesn't have yet."""
     with as_system():
         return milvus_sync.request_where_waiting()

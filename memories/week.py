@@ -1,7 +1,7 @@
-"""The memories learned, changed, ended and forgotten in seven days of the person's time zone.
+"""Find the memories that were learned, changed, ended or forgotten within seven days.
 
-Like the portrait, the week is computed from the memories each time and stored nowhere. Memories
-that are no longer in use are left out; forgotten memories are only counted.
+The days are those of the person's time zone. The result is computed from the memories each time and
+isn't stored. Memories that are no longer in use are left out; forgotten memories are only counted.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ _FIRST_YEAR = 2000
 
 @dataclass(frozen=True)
 class Section:
-    """The newest memories of one section, each with its time `at`. `count` is the total number."""
+    """The memories of one section, newest first, each with the time `at` of the change.
+
+    `count` is the number of all memories of the section; only the newest are listed.
+    """
 
     key: str
     count: int
@@ -64,10 +67,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Week:
-    """Seven days. `sections` holds only sections with memories.
+    """What happened to the memories within seven days. `sections` holds only sections with
+    memories.
 
-    `earlier` and `later` are the last days of the previous and the next week. They are None if no
-    memory is older, and if the next week is in the future.
+    `earlier` is the last day of the previous week, or None if no memory is older. `later` is the
+    last day of the next week, or None if that is in the future.
     """
 
     first: date
@@ -83,7 +87,7 @@ class Week:
 
 
 def week_of(user: User, *, last: date | None = None) -> Week:
-    """Return the seven days that end with `last`, by default today; a later day counts as today.
+    """Return the seven days that end with `last`, which is today by default and at the latest.
 
     The week is empty while long-term memory is off.
     """
@@ -107,7 +111,7 @@ def week_of(user: User, *, last: date | None = None) -> Week:
 
 
 def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
-    """Return the sections, read by one statement; each memory is in one section."""
+    """Return the sections, read by a single SQL statement. Each memory is in only one section."""
     newest = [F("at").desc(), F("pk").desc()]
     rows = _rows_by_section(user, begins, ends).annotate(
         count=Window(Count("pk"), partition_by=[F("part")]),
@@ -120,9 +124,10 @@ def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
 
 
 def _rows_by_section(user: User, begins: datetime, ends: datetime) -> QuerySet[Any]:
-    """Return memories in use with `part`, the section of each, and `at`, the time of the change.
+    """Return the memories with two annotations: `part`, the section, and `at`, the time of the
+    change.
 
-    Memories joined by consolidation count as changed, not as learned.
+    Memories that consolidation joined count as changed, not as learned.
     """
     versions = MemoryVersion.objects.filter(user=user)
     written = versions.filter(_within("created_at", begins, ends), erased_at=None)
@@ -154,7 +159,7 @@ def _within(column: str, begins: datetime, ends: datetime) -> Q:
 
 
 def _forgotten(user: User, begins: datetime, ends: datetime) -> int:
-    """Count forgotten memories, without those that were derived again and still exist."""
+    """Return the number of forgotten memories, without those that still exist with another text."""
     left = Tombstone.objects.filter(_within("forgotten_at", begins, ends), user=user)
     here = Memory.visible.filter(user=user).values("public_id")
     gone = left.exclude(memory_public_id="").exclude(memory_public_id__in=here)

@@ -1,4 +1,4 @@
-"""The weekly mail: the numbers of learned, changed, ended and forgotten memories, and a link."""
+"""The weekly email: how many memories were learned, changed, ended and forgotten, and a link."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _COUNTED: Mapping[str, Callable[[int], str]] = {
 
 @handles(Kind.WEEKLY_MAIL)
 def send_weekly_mail(run: Run) -> None:
-    """Mail the counts of the week that ended on Sunday, unless the week is empty.
+    """Send an email with the counts of the week that ended on Sunday, unless the week is empty.
 
-    Safe to run twice: the mail is marked as sent before it is handed over. If the worker dies in
-    between, this week has no mail. If the mail was certainly not sent, the mark is removed and the
+    Safe to run twice: the email is marked as sent before it is sent. If the worker dies in between,
+    no email is sent for this week. If sending certainly failed, the mark is removed and the
     operation is retried.
     """
     user = run.user()

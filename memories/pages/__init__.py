@@ -1,3 +1,3 @@
-"""The pages of the Memory Center. They call the other packages of this app and make no
-decisions.
+"""The pages of the Memory Center. They contain no business rules, but call the other packages of
+this app.
 """

@@ -1,4 +1,4 @@
-"""The page "About you": the portrait, and the form below it for corrections."""
+"""The page "About you": the portrait of the user, and a form below it to correct or complete it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def memory_home(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_tell(request: HttpRequest) -> HttpResponse:
-    """Show what the sentence would change, before any change is kept."""
+    """Show what the typed sentence would change in the memories, before anything is changed."""
     form = TellForm(request.POST)
     if not form.is_valid():
         return _show(request, {"form": form}, status=422)
@@ -50,7 +50,7 @@ def memory_tell(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_keep_told(request: HttpRequest) -> HttpResponse:
-    """Apply the changes that were shown."""
+    """Apply the changes that were shown and that the user has confirmed."""
     try:
         kept = told_messages.keep_changes(request.POST.getlist("keep"), user=person(request))
     except ApplicationError as error:

@@ -1,6 +1,7 @@
-"""Actions on memories from the pages: pin, disable, delete and undo, and forget now.
+"""Views that act on memories: pin, disable, delete and undo, and "Forget now".
 
-Each action redirects to its page. "Forget now" first lists the data that is erased and kept.
+Each view redirects to the page where the action was chosen. "Forget now" first lists what is erased
+and what is kept.
 """
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ def memory_restore(request: HttpRequest, memory_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_rate(request: HttpRequest, memory_id: str) -> HttpResponse:
-    """Rate a memory or remove the rating; after a very bad rating the page offers to forget it."""
+    """Rate a memory or remove the rating. After a very bad rating the page offers to forget the
+    memory.
+    """
     rating = request.POST.get("rating", "")
     if rating not in ("", *Rating.values):
         return HttpResponse(_("There’s no such rating."), status=422)
@@ -133,7 +136,7 @@ def _do(
 
 
 def ask_for_it_back(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Offer to restore a memory that was deleted in the meantime: in its row, or on its page."""
+    """Offer to restore a memory that was deleted in the meantime, in its row or on its page."""
     if is_row(request):
         return row_in_bin(request, memory)
     messages.warning(request, _("This is in the recycle bin. Restore it to change it."))
@@ -143,7 +146,7 @@ def ask_for_it_back(request: HttpRequest, memory: Memory) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
-    """Redirect to the page, or return the changed row if htmx replaces only that row."""
+    """Redirect to the page; if htmx replaces only the memory's row, return the changed row."""
     if not is_row(request):
         return _answer_all(request, [memory_id], back=back)
     with own_transaction(request):
@@ -151,7 +154,7 @@ def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
 
 
 def _answer_all(request: HttpRequest, ids: Sequence[str], *, back: str) -> HttpResponse:
-    """Redirect to the page, or return the changed rows if htmx replaces them in place."""
+    """Redirect to the page; if htmx replaces the rows in place, return the changed rows."""
     if not is_in_place(request):
         return redirect(back)
     with own_transaction(request):
@@ -203,7 +206,10 @@ def _bulk(request: HttpRequest, ids: Sequence[str], *, action: str, tag: str = "
 
 
 def _remember_undo(request: HttpRequest, action: str, ids: Sequence[str], *, back: str) -> str:
-    """Keep the ids in the session, since there can be too many for a URL."""
+    """Store what a later undo needs in the session, and return the URL of the undo.
+
+    The ids are stored in the session because there can be too many for a URL.
+    """
     token = secrets.token_urlsafe(8)
     kept = list(request.session.get("undo", {}).items())[1 - _KEPT_UNDOS :]
     request.session["undo"] = dict([*kept, (token, (action, list(ids)))])

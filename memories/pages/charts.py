@@ -1,4 +1,4 @@
-"""Charts of the stored data; each is drawn from the table behind it."""
+"""Charts of the user's stored data. Each chart is drawn from a table that the page also shows."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _WIDE, _HIGH = 600, 160
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a chart. `percent` is relative to the longest bar.
+    """One bar of a chart. `percent` is its length relative to the longest bar.
 
-    `tone` names a colour of the style sheet. With `href` the label is a link.
+    `tone` is the name of a colour in the style sheet. If `href` is set, the label is a link.
     """
 
     label: str
@@ -56,7 +56,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve. `line` and `area` are points of an SVG of 600 by 160."""
+    """A curve. `line` and `area` are points of an SVG of 600 by 160 pixels."""
 
     title: str
     said: str
@@ -111,7 +111,7 @@ def _curve(name: str, growth: Growth) -> Curve | None:
 
 
 def _points(totals: Sequence[int], *, most: int) -> list[str]:
-    """Return the points; a single value is drawn as a horizontal line."""
+    """Return the points of the curve. A single value is drawn as a horizontal line."""
     values = totals if len(totals) > 1 else [totals[0], totals[0]]
     step = _WIDE / (len(values) - 1)
     high = _HIGH - 4  # keeps the stroke inside
@@ -202,7 +202,7 @@ def _latency(found: Latency) -> Bars:
 
 
 def _percent(count: int, longest: int) -> int:
-    """Return the width in percent; at least 1 unless the value is zero, so that it is visible."""
+    """Return the length of a bar in percent of the longest; at least 1, unless the value is 0."""
     return max(1, round(100 * count / longest)) if count else 0
 
 
@@ -230,7 +230,9 @@ _STORED = (
 
 @dataclass(frozen=True)
 class Growth:
-    """The totals at the end of each of these days, at most `POINTS` days."""
+    """How a number grew over time: the total at the end of each of these days (at most
+    `POINTS`).
+    """
 
     days: Sequence[date]
     totals: Sequence[int]
@@ -238,7 +240,9 @@ class Growth:
 
 @dataclass(frozen=True)
 class Latency:
-    """The latency of the newest recalls (at most `TRACES`): counts per class, and percentiles."""
+    """How long the newest recalls took (at most `TRACES`): the number in each class, and
+    percentiles.
+    """
 
     counts: Sequence[int]
     p50: float
@@ -251,7 +255,9 @@ class Latency:
 
 @dataclass(frozen=True)
 class Uses:
-    """The number of memories in use, how many of them were ever used, and the most used ones."""
+    """The number of memories in use, how many of them were ever used in a prompt, and the most used
+    ones.
+    """
 
     memories: int
     used: int
@@ -259,7 +265,9 @@ class Uses:
 
 
 def topics_of(user: User) -> dict[str, int]:
-    """Return the number of memories in use by title: groups of the portrait, then projects."""
+    """Return the number of memories in use for each title: the groups of the portrait, then
+    projects.
+    """
     rows = Memory.objects.filter(user=user, status__in=IN_USE)
     alike = rows.filter(project=None).values("tags", "kind", "standing").annotate(n=Count("pk"))
     counted: Counter[str] = Counter()
@@ -278,7 +286,10 @@ def uses_of(user: User) -> Uses:
 
 
 def growth_of(user: User) -> dict[str, Growth]:
-    """Return the growth of messages and of memories, by the day on which each was said."""
+    """Return how the numbers of messages and memories grew.
+
+    A memory counts from the day on which its first source was said.
+    """
     zone = timezone.get_current_timezone_name()
     said = (
         "coalesce((SELECT min(m.created_at) FROM memories_source s"
@@ -304,7 +315,7 @@ def _by_day(
 
 
 def _growth(counted: Sequence[tuple[date, int]]) -> Growth:
-    """Accumulate from the first day to today in equal steps, the last of which ends today."""
+    """Return the running total at equal steps from the first day to today."""
     if not counted:
         return Growth((), ())
     today = max(timezone.localdate(), counted[-1][0])
@@ -319,7 +330,7 @@ def _growth(counted: Sequence[tuple[date, int]]) -> Growth:
 
 
 def storage_of(user: User) -> dict[str, int]:
-    """Return the bytes that the user's rows take, by category, without indexes."""
+    """Return how many bytes the user's rows take in each category, without indexes."""
     parts = [
         " + ".join(
             f"(SELECT coalesce(sum(pg_column_size(r.*)), 0) FROM {table} r WHERE r.user_id = %s)"
@@ -346,5 +357,7 @@ def latency_of(user: User) -> Latency:
 
 
 def _percentile(ordered: Sequence[float], part: float) -> float:
-    """Return the percentile by nearest rank; 0 for no values."""
+    """Return the percentile of sorted values by the nearest-rank method; 0 if there are no
+    values.
+    """
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0.0

@@ -1,4 +1,7 @@
-"""The conversation tab: the model's present prompt, layer by layer, and the figures behind it."""
+"""The conversation tab: what a chat model would get as its prompt now, part by part, with scores.
+
+The parts of the memory block are called layers here.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ _LONGEST = 400
 
 @dataclass(frozen=True)
 class ShownConversation:
-    """The conversation that is shown, and the question to try on it."""
+    """The conversation that the page shows, and the question to try on it."""
 
     conversation: Conversation
     asked: str
@@ -50,7 +53,7 @@ class ShownConversation:
 @personal_page
 def memory_conversation(request: HttpRequest) -> HttpResponse:
     asked = request.GET.get("q", "").strip()[:_LONGEST]
-    if asked:  # the question is known before the conversation is read
+    if asked:  # the question is already known, so it is analysed before the transaction
         prepared = prepare_query(asked)
         with own_transaction(request):
             return _shown(request, _requested(request, asked), prepared)
@@ -76,9 +79,9 @@ def _requested(request: HttpRequest, asked: str) -> ShownConversation | None:
 
 
 def _find_conversation(user: User, reference: str, asked: str) -> ShownConversation | None:
-    """Return the named conversation, or the newest; None if there is none.
+    """Return the conversation with this id, or without an id the newest one; None if there is none.
 
-    Raise `NotFound` if the named conversation doesn't exist.
+    Raise `NotFound` if there is no conversation with this id.
     """
     said = Message.objects.filter(conversation=OuterRef("pk"), role=Role.USER).order_by("-number")
     rows = selectors.conversations_of(user).annotate(latest=Subquery(said.values("content")[:1]))
@@ -102,7 +105,7 @@ def _stack(
     built = preview(prepared, user=user, conversation=conversation, own=own)
     layers = layers_of(built, asked=prepared.text)
     window = _window(user, conversation, built.gathered.window)
-    # Content that a layer shows in addition to the text that the model reads.
+    # Content that the page shows for a layer in addition to the text that the model gets.
     extras: dict[str, Sequence[Any]] = {
         "memories": missed(built, asked=prepared.text) if looked.asked else [],
         "summary": list(selectors.summaries_of(user, conversation)[:_SUMMARIES]),
@@ -136,7 +139,7 @@ def _window(user: User, conversation: Conversation, window: Window) -> WindowCar
 def _episodes(
     user: User, looked: ShownConversation, prepared: PreparedQuery, built: Context
 ) -> list[Likeness]:
-    """Return the episodes most similar to the question; without a question, the most recent
+    """Return the episodes most similar to the question, or without a question the most recent
     ones.
     """
     if not looked.asked:
@@ -163,7 +166,7 @@ SLID_OUT = 4  # number of messages before the window that are shown
 
 @dataclass(frozen=True)
 class Recalled:
-    """A memory in the block with its score."""
+    """A memory that was recalled for the question, with its score."""
 
     text: str
     kind: str
@@ -176,8 +179,10 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Layer:
-    """One card. `most` is the layer's own share of the budget; unused tokens pass to the next
-    layers.
+    """One part of the memory block, as a card of the page.
+
+    `most` is the part's own share of the token budget; unused tokens are passed on to the next
+    parts.
     """
 
     name: str
@@ -193,7 +198,7 @@ class Layer:
 
     @property
     def title(self) -> str:
-        """Return the heading shown to people; `label` is the layer's name."""
+        """Return the heading shown to people. `label` is the short name of the layer."""
         return {
             "constraints": _("What I always keep in mind"),
             "preferences": _("What you prefer"),
@@ -206,7 +211,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Likeness:
-    """An episode and its similarity to the question."""
+    """An episode, and how similar it is to the question."""
 
     episode: Episode
     similarity: float | None
@@ -215,12 +220,12 @@ class Likeness:
 
     @property
     def texts(self) -> tuple[str, str]:
-        """Return the messages of a turn, without secrets."""
+        """Return the question and the answer of the episode's turn, with secrets masked."""
         return masked_turn(self.episode.turn)
 
     @property
     def why(self) -> str:
-        """Return in words why it was recalled."""
+        """Return the reason in words why the episode was recalled."""
         text = "\n".join(self.texts)
         return reason_words.why_alike(self.similarity or 0.0, asked=self.asked, text=text)
 
@@ -235,7 +240,7 @@ class WindowCard:
 
 
 def layers_of(built: Context, *, asked: str) -> list[Layer]:
-    """Return the layers in the block's order, including empty ones, which explain themselves.
+    """Return the layers in the order of the block, including empty ones, whose cards explain them.
 
     Empty persona layers are left out.
     """
@@ -261,7 +266,7 @@ def layers_of(built: Context, *, asked: str) -> list[Layer]:
 
 
 def missed(built: Context, *, asked: str) -> list[Recalled]:
-    """Return memories that exceeded the budget, then memories below the relevance threshold."""
+    """Return memories that didn't fit in the budget, then those below the relevance threshold."""
     inside = {item.id for item in built.items}
     trimmed = [one for one in built.gathered.memories if one.memory.public_id not in inside]
     near = (*trimmed, *built.gathered.missed)[:PREVIEW_MISSES]
@@ -299,7 +304,7 @@ def window_card(window: Window, before: Sequence[Message], *, total: int) -> Win
 
 
 def share_of(layers: Sequence[Layer], window: WindowCard) -> dict[str, Any]:
-    """Return the bar above the layers, for block and window together."""
+    """Return the data for the bar that shows how block and window together use the token budget."""
     budget = settings.BLOCK_TOKENS + window.most_tokens
     parts = [
         {

@@ -1,4 +1,4 @@
-"""The page of one memory: its text, why it is known, its history and its uses."""
+"""The page of one memory: its text, why it is known, its history and when it was used."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PARTS = ("relevance", "recency", "importance", "feedback")
 
 @dataclass(frozen=True)
 class Quote:
-    """A message with the quoted span and its context."""
+    """A message, divided into the quoted part and the text before and after it."""
 
     before: str
     words: str
@@ -55,7 +55,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class Reason:
-    """One source in words, with the quoted message if there is one."""
+    """One source of a memory, described in words, with the quoted message if there is one."""
 
     text: str
     at: datetime
@@ -68,7 +68,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Step:
-    """One version compared with the version before it."""
+    """One version of a memory, compared with the version before it."""
 
     version: MemoryVersion
     title: str
@@ -80,7 +80,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Use:
-    """One answer that used the memory, with the score at that time."""
+    """One answer for which the memory was used, with the scores at that time."""
 
     hit: RecallHit
     relevance: float
@@ -102,7 +102,7 @@ class Related:
 
 
 def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
-    """Return the sources of the current text, newest first, one for each turn or call."""
+    """Return the reasons why the current text is known, newest first, one for each turn or call."""
     current = [one for one in sources if one.version.number == memory.current_version]
     noted = _notes_of(memory, current)
     seen: set[object] = set()
@@ -116,7 +116,7 @@ def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
 
 
 def _notes_of(memory: Memory, sources: Iterable[Source]) -> dict[str, DailyNote]:
-    """Return the daily note lines among the sources, by id."""
+    """Return the daily note lines that are among the sources, by id."""
     named = {one.reference for one in sources if one.reference.startswith("note_")}
     if not named:
         return {}
@@ -178,7 +178,9 @@ def _quote(source: Source, message: Message) -> Quote:
 
 
 def _note_quote(source: Source, note: DailyNote | None) -> Quote | None:
-    """Return the daily note line that the memory was learned from."""
+    """Return the daily note line that the memory was learned from, as a quote; None if it is
+    unknown.
+    """
     if note is None or not source.quote:
         return None
     return Quote("", source.quote, "", _("Daily note"), note.created_at)
@@ -205,7 +207,7 @@ def _step(memory: Memory, version: MemoryVersion, before: MemoryVersion | None) 
 
 
 def because_of(version: MemoryVersion | None) -> list[str]:
-    """Return sentences on how the text was understood and why the decision was made."""
+    """Return sentences that explain how a version's text was understood and why it was stored."""
     return reason_words.in_words(version.reason.split(", ")) if version else []
 
 
@@ -216,8 +218,9 @@ def waits_because(
     *,
     confirms_all: bool,
 ) -> list[str]:
-    """Return why a candidate is in the inbox: the last decision, its understanding and
-    certainty.
+    """Return sentences that explain why a memory awaits the user's review.
+
+    They cover the last verdict, how the text was understood, and how certain that is.
     """
     decided = reason_words.in_words(verdict.reasons) if verdict else []
     found = [*decided, *because_of(version)]
@@ -254,7 +257,7 @@ def _use(memory: Memory, hit: RecallHit) -> Use:
 
 
 def related_to(memory: Memory, relations: Iterable[Relation]) -> list[Related]:
-    """Return the related memories, each with its relation seen from this memory."""
+    """Return the related memories, each with words that describe the relation."""
     found = [_other_side(memory, one) for one in relations]
     if memory.conflicts_with is not None:
         found.append(Related(memory.conflicts_with, _("This contradicts it"), None))
@@ -314,7 +317,9 @@ def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
 
 
 def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
-    """Return the selected one of the three sections, and the tabs of all sections."""
+    """Return the selected section (history, uses or related memories), and the tabs of all
+    sections.
+    """
     sections: dict[str, tuple[str, str, Callable[[User, Memory], Any]]] = {
         "history": (_("History"), "history", _history),
         "used": (_("Used"), "sparkle", _used),

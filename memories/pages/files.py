@@ -1,4 +1,4 @@
-"""Pages of memory files: list, view, edit, create, and their history."""
+"""The pages of memory files: list, view, edit, create, and their history."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def memory_files_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @personal_page
 def memory_file(request: HttpRequest, path: str) -> HttpResponse:
-    """Show the current file; memories in it link to their pages."""
+    """Show a file in its current state. Memories in it link to their pages."""
     with own_transaction(request):
         file = _file(person(request), path)
         lines = parse(file.text).lines
@@ -144,7 +144,7 @@ def memory_file_take_back(request: HttpRequest, file_id: int) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_note_add(request: HttpRequest) -> HttpResponse:
-    """Add one line to today's note."""
+    """Append a line to today's note."""
     try:
         with own_transaction(request):
             note = daily_notes.append(request.POST.get("text", ""), user=person(request)).note
@@ -159,7 +159,7 @@ def memory_note_add(request: HttpRequest) -> HttpResponse:
 def _save(
     request: HttpRequest, path: str, text: str, tag: str | None, *, new: bool = False
 ) -> Applied:
-    """Save the file. Raise the same errors as `memory_files.prepare` and `apply`."""
+    """Save the file. Raise the same errors as `memory_files.prepare` and `memory_files.apply`."""
     user = person(request)
     ready = memory_files.prepare(text, user=user, path=path, surface=_SURFACE, match=tag, new=new)
     with own_transaction(request):
@@ -173,7 +173,10 @@ def _check_free(request: HttpRequest, path: str) -> None:
 
 
 def _file(user: User, path: str) -> Shown:
-    """Return the file; for an unwritten persona layer, an empty file. Raise `NotFound`."""
+    """Return the file; for a persona layer that was never written, return an empty file.
+
+    Raise `NotFound` if there is no such file.
+    """
     if path in LAYERS and file_contents.row_of(user, path) is None:
         return Shown(path, "", 0, timezone.now())
     return memory_files.read(user, path)
@@ -188,7 +191,9 @@ def _editor(
 
 
 def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
-    """After a concurrent edit, show both texts and a merged text."""
+    """Show the user's text, the current text and a merged text, after somebody else edited the
+    file.
+    """
     mine, tag = form.cleaned_data["content"], form.cleaned_data["tag"]
     with own_transaction(request):
         now = _file(person(request), path)
@@ -210,7 +215,9 @@ def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
 
 
 def _base_text(request: HttpRequest, path: str, tag: str) -> str | None:
-    """Return the text of the version that the edit started from, or None if it is gone."""
+    """Return the text of the version from which the edit started, or None if it no longer
+    exists.
+    """
     versions = FileVersion.objects.filter(user=person(request), file__path=path)
     contents = versions.order_by("-number").values_list("content", flat=True)
     return next((text for text in contents if file_contents.etag_of(text) == tag), None)
@@ -258,7 +265,7 @@ def _number(text: str | None) -> int | None:
 @require_safe
 @personal_page
 def memory_file_history(request: HttpRequest, path: str) -> HttpResponse:
-    """Show the versions, newest first, and the changes of the selected version."""
+    """Show the versions of a file, newest first, and the changes of the selected version."""
     with own_transaction(request):
         rows = memory_files.versions_of(person(request), path)
         versions = list(rows.defer("content"))
@@ -284,7 +291,7 @@ def memory_file_history(request: HttpRequest, path: str) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_file_restore(request: HttpRequest, path: str) -> HttpResponse:
-    """Restore an old version, as an ordinary edit."""
+    """Restore an old version. This is handled as an ordinary edit."""
     user, number = person(request), _number(request.POST.get("version"))
     if number is None:
         raise NotFound("There is no such version.")
@@ -323,7 +330,7 @@ _SAID_BY_SERVICES = (
 
 
 class FileText(forms.Form):
-    """A whole file as edited by its owner. `tag` is the entity tag of the edited version."""
+    """The form to edit a whole file. `tag` is the ETag of the version that is edited."""
 
     tag = forms.CharField(required=False, max_length=80, widget=forms.HiddenInput)
     content = forms.CharField(
@@ -341,11 +348,11 @@ class FileText(forms.Form):
         self.fields["content"].widget.attrs["maxlength"] = settings.MAX_FILE_BYTES
 
     def clean_content(self) -> str:
-        """Normalise line endings: browsers submit CRLF, files have LF."""
+        """Return the text with LF line endings, since browsers submit CRLF."""
         return str(self.cleaned_data["content"]).replace("\r\n", "\n")
 
     def refuse(self, error: ApplicationError) -> None:
-        """Show a service's errors at the fields that they name."""
+        """Add the errors of a service to the form, next to the fields they refer to."""
         for name, texts in error.fields.items():
             field = name if name in self.fields else "content"
             self.add_error(field, [gettext(text) for text in texts])
@@ -354,7 +361,7 @@ class FileText(forms.Form):
 
 
 class NewFile(FileText):
-    """A new note of the user, with its path."""
+    """The form to create a note, with its path."""
 
     path = forms.CharField(
         label=gettext_lazy("Name"),
@@ -376,7 +383,7 @@ class NewFile(FileText):
 
 
 class NoteLine(forms.Form):
-    """A line for today's note."""
+    """The form to append a line to today's note."""
 
     text = forms.CharField(
         label=gettext_lazy("A line for today's note"),

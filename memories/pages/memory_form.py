@@ -1,4 +1,4 @@
-"""Add or edit a memory, as a page or an htmx dialog, and the forms of the memory pages."""
+"""Views to add or edit a memory, as a page or an htmx dialog, and the forms of the memory pages."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> Me
 
 
 def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Return the changed row to the list; redirect to the page from elsewhere."""
+    """Return the changed row if the edit was made in the list; otherwise redirect to the page."""
     page = reverse("memory_page", args=[memory.public_id])
     if not is_row(request):
         return leave(request, way_back(request, default=page))
@@ -125,7 +125,7 @@ def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_restore_version(request: HttpRequest, memory_id: str, number: int) -> HttpResponse:
-    """Restore an earlier text as a new version."""
+    """Restore the text of an earlier version as a new version."""
     page = reverse("memory_page", args=[memory_id])
     with own_transaction(request):
         memory = selectors.memory_of(person(request), memory_id)
@@ -197,7 +197,7 @@ STATUS_WORDS = (
 
 
 class TagsField(forms.CharField):
-    """Tags, separated by English or Chinese commas."""
+    """A field for tags that are separated by English or Chinese commas."""
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
         text = super().to_python(value) or ""
@@ -214,12 +214,12 @@ class TagsField(forms.CharField):
             raise forms.ValidationError(words, params={"many": MAX_TAGS, "long": MAX_TAG})
 
     def run_validators(self, value: Any) -> None:
-        """Skip CharField's validators, which expect a single text."""
+        """Do nothing: CharField's validators expect a single text."""
 
 
 class RefusableForm(forms.Form):
     def refuse(self, error: ApplicationError) -> None:
-        """Show a service's errors at the fields that they name."""
+        """Add the errors of a service to the form, next to the fields they refer to."""
         named = {name: texts for name, texts in error.fields.items() if name in self.fields}
         for name, texts in named.items():
             self.add_error(name, [gettext(text) for text in texts])
@@ -228,7 +228,7 @@ class RefusableForm(forms.Form):
 
 
 class TellForm(RefusableForm):
-    """A sentence below the portrait that corrects or completes it."""
+    """The form for a sentence that corrects or completes the portrait."""
 
     said = forms.CharField(
         label=gettext_lazy("Something wrong or missing?"),
@@ -239,7 +239,7 @@ class TellForm(RefusableForm):
 
 
 class MemoryForm(RefusableForm):
-    """A memory as edited by its owner."""
+    """The form to edit a memory."""
 
     content = forms.CharField(
         label=gettext_lazy("What should be remembered?"),
@@ -285,12 +285,14 @@ class MemoryForm(RefusableForm):
         return content
 
     def clean_valid_until(self) -> datetime | None:
-        """Return the end of the day in the user's time zone, so that the whole day still counts."""
+        """Return the end of the chosen day in the user's time zone, so that this day is
+        included.
+        """
         day = self.cleaned_data["valid_until"]
         return timezone.make_aware(datetime.combine(day, time.max)) if day else None
 
     def changes(self, memory: Memory) -> dict[str, Any]:
-        """Return the fields that differ from the memory."""
+        """Return the values that differ from those of the memory."""
         before = {
             "content": memory.content,
             "kind": memory.kind,
@@ -301,7 +303,7 @@ class MemoryForm(RefusableForm):
 
 
 class AddForm(MemoryForm):
-    """A new memory. An empty kind is guessed from the text."""
+    """The form to add a memory. If no kind is chosen, it is derived from the text."""
 
     kind = forms.ChoiceField(
         label=gettext_lazy("Kind"),
@@ -311,7 +313,7 @@ class AddForm(MemoryForm):
 
 
 class FilterForm(forms.Form):
-    """The search box and the filters next to it. Invalid values are ignored."""
+    """The form with the search box and the filters. Invalid values are ignored."""
 
     q = forms.CharField(required=False, max_length=400)
     kind = forms.ChoiceField(required=False, choices=[("", ""), *Kind.choices])

@@ -1,7 +1,8 @@
-"""The long-term tab: its list, search and filters, the recycle bin, and refused statements.
+"""The list of long-term memories with search and filters, the recycle bin, and refused secrets.
 
-Counts (the status line, facets) come from a single query of at most a thousand rows. For users with
-more memories, aggregate queries are cached for two minutes, so that their pages are not slower.
+The counts of the page (status line, filter options) are computed from a single query of at most a
+thousand rows. For users with more memories, counts are computed in SQL and cached for two minutes,
+so that their pages aren't slower.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ _FILTERS = ("kind", "project", "tag", "status", "origin", "days", "pinned")
 
 @dataclass(frozen=True)
 class Asked:
-    """The parameters of the URL."""
+    """The parameters in the URL of the list: search, filters, sort order and page."""
 
     values: dict[str, Any]
     after: str
@@ -92,7 +93,7 @@ class Asked:
 
     @property
     def chosen(self) -> int:
-        """Return how many filters are set."""
+        """Return the number of filters that are set."""
         return sum(bool(self.values[name]) for name in _FILTERS)
 
     def address(self, **changes: str) -> str:
@@ -120,8 +121,9 @@ def memory_list(request: HttpRequest) -> HttpResponse:
 
 
 def _part(request: HttpRequest, asked: Asked) -> str:
-    """Return only the results while the user types, or only the next rows while the user
-    scrolls.
+    """Return the part of the template to render.
+
+    It is only the results while the user types, and only the next rows while the user scrolls.
     """
     if target(request) == "found":
         return "#found"
@@ -133,7 +135,7 @@ def _page(
 ) -> tuple[Page, int | None]:
     """Return a page of memories and, for a search, the number of matches.
 
-    While memory is off no recall takes place, so the search only compares characters.
+    While memory is off, nothing may be recalled, so the search only finds the typed characters.
     """
     user = person(request)
     if prepared is not None and own_settings(request).longterm_enabled:
@@ -151,7 +153,7 @@ def _shared(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
 
 
 def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) -> dict[str, Any]:
-    """Return the context around the rows: filters, counts, links to other lists."""
+    """Return the data of everything around the rows: filters, counts, and links to other lists."""
     user, survey = person(request), standing_for(request).survey
     return {
         "choices": choices_of(survey),
@@ -163,7 +165,9 @@ def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) 
 
 
 def _total(asked: Asked, found: int | None, totals: Totals, *, user: User) -> str:
-    """Return the total in words; a search counts only the best matches that it returns."""
+    """Return the number of memories in words. For a search, only the returned matches are
+    counted.
+    """
     if found is not None:
         words = ngettext("%(count)s match, best first", "%(count)s matches, best first", found)
         return words % {"count": found}
@@ -182,11 +186,12 @@ MOST = 100
 def search_page(
     prepared: PreparedQuery, *, user: User, filters: MemoryFilter, after: str = ""
 ) -> tuple[Page, int]:
-    """Return a page of the best matches, best first, and their number, at most `MOST`.
+    """Return a page of the best matches, best first, and the number of matches, at most `MOST`.
 
-    Disabled and archived memories are included, since this is for managing memories. A memory that
-    contains the typed text matches even if the text isn't a whole word yet; the others must reach
-    the relevance floor, so that a search doesn't return all memories. Records no trace.
+    Disabled and archived memories are included, so that the user can manage them. A memory that
+    contains the typed text always matches, even if the text isn't a whole word yet; other memories
+    must reach the relevance floor, so that a search doesn't return all memories. No recall trace is
+    recorded.
     """
     eligible = memories_of(user, replace(filters, query="")).prefetch_related(None)
     candidates = candidate_pool.fill(prepared, shelf_of(eligible), user=user)
@@ -211,7 +216,7 @@ def search_page(
 @require_safe
 @personal_page
 def memory_bin(request: HttpRequest) -> HttpResponse:
-    """List deleted memories by their erase date, earliest first."""
+    """List the memories in the recycle bin by the date of their erasure, earliest first."""
     with own_transaction(request):
         binned = selectors.memories_of(person(request), MemoryFilter(status=BIN))
         rows, cursor = page_by(
@@ -229,7 +234,7 @@ def memory_bin(request: HttpRequest) -> HttpResponse:
 @require_safe
 @personal_page
 def memory_refusals(request: HttpRequest) -> HttpResponse:
-    """List the sensitive statements that were refused: category and date, never the text."""
+    """List the secrets that were refused: category and date, never the text."""
     with own_transaction(request):
         refusals = selectors.refusals_of(person(request))
         refusals = refusals.select_related("turn__conversation", "turn__user_message")
@@ -247,7 +252,7 @@ def _next(page: str, cursor: str) -> str:
 
 
 def _bin_part(request: HttpRequest) -> str:
-    """Return only the next rows when the page is scrolled."""
+    """Return the part of the template to render: only the next rows while the user scrolls."""
     return "#rows" if _after(request) and is_htmx(request) else ""
 
 
@@ -377,7 +382,9 @@ class Choice:
 
 
 def choices_of(survey: Survey) -> dict[str, Sequence[Choice]]:
-    """Return only options that match some memory, each with its count."""
+    """Return the options of each filter: only those that match some memory, with the number of
+    memories.
+    """
     return {
         "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in survey.kinds],
         "project": [Choice(one.value, one.name or one.value, one.count) for one in survey.projects],
@@ -392,7 +399,7 @@ def choices_of(survey: Survey) -> dict[str, Sequence[Choice]]:
 
 
 def bulk_actions() -> list[tuple[str, str, str]]:
-    """Return the actions for selected memories, with icon and label."""
+    """Return the actions for selected memories: name, icon and label."""
     return [
         ("disable", "disable", _("Disable")),
         ("enable", "enable", _("Enable")),
@@ -414,7 +421,9 @@ class Standing:
 
 
 def standing_for(request: HttpRequest) -> Standing:
-    """Return the signed-in user's status, read once per request for both header and page."""
+    """Return the user's status line. It is computed once per request and used by header and
+    page.
+    """
     standing: Standing | None = getattr(request, "memory_standing", None)
     if standing is None:
         user = cast(User, request.user)

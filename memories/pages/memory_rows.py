@@ -1,4 +1,4 @@
-"""Memories as rows of a list: pages by cursor, and each row with its source and actions.
+"""Show memories as rows of a list, in pages with a cursor, each row with its source and actions.
 
 The cost of a page doesn't grow with the number of memories.
 """
@@ -45,7 +45,7 @@ SORTS = {
 
 @dataclass(frozen=True)
 class Listed:
-    """A listed memory with its newest source. `why` explains a search hit."""
+    """A memory with its newest source. `why` tells why a search found it."""
 
     memory: Memory
     source: Source | None
@@ -54,7 +54,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Page:
-    """A page. `cursor` leads to the next page and is "" at the end."""
+    """A page of a list. `cursor` is passed to get the next page; it is "" on the last page."""
 
     rows: Sequence[Listed]
     cursor: str = ""
@@ -62,7 +62,10 @@ class Page:
 
 @dataclass(frozen=True)
 class _Place:
-    """The end of a page: in the pinned part of the list or below it."""
+    """The position after which the next page begins.
+
+    `pinned` is True if it is among the pinned memories, which come first.
+    """
 
     key: Any
     pk: int
@@ -72,7 +75,7 @@ class _Place:
 def page_of(
     user: User, filters: MemoryFilter, *, sort: str = DEFAULT_SORT, after: str = ""
 ) -> Page:
-    """Return the next `SIZE` memories after a cursor; an invalid cursor starts over."""
+    """Return the `SIZE` memories that follow the cursor; without a valid cursor, the first ones."""
     column, descending = SORTS.get(sort, SORTS[DEFAULT_SORT])
     place = _decode(after, column)
     places: list[_Place] = []
@@ -89,9 +92,9 @@ def page_of(
 def _unpinned(
     user: User, filters: MemoryFilter, column: str, *, descending: bool, place: _Place | None
 ) -> list[_Place]:
-    """Return the next places below the pinned part.
+    """Return the positions of the next memories that aren't pinned.
 
-    Uses one query per status: then the index returns each in order, without sorting.
+    One query is made per status: then the index returns its rows in order, without sorting.
     """
     places: list[_Place] = []
     for status in [filters.status] if filters.status else IN_USE:
@@ -127,7 +130,7 @@ def page_by(
 
 
 def listed(user: User, pks: Sequence[int]) -> list[Listed]:
-    """Return these memories in this order, using two queries."""
+    """Return these memories in this order, with their newest sources. Makes two queries."""
     rows = Memory.visible.filter(user=user).select_related("project").in_bulk(list(pks))
     sources = {one.memory_id: one for one in _newest_sources(user, pks)}
     return [Listed(rows[pk], sources.get(pk)) for pk in pks if pk in rows]
@@ -143,12 +146,15 @@ def _newest_sources(user: User, pks: Sequence[int]) -> QuerySet[Source]:
 
 
 def count_of(user: User, filters: MemoryFilter, *, most: int) -> int:
-    """Return the number of memories, counted up to one above `most`."""
+    """Return the number of memories. Counting stops at `most` + 1."""
     return memories_of(user, filters).prefetch_related(None).order_by()[: most + 1].count()
 
 
 def _after_place(place: _Place, column: str, *, descending: bool) -> Q:
-    """Return a filter for rows after this place. Its first condition lets the index start there."""
+    """Return a filter for the rows after this position.
+
+    Its first condition is redundant, but lets the database start at that position in the index.
+    """
     near, far = ("lte", "lt") if descending else ("gte", "gt")
     return Q(**{f"{column}__{near}": place.key}) & (
         Q(**{f"{column}__{far}": place.key}) | Q(**{column: place.key, f"pk__{far}": place.pk})
@@ -195,7 +201,7 @@ class Row:
 
     @property
     def is_changed(self) -> bool:
-        """Return True if the shown date is the date of a change on a later day."""
+        """Return True if the shown date is that of a change on a later day than the creation."""
         return localdate(self.at) > localdate(self.memory.created_at)
 
     @property
@@ -204,7 +210,7 @@ class Row:
 
 
 def rows_of(page: Sequence[Listed], *, back: str) -> list[Row]:
-    """Return the rows. `back` is their page, to which their forms return."""
+    """Return the memories as rows. `back` is the URL to which the forms in the rows return."""
     sort = parse_qs(urlsplit(back).query).get("sort", [""])[-1]
     column = "created_at" if sort in ("new", "old") else "updated_at"
     return [
@@ -226,18 +232,22 @@ def is_row(request: HttpRequest) -> bool:
 
 
 def row_again(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Return the current row with a message, or a placeholder if the memory left the list."""
+    """Return the row as it is now, with the messages; a placeholder if it no longer belongs to the
+    list.
+    """
     return rows_again(request, [memory.public_id], oob=False)
 
 
 def is_in_place(request: HttpRequest) -> bool:
-    """Return True if htmx will replace rows wherever they are, and add the messages."""
+    """Return True if htmx will replace several rows in place, and add the messages."""
     return target(request) == "toasts"
 
 
 def rows_again(request: HttpRequest, ids: Sequence[str], *, oob: bool = True) -> HttpResponse:
-    """Return the rows in their present state. A row that left the list keeps its place for an
-    undo.
+    """Return the rows as they are now, with the messages.
+
+    A row that no longer belongs to the list becomes a placeholder, so that an undo can show it
+    again.
     """
     memories = Memory.visible.filter(user=person(request), public_id__in=list(ids))
     present = memories.filter(deleted_at=None).order_by("pk").values_list("pk", flat=True)
@@ -264,7 +274,7 @@ def menu_of(memory: Memory, *, back: str) -> list[dict[str, Any]]:
 
 
 def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
-    """Return the menu items of a memory's page; its main action has its own button."""
+    """Return the items of the menu on a memory's page."""
     page = reverse("memory_page", args=[memory.public_id])
     forget = _forget(memory, back=page) | {"help": _("erased with everything derived from it")}
     if memory.deleted_at is not None:
@@ -281,7 +291,9 @@ def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
 
 
 def _uses(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
-    """Return the actions that decide whether and how answers use the memory."""
+    """Return the menu items that decide whether and how the memory is used: pin, disable,
+    enable.
+    """
     if memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         return [_pin(memory, back=back), _switch(memory, back=back)]
     if memory.archived_at is not None:

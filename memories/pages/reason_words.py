@@ -1,4 +1,4 @@
-"""Translate the codes of extraction and arbitration into sentences.
+"""Translate the reason codes of extraction and arbitration into sentences.
 
 Memories store codes (`Version.reason`, `Arbitration.reasons`) because codes mean the same in every
 language and to every client; only pages translate them.
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from memcenter.lib.text import segment
 
-# Codes of decisions on a new statement compared with known ones.
+# Codes that tell what was decided about a new statement, compared with known ones.
 _DECIDED = {
     "nothing_like_it": gettext_lazy("I didn’t know anything like it."),
     "same_text": gettext_lazy("It says exactly what I already knew."),
@@ -53,7 +53,7 @@ _DECIDED = {
     "joined": gettext_lazy("The two texts were joined unchanged."),
     "revised": gettext_lazy("A language model checked it again afterwards."),
 }
-# Codes of how a statement was understood.
+# Codes that tell how a statement was understood.
 _HEARD = {
     "explicit": gettext_lazy("You asked me to remember it."),
     "hedged": gettext_lazy("You weren’t sure when you said it."),
@@ -69,7 +69,7 @@ _HEARD = {
     "ends": gettext_lazy("You said that something has ended."),
     "owner_unsure": gettext_lazy("I can't tell whether this is about you or about somebody else."),
 }
-# Codes of the reader: whose statement it is and for how long it is true.
+# Codes of the reader model: whom a statement is about, and for how long it is true.
 _SEEN = {
     "self.lasting": gettext_lazy("You said this about yourself, as something lasting."),
     "self.habit": gettext_lazy(
@@ -99,13 +99,13 @@ _BY_RULE = gettext_lazy("An earlier version of Memory Center recognised it.")
 
 
 def in_words(codes: Iterable[str]) -> list[str]:
-    """Return the sentences of known codes, in the given order and without repetition."""
+    """Return the sentences for the known codes, in the given order and without repetition."""
     found = (sentence_for(code) for code in codes)
     return list(dict.fromkeys(sentence for sentence in found if sentence))
 
 
 def sentence_for(code: str) -> str:
-    """Return the sentence; "" for a code that is no longer known."""
+    """Return the sentence for a code; "" if the code is no longer known."""
     if code in _DECIDED or code in _HEARD or code in _SEEN:
         return str(_DECIDED.get(code) or _HEARD.get(code) or _SEEN[code])
     source, dot, _what = code.partition(".")
@@ -117,17 +117,17 @@ def sentence_for(code: str) -> str:
 
 
 _MOST = 3  # words shown
-# The dense part must exceed this share of the bias to count as close in meaning.
+# The vector part of the score must exceed this share of the bias to count as close in meaning.
 _CLOSE = 0.6
 
 
 def why(
     components: Mapping[str, float], *, asked: str = "", text: str = "", always: bool = False
 ) -> str:
-    """Explain a recall by its components. `asked` is "" if the question was forgotten.
+    """Return words that explain why a memory was recalled, based on the components of its score.
 
-    `always` states that the memory is in every prompt, so it may be included without being
-    relevant.
+    `asked` is the question, or "" if it was forgotten. `always` is True if the memory is in every
+    prompt, so that it may be included without being relevant.
     """
     if always and not is_relevant(components):
         return _("always included")
@@ -148,7 +148,7 @@ def is_relevant(components: Mapping[str, float]) -> bool:
 
 
 def why_alike(similarity: float, *, asked: str, text: str) -> str:
-    """Explain an earlier turn, for which only the similarity is known."""
+    """Return words that explain why an earlier turn was recalled; only its similarity is known."""
     words = shared_words(asked, text)
     return _same(words) if words else _fallback(similarity)
 
@@ -161,7 +161,7 @@ def strength(share: float) -> str:
 
 
 def shared_words(asked: str, text: str) -> list[str]:
-    """Return the words of the question that the text also has, in their typed form."""
+    """Return the words of the question that also occur in the text, as they were typed."""
     said = set(segment.terms(text))
     found: dict[str, str] = {}
     for word in segment.words(asked):

@@ -1,4 +1,4 @@
-"""The review inbox, which asks for one decision at a time."""
+"""The page of the review inbox, which asks the user to decide on one memory at a time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ALSO_WAITING = 20
 @require_safe
 @personal_page
 def memory_review(request: HttpRequest) -> HttpResponse:
-    """Show the requested candidate, or the one that has waited longest."""
+    """Show the requested memory, or else the one that has been waiting longest."""
     with own_transaction(request):
         user = person(request)
         waiting = selectors.memories_of(user, MemoryFilter(status=MemoryStatus.CANDIDATE))
@@ -97,7 +97,9 @@ def _first_reason(memory: Memory) -> explanation.Reason | None:
 
 
 def _next_after(shown: list[Memory], current: Memory) -> str:
-    """Return the URL of the candidate for "later": the next one, and after the last the first."""
+    """Return the URL for "later": the next memory in the inbox, and after the last one the
+    first.
+    """
     if len(shown) < 2:
         return ""
     place = (shown.index(current) + 1) % len(shown)

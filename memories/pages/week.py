@@ -1,4 +1,4 @@
-"""The page of the week: seven days, and the weeks before."""
+"""The page that shows what was learned, changed and forgotten in seven days."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from ops.pages.base import own_settings, own_transaction, person, personal_page
 @require_safe
 @personal_page
 def memory_week(request: HttpRequest) -> HttpResponse:
-    """Show the seven days that end with `last`; for an invalid date, the seven days that end
-    today.
-    """
+    """Show the seven days that end with the day `last`; by default, those that end today."""
     try:
         last = date.fromisoformat(request.GET.get("last", ""))
     except ValueError:

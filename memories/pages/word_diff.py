@@ -1,4 +1,4 @@
-"""Compare two texts by words. Chinese is segmented into words; spaces are kept."""
+"""Compare two texts word by word. Chinese text is divided into words; spaces are kept."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class Part:
 
 
 def diff_words(old: str, new: str) -> list[Part]:
-    """Return the parts of both texts in order. The same and the added parts make up `new`."""
+    """Return the parts of both texts in order, each marked as same, removed or added.
+
+    The same and the added parts together make up `new`.
+    """
     before, after = _split(old, new)
     parts: list[Part] = []
     for tag, start, end, start_new, end_new in _steps(before, after):
@@ -42,7 +45,9 @@ def diff_words(old: str, new: str) -> list[Part]:
 
 
 def _split(old: str, new: str) -> tuple[list[str], list[str]]:
-    """Split both texts into words, or into sentences or not at all if words would take too long."""
+    """Split both texts into words; if comparing would take too long, into sentences or not at
+    all.
+    """
     for pieces in (_words, _sentences):
         before, after = list(pieces(old)), list(pieces(new))
         if _comparisons(before, after) <= _MAX_COMPARISONS:
@@ -51,7 +56,10 @@ def _split(old: str, new: str) -> tuple[list[str], list[str]]:
 
 
 def _comparisons(before: list[str], after: list[str]) -> int:
-    """Return an upper bound of difflib's comparisons of equal pieces: each pair once per match."""
+    """Return an upper bound for the number of comparisons that difflib makes.
+
+    It may compare each pair of equal pieces once per match.
+    """
     of_after = Counter(after)
     pairs = sum(count * of_after[piece] for piece, count in Counter(before).items())
     return pairs * min(len(before), len(after))
@@ -61,7 +69,10 @@ Step = tuple[str, int, int, int, int]
 
 
 def _steps(before: list[str], after: list[str]) -> list[Step]:
-    """Return difflib's steps; spaces and marks between two changes are merged into one change."""
+    """Return difflib's opcodes, with neighbouring changes merged into one.
+
+    Changes count as neighbouring if only spaces and punctuation separate them.
+    """
     steps: list[Step] = []
     opcodes = SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes()
     for number, step in enumerate(opcodes):

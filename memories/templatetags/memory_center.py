@@ -23,9 +23,9 @@ _MARK = re.compile(r" ?<!-- mem_\w+ -->")
 
 @register.simple_tag(takes_context=True)
 def memory_standing(context: Context) -> Standing:
-    """Return the state of memory (on or off) and its totals.
+    """Return the status line of the Memory Center: whether memory is on, and the totals.
 
-    It reads rows, so render it inside `as_user`.
+    It reads rows, so use it inside `as_user`.
     """
     return standing_for(context["request"])
 
@@ -35,7 +35,7 @@ register.filter("inner", richtext.inner)
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """Return "5 minutes ago" in one unit, or "just now" within the last minute."""
+    """Return the age in one unit, such as "5 minutes ago"; "just now" within the last minute."""
     if timezone.now() - moment < timedelta(minutes=1):
         return _("just now")
     return _("%(time)s ago") % {"time": timesince(moment, depth=1)}
@@ -43,7 +43,9 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def day(moment: datetime | date) -> str:
-    """Return "3 Nov", with the year if it isn't the present year, in the user's time zone."""
+    """Return the day in the user's time zone, such as "3 Nov"; with the year if it isn't this
+    year.
+    """
     local = timezone.localtime(moment) if isinstance(moment, datetime) else moment
     this_year = local.year == timezone.localtime().year
     near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
@@ -58,7 +60,7 @@ def day_and_time(moment: datetime) -> str:
 
 @register.filter
 def days_left(moment: datetime) -> str:
-    """Return the number of days until then, in words."""
+    """Return in words how many days are left until this moment."""
     left = moment - timezone.now()
     if left < timedelta(days=1):
         return _("less than a day left")
@@ -83,7 +85,7 @@ def how_much(part: float) -> str:
 
 @register.filter
 def receipt_moment(moment: datetime) -> str:
-    """Return "3 November 2025, 14:02 (UTC+8)" in the user's time zone."""
+    """Return the moment in the user's time zone, such as "3 November 2025, 14:02 (UTC+8)"."""
     local = timezone.localtime(moment)
     hours, minutes = divmod(int((local.utcoffset() or timedelta()).total_seconds()) // 60, 60)
     zone = f"UTC{hours:+d}" + (f":{minutes:02d}" if minutes else "") if hours or minutes else "UTC"
@@ -104,19 +106,22 @@ def surely(confidence: float) -> str:
 
 @register.filter
 def prose(text: str) -> SafeString:
-    """Render Markdown as safe HTML below a page's title, without the marks of memories."""
+    """Render Markdown as safe HTML, for display below a page's title.
+
+    The comments that link lines to memories are removed.
+    """
     return as_html(unmarked(text), under=1)
 
 
 @register.filter
 def unmarked(text: str) -> str:
-    """Remove the marks that link lines of a file to memories."""
+    """Remove the comments that link lines of a memory file to memories."""
     return _MARK.sub("", text)
 
 
 @register.simple_tag
 def gap() -> str:
-    """Return the space between two sentences; Chinese has none."""
+    """Return the space to put between two sentences; Chinese has none."""
     return "" if (get_language() or "").startswith("zh") else " "
 
 
@@ -137,9 +142,9 @@ class KindCount:
 
 @register.simple_tag(takes_context=True)
 def memory_states(context: Context, largest: float) -> list[tuple[str, int, float]]:
-    """Return label, number and share of `largest` for each state of memories.
+    """Return label, number and share of `largest` for each state that memories can have.
 
-    The numbers match the status line and the lists. Render it inside `as_user`.
+    The numbers match the status line and the lists. Use it inside `as_user`.
     """
     request = context["request"]
     totals = standing_for(request).totals
@@ -157,7 +162,7 @@ def memory_states(context: Context, largest: float) -> list[tuple[str, int, floa
 
 @register.simple_tag(takes_context=True)
 def memory_kinds(context: Context) -> list[KindCount]:
-    """Return the number of memories of each kind, largest first. Render it inside `as_user`."""
+    """Return the number of memories of each kind, largest first. Use it inside `as_user`."""
     kinds = standing_for(context["request"]).survey.kinds
     return [
         KindCount(one.value, str(Kind(one.value).label), one.count, one.count / kinds[0].count)

@@ -1,4 +1,7 @@
-"""Import memories with their versions and sources, if long-term memory is on, and index them."""
+"""Import memories with their versions and sources from an export file.
+
+While long-term memory is off, none are imported. The search index is built afterwards.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,9 @@ STAYS_FORGOTTEN = gettext_noop("forgotten content leaves nothing behind that cou
 
 @dataclass(frozen=True)
 class OfMemory(RowsUnder):
-    """Rows of long-term memory. None are imported while long-term memory is off."""
+    """Exports and imports rows of long-term memory. While long-term memory is off, none are
+    imported.
+    """
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         if not loading.takes_memories:
@@ -47,8 +52,9 @@ class OfMemory(RowsUnder):
 
 @dataclass(frozen=True)
 class MemoryRows(OfMemory):
-    """Memories. They are screened; without one of our ids, a text that exists isn't imported
-    again.
+    """Exports and imports memories. Secrets are masked or refused on import.
+
+    A memory without one of our ids isn't imported again if a memory with the same text exists.
     """
 
     def prepare(self, loading: Loading, row: Memory, given: Mapping[str, Any]) -> None:
@@ -89,7 +95,9 @@ class SourceRows(OfMemory):
 
 @dataclass(frozen=True)
 class PhraseRows(RowsUnder):
-    """Phrases of the portrait. None are imported, since a model writes them again."""
+    """Exports the phrases of the portrait. They aren't imported, since a chat model writes them
+    again.
+    """
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         """Do nothing."""
@@ -103,9 +111,10 @@ class HitRows(RowsUnder):
 
 @dataclass(frozen=True)
 class NoteRows(OfMemory):
-    """Notes. A line whose number is taken is appended to its day.
+    """Exports and imports daily notes. An imported line whose number is taken is appended to its
+    day.
 
-    Lines of memory files are skipped, since they are indexed again from the files.
+    Indexed lines of memory files are skipped, since they are created again from the files.
     """
 
     def _visible(self, user: User) -> QuerySet[Any]:
@@ -124,7 +133,7 @@ class NoteRows(OfMemory):
 
 @dataclass(frozen=True)
 class FileRows(OfMemory):
-    """Files. An existing file of the same name is kept unchanged."""
+    """Exports and imports memory files. An existing file with the same name is kept unchanged."""
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         found = super().known(loading, rows)
@@ -150,8 +159,9 @@ def mask_words(row: Any) -> None:
 
 
 def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool:
-    """Return True if the memory was forgotten here after it was made; without a date it counts as
-    older.
+    """Return True if the memory was forgotten here after it was made.
+
+    A memory without a date counts as older than any request to forget.
     """
     at = row.created_at if given.get("created_at") else None
     telling = learnability.telling_of_text("", at=at)
@@ -166,7 +176,9 @@ def _screened(text: str) -> str:
 
 
 def _update_ids(loading: Loading, model: Any) -> None:
-    """Update the memory ids in a file's lines; index its free text like notes."""
+    """Replace the memory ids in the lines of imported files with the new ids, and index the
+    files.
+    """
     for row in model._base_manager.filter(pk__in=loading.added[model]).iterator(chunk_size=50):
         text = loading.text_in(row.content)
         if text != row.content:
@@ -177,7 +189,7 @@ def _update_ids(loading: Loading, model: Any) -> None:
 
 
 def _complete(loading: Loading) -> None:
-    """Add the missing current versions and sources of imported memories."""
+    """Add a version and a source to imported memories that have none."""
     ours = Memory.everything.filter(pk__in=loading.added[Memory])
     record_return(ours)
     portrait_phrases.request(user=loading.user)
@@ -228,7 +240,10 @@ def _source(version: MemoryVersion, loading: Loading) -> Source:
 
 @applies_decision("memory")
 def _memory(decision: Decision) -> bool:
-    """Move a memory deleted since the backup back to the bin, with its remaining days."""
+    """Move a memory back to the recycle bin if it was deleted after the restored backup was made.
+
+    It keeps its remaining days. Return True if a memory was moved.
+    """
     if not decision.state["recycled"]:
         return False
     purge_at = decision.at + timedelta(days=settings.RECYCLE_DAYS)
@@ -237,7 +252,7 @@ def _memory(decision: Decision) -> bool:
 
 
 def record_return(rows: QuerySet[Memory]) -> None:
-    """Record imported memories as restored if their ids were once in the recycle bin."""
+    """Record in the ledger that imported memories which were once deleted are no longer deleted."""
     binned = {one.target for one in ledger.latest_decisions() if one.kind == "memory"}
     for public_id in rows.filter(public_id__in=binned, deleted_at=None).values_list(
         "public_id", flat=True
@@ -247,7 +262,10 @@ def record_return(rows: QuerySet[Memory]) -> None:
 
 @applies_decision("file")
 def _file(decision: Decision) -> bool:
-    """Recycle a file again. Keys are reused after a restore, so a later file is a different one."""
+    """Move a file back to the recycle bin if it was deleted after the restored backup was made.
+
+    Primary keys are reused after a restore, so a file that was created later is a different one.
+    """
     user = User.objects.filter(subject=UUID(decision.state["subject"])).first()
     if user is None or not decision.state["recycled"]:
         return False

@@ -1,4 +1,4 @@
-"""Register this app's personal data for export, import and erase, and render export pages."""
+"""Register this app's personal data for export, import and erasure; render pages for the export."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from ops.transfer.portable_rows import objects_out
 
 
 class SurveyCache(Derived):
-    """The cached counts of the list's facets."""
+    """The cached counts of the memory list's filters."""
 
     name = "cache"
     order = 2
@@ -65,7 +65,9 @@ class SurveyCache(Derived):
 
 
 class FileCopies(Derived):
-    """The copies of memory files in their folder; the next sync writes them again."""
+    """The copies of memory files in a folder. They aren't exported; the next sync writes them
+    again.
+    """
 
     name = "file_copies"
     order = 27
@@ -76,7 +78,7 @@ class FileCopies(Derived):
 
 
 class VectorRows(DerivedRows):
-    """The vectors. After their erase, the user's own index is dropped too."""
+    """The vectors. When they are erased, the user's own vector index is dropped too."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         counts = super().erase(user_id)
@@ -124,7 +126,7 @@ register(
 
 @reads_well
 def memory_pages(user: User, conversation: int | None) -> Iterator[Page]:
-    """Yield a page about the user, a page of memories, then the files and notes."""
+    """Yield the pages of an export: about the user, the memories, then files and notes."""
     if conversation is not None:
         return
     zone = ZoneInfo(users.settings_of(user).timezone)
@@ -158,7 +160,7 @@ def _memories(user: User, zone: ZoneInfo) -> Iterator[str]:
 
 
 def _sections(user: User) -> list[tuple[str, QuerySet[Memory]]]:
-    """Return the active memories, those of each other status, and those in the recycle bin."""
+    """Return a title and the memories for each section: active, other statuses, and recycle bin."""
     rows = Memory.objects.filter(user=user)
     shelves = [("", rows.filter(status=MemoryStatus.ACTIVE))]
     shelves += [

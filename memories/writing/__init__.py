@@ -1,1 +1,1 @@
-"""Write memories: compare with known ones, decide, store versions, review, consolidate."""
+"""Write memories: compare statements with known memories, store versions, review, consolidate."""

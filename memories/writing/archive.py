@@ -1,8 +1,8 @@
-"""The archive: isolated memories that were long unused leave the prompts, but can be restored.
+"""Archive memories that resemble no other memory and were not used for `ARCHIVE_DAYS`.
 
-Consolidation joins similar old memories; this module handles memories that resemble no other. They
-are archived after `ARCHIVE_DAYS` without use. They keep their text, versions and sources, and
-search still finds them. A user, a program or a repeated statement restores them.
+Archived memories are in no prompt, but keep their text, versions and sources, and search still
+finds them. They become active again if a user or a program restores them, or if the statement is
+repeated. (Old memories that resemble each other are joined by `consolidation`.)
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from ops.accounts import users
 from ops.models import User
 from ops.webhook_events import Event
 
-_MAX_TEXTS = 500  # texts that the learned reader reads per night; the next night continues
+# Maximum of texts that the reader model checks per night; the next night continues.
+_MAX_TEXTS = 500
 _OF_PEOPLE = [name for topic in ("family", "people") for name in (topic, TOPICS[topic])]
 _DATED = ["date", "since", "until"]
 _PROTECTED = (Kind.CONSTRAINT, Kind.SKILL, Kind.EVENT)
 
 
 def unused(now: datetime) -> QuerySet[Memory]:
-    """Return all users' memories that were not used, changed or repeated for `ARCHIVE_DAYS`.
+    """Return the memories of all users that were not used, changed or repeated for `ARCHIVE_DAYS`.
 
-    Excluded are constraints, events, pinned or standing memories, memories that are often used,
-    rated good, disputed or valid for a limited time, and memories whose tags or data mark them as
-    about people or dates. Skills are archived by their confidence, and project pages stay with
-    their project.
+    Some are never returned: constraints, events, pinned or standing memories, memories that are
+    often used, rated good, disputed or valid for a limited time, and memories whose tags or data
+    mark them as about people or dates. Skills are archived according to their confidence instead,
+    and pages of projects are kept with their project.
     """
     since = now - timedelta(days=settings.ARCHIVE_DAYS)
     changed = MemoryVersion.objects.filter(
@@ -72,7 +73,7 @@ def unused(now: datetime) -> QuerySet[Memory]:
 def find_isolated(user: User, *, now: datetime) -> list[Memory]:
     """Return a user's memories to archive, without those whose text is about people or dates.
 
-    The learned reader reads the texts that rules alone don't decide. Return an empty list while
+    The reader model checks the texts on which rules alone can't decide. The list is empty while
     long-term memory is off.
     """
     if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
@@ -100,7 +101,7 @@ def _names_people_or_dates(memory: Memory) -> bool:
 def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
     """Archive the memories in the caller's transaction; return their public ids.
 
-    Memories used or changed since they were read stay active. Safe to repeat.
+    Memories that were used or changed in the meantime remain active. Safe to repeat.
     """
     if not memories or not users.settings_held(user).longterm_enabled:
         return []
@@ -122,13 +123,16 @@ def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
 
 
 def bring_back(memory: Memory) -> None:
-    """Make a locked, archived memory active and count it as used now; the caller saves it."""
+    """Make an archived memory active again and count that as a use.
+
+    The memory must be locked; the caller saves it.
+    """
     memory.status, memory.archived_at = MemoryStatus.ACTIVE, None
     memory.last_accessed_at = timezone.now()
 
 
 def people_with_some(now: datetime) -> Iterator[User]:
-    """Yield the users with memories that were long unused. Must run as the system."""
+    """Yield the users that have memories to archive. Must run without a user."""
     owners = unused(now).order_by().values("user").distinct()
     on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
     yield from on.exclude(settings__longterm_enabled=False).order_by("pk")

@@ -1,6 +1,6 @@
-"""Keep the number of memories small: join similar, old, rarely used memories of the same kind.
+"""Join similar, old, rarely used memories of the same kind, so that a user has fewer memories.
 
-The originals are archived and stay traceable: their versions are inputs of the new memory's
+The originals are archived and remain traceable: their versions are inputs of the new memory's
 version, which has copies of their sources. If an original is forgotten, the new memory is derived
 again from the others.
 """
@@ -52,7 +52,7 @@ Group = Sequence[Memory]
 
 @dataclass(frozen=True)
 class Proposal:
-    """A statement that would replace several memories. `vectors` and `pieces` are its index."""
+    """A statement that would replace several memories, with its vectors and search fragments."""
 
     content: str
     memories: Group
@@ -62,17 +62,18 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Made:
-    """A consolidated memory and the archived originals, by public id."""
+    """A joined memory and its archived originals, as public ids."""
 
     memory: str
     originals: tuple[str, ...]
 
 
 def eligible(now: datetime) -> QuerySet[Memory]:
-    """Return all users' memories that may be joined: old, rarely used, neither pinned nor disputed.
+    """Return the memories of all users that may be joined: old, rarely used, not pinned, not
+    disputed.
 
-    Constraints, skills and agents' pages are never joined: a page is rewritten as a whole, and the
-    rewrite finds it by its subject. A consolidated memory can be joined again after
+    Constraints, skills and agents' pages are never joined: an agent rewrites a page as a whole, and
+    the new text must find the old page. A joined memory can be joined again after
     `CONSOLIDATE_AGAIN_DAYS`.
     """
     old = now - timedelta(days=settings.CONSOLIDATE_DAYS)
@@ -99,8 +100,7 @@ def eligible(now: datetime) -> QuerySet[Memory]:
 def groups_of(user: User, *, now: datetime) -> list[Group]:
     """Return groups of at least `FEWEST` similar memories of the same kind, project and language.
 
-    At most `GROUPS` groups are returned. Memories are read by kind and project. Return an empty
-    list while long-term memory is off.
+    At most `GROUPS` groups are returned. The list is empty while long-term memory is off.
     """
     if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
         return []
@@ -115,10 +115,10 @@ def groups_of(user: User, *, now: datetime) -> list[Group]:
 
 
 def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Proposal]:
-    """Compute the joined text of each group. Call it outside any transaction. Raise
-    `ProviderError`.
+    """Return proposals that join the memories of each group. Call it outside a transaction.
 
-    An unusable answer fails the whole call, before any change.
+    Raise `ProviderError` if a model call fails or an answer is unusable; nothing has been changed
+    then.
     """
     return [
         Proposal(joined.content, [group[place] for place in joined.inputs], vectors, pieces)
@@ -129,9 +129,9 @@ def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Prop
 
 
 def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
-    """Write the new memories and archive their originals, in the caller's transaction.
+    """Store the joined memories and archive their originals, in the caller's transaction.
 
-    Memories whose text, pin, use or status changed since they were read are left unchanged. A
+    A proposal is skipped if the text, pin, use or status of one of its memories has changed. A
     repeated run finds the originals archived and does nothing.
     """
     current = User.objects.get(pk=user.pk)
@@ -157,7 +157,9 @@ def request(*, user: User, dry_run: bool = False) -> Operation:
 
 
 def people_to_ask_for(now: datetime) -> list[User]:
-    """Return users with old notes, enough old memories or unused ones. Must run as the system."""
+    """Return the users with old notes, enough old memories, or unused memories. Must run without a
+    user.
+    """
     asked = (
         single_texts.people_with_unread_notes(now),
         people_with_enough(now),
@@ -167,7 +169,7 @@ def people_to_ask_for(now: datetime) -> list[User]:
 
 
 def people_with_enough(now: datetime) -> Iterator[User]:
-    """Yield the users with memories that may be joined. Must run as the system."""
+    """Yield the users that have enough memories to join. Must run without a user."""
     pools = eligible(now).order_by().values("user", "kind", "project")
     enough = pools.annotate(count=Count("pk")).filter(count__gte=FEWEST)
     owners = {row["user"] for row in enough}
@@ -175,7 +177,7 @@ def people_with_enough(now: datetime) -> Iterator[User]:
 
 
 def _pools(memories: QuerySet[Memory]) -> Iterator[QuerySet[Memory]]:
-    """Yield the oldest memories of each kind and project that has enough of them."""
+    """Yield the oldest memories for each kind and project with at least `FEWEST` of them."""
     named = memories.order_by("kind", "project_id").values("kind", "project_id")
     for one in named.annotate(count=Count("pk")).filter(count__gte=FEWEST):
         pool = memories.filter(kind=one["kind"], project=one["project_id"])
@@ -190,9 +192,10 @@ def _by_language(rows: QuerySet[Memory]) -> Iterable[list[Memory]]:
 
 
 def _similar_groups(pool: Sequence[Memory], *, user: User) -> list[Group]:
-    """Return groups with an average mutual similarity of at least `CONSOLIDATE_LIKENESS`.
+    """Return groups of memories whose average similarity to each other reaches
+    `CONSOLIDATE_LIKENESS`.
 
-    The oldest remaining memory starts each group. Memories without a vector are skipped.
+    Each group starts with the oldest remaining memory. Memories without a vector are skipped.
     """
     vectors = _vectors_of(pool, user=user)
     indexed = [memory for memory in pool if memory.pk in vectors]
@@ -263,7 +266,10 @@ def _draft(proposal: Proposal, found: Group) -> Draft:
 
 
 def _joined_data(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Join lists; keep another value only if all memories that have the name agree."""
+    """Return the combined `data` of the memories.
+
+    Lists are joined; any other value is kept only if all memories that have it agree.
+    """
     joined: dict[str, Any] = {}
     for name in dict.fromkeys(name for one in found for name in one):
         values = [one[name] for one in found if name in one]

@@ -1,4 +1,4 @@
-"""User actions on their own memories: edit, pin, disable, tag, rate, recycle, restore."""
+"""What users do with their own memories: edit, pin, disable, tag, rate, delete, restore."""
 
 from __future__ import annotations
 
@@ -41,14 +41,17 @@ BULK_LIMIT = 1000
 
 @dataclass(frozen=True)
 class Edit:
-    """A checked change. `text` is set if the text changes."""
+    """A checked change of a memory. `text` is set only if the text changes."""
 
     changes: Mapping[str, Any]
     text: Prepared | None
 
 
 def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -> Edit:
-    """Check the changes and embed a new text. Call it outside any transaction. Raise `Invalid`."""
+    """Check the changes and embed the text if it is new. Call it outside a transaction.
+
+    Raise `Invalid` if a value is invalid.
+    """
     values = {
         name: changes[name] for name in (*_PLAIN, "kind") if name in changes and name != "summary"
     }
@@ -72,10 +75,10 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
 
 
 def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
-    """Apply a checked change; a new text becomes a version whose only source is the editor.
+    """Apply a checked change. A new text becomes a new version whose only source is the editor.
 
-    A new text that conflicts with another memory waits in the review inbox. Raise `NotFound` if the
-    memory is gone.
+    If the new text conflicts with another memory, the memory awaits the user's review. Raise
+    `NotFound` if the memory no longer exists.
     """
     memory = _lock(user, memory)
     changes = dict(edit.changes)
@@ -111,7 +114,7 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
 
 
 def _follow_tags(memory: Memory, tags: Iterable[str]) -> None:
-    """Set or clear `standing` if the edit adds or removes the tag for answer style."""
+    """Set or clear `standing` if the edit adds or removes the tag for wishes on how to answer."""
     before, now = (not ANSWERS.isdisjoint(one) for one in (memory.tags, tags))
     if before != now:
         memory.standing = now
@@ -122,7 +125,7 @@ def enable(*, user: User, memory: Memory) -> Memory:
 
 
 def disable(*, user: User, memory: Memory) -> Memory:
-    """Stop using the memory, but keep it. The action is reversible."""
+    """Stop using the memory, but keep it. `enable` reverses this."""
     return _audit("disabled", _set(user, memory, status=MemoryStatus.DISABLED))
 
 
@@ -135,7 +138,10 @@ def unpin(*, user: User, memory: Memory) -> Memory:
 
 
 def recycle(*, user: User, memory: Memory) -> Memory:
-    """Move the memory to the recycle bin, to be forgotten after `RECYCLE_DAYS`. Idempotent."""
+    """Move the memory to the recycle bin, from which it is forgotten after `RECYCLE_DAYS`.
+
+    Does nothing if it is already there.
+    """
     return _audit("deleted", _recycle(user, memory))
 
 
@@ -147,7 +153,10 @@ def take_back(*, user: User, memory: Memory) -> Memory:
 def bulk(
     *, user: User, ids: Sequence[str], action: str, tag_name: str = ""
 ) -> list[tuple[str, str]]:
-    """Apply an action to many memories; pair each id with done or not_found. Raise `Invalid`."""
+    """Apply an action to many memories; return each id with "done" or "not_found".
+
+    Raise `Invalid` if the action is unknown or there are too many ids.
+    """
     acts: dict[str, Callable[[Memory], Memory]] = {
         "enable": lambda one: _set(user, one, status=MemoryStatus.ACTIVE),
         "disable": lambda one: _set(user, one, status=MemoryStatus.DISABLED),
@@ -234,7 +243,9 @@ def _set(user: User, memory: Memory, **fields: Any) -> Memory:
 
 
 def _switch(memory: Memory, status: str) -> None:
-    """Set active or disabled. Raise `Conflict` for candidates and replaced memories."""
+    """Set the status to active or disabled. Raise `Conflict` for candidates and replaced
+    memories.
+    """
     switchable = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED)
     if status not in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         raise Invalid.field("status", "Must be active or disabled.")
@@ -264,11 +275,12 @@ _DOUBT_LEFT = 0.8
 
 
 def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str = "") -> Memory:
-    """Set or change the user's rating of a memory, or withdraw it (None).
+    """Set, change or remove (None) the user's rating of a memory, and adapt its confidence.
 
-    The confidence depends on the rating. A changed rating starts from the confidence before the
-    first rating, and withdrawing restores that confidence, unless something else changed it in the
-    meantime. The rank in a recall depends on the rating (`retrieval/scoring.py`). Raise `NotFound`.
+    The confidence is always computed from the value before the first rating, and removing the
+    rating restores that value, unless something else has changed it in the meantime. The rank in a
+    recall depends on the rating too (`retrieval/scoring.py`). Raise `NotFound` if the memory
+    doesn't exist.
     """
     rows = Memory.visible.select_for_update(of=("self",)).select_related("user", "project")
     found = rows.filter(user=user, pk=memory.pk).first()
@@ -287,7 +299,7 @@ def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str 
 
 
 def asks_to_forget(rating: str | None) -> bool:
-    """Return True if the user is offered to forget a memory with this rating."""
+    """Return True if the user is offered to forget a memory after this rating."""
     return rating == Rating.VERY_NEGATIVE
 
 

@@ -1,4 +1,7 @@
-"""Write a memory explicitly, from a page, the API or an agent, arbitrated in the same call."""
+"""Store a memory that a user or program writes explicitly: on a page, through the API, as an agent.
+
+It is compared with the known memories in the same call.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ MAX_TAGS, MAX_TAG = 20, memory_writes.MAX_TAG
 
 @dataclass(frozen=True)
 class MemoryInput:
-    """The input of a caller. Missing values get defaults."""
+    """The values that a caller gives for a memory. Missing values get defaults."""
 
     content: str
     kind: str | None = None
@@ -61,7 +64,9 @@ class MemoryInput:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A checked, screened and embedded input: the result of all work before the transaction."""
+    """An input that was checked and embedded, and whose secrets were masked, before the
+    transaction.
+    """
 
     given: MemoryInput
     draft: Draft
@@ -71,7 +76,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Written:
-    """The result: created, updated or skipped (then `memory` is the known memory)."""
+    """The result of a write: created, updated or skipped (then `memory` is the known memory)."""
 
     memory: Memory
     result: str
@@ -90,11 +95,12 @@ class Written:
 def prepare(
     given: MemoryInput, *, origin: Origin, longest: int | None = None, describes: bool = True
 ) -> Prepared:
-    """Check and embed. Call it outside any transaction. Raise `Invalid` naming each field.
+    """Check an input and embed its text. Call it outside a transaction.
 
-    A text that is only a secret is refused; a secret within a longer text is blanked. The vectors
-    of a very long text are computed later by an operation. With `describes`, a short text without
-    tags or data gets those that the reader finds.
+    A text that is only a secret is refused; a secret within a longer text is masked. The vectors of
+    a very long text are computed later by an operation. With `describes`, a short text without tags
+    or data gets those that the reader model finds. Raise `Invalid`, with the field names, if values
+    are invalid.
     """
     _check(given, longest=longest or settings.MAX_MEMORY_CHARS)
     screened = screen(given.content.strip())
@@ -144,12 +150,13 @@ def remember(
     by_program: bool = False,
     source: SourceInput | None = None,
 ) -> Written:
-    """Arbitrate and write. Raise `Conflict` (`memory_off`, `being_forgotten`).
+    """Compare the text with the known memories and store it.
 
-    The bundled arbiter decides at once, so that the response can report the outcome. With "confirm
-    before remembering" on, texts written by programs wait in the inbox; texts from the user's own
-    page never wait. `by_program` marks programs that the origin doesn't show. `source` is the
-    source of the text, if it isn't the call itself.
+    The bundled arbiter decides at once, so that the response can report the outcome. If the user
+    wants to confirm memories, texts written by programs await review; texts from the user's own
+    pages never do. `by_program` is True for programs that the origin doesn't reveal. `source` is
+    the source of the text, if it isn't the call itself. Raise `Conflict` while memory is off
+    (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
@@ -178,9 +185,9 @@ def remember(
 
 
 def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
-    """Write memories without arbitration.
+    """Store memories without comparing them with known memories.
 
-    Like `remember`, it raises `Conflict` and waits for confirmation if the user wants to confirm.
+    If the user wants to confirm memories, they await review. Raise `Conflict` like `remember`.
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
@@ -200,7 +207,7 @@ def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
 
 
 def check_on(user: User) -> UserSettings:
-    """Return the person's settings, locked until the transaction ends.
+    """Return the user's settings, locked until the transaction ends.
 
     Raise `Conflict` while long-term memory is off or the user is being forgotten.
     """
@@ -241,5 +248,7 @@ def _project(given: MemoryInput, *, user: User) -> Project | None:
 
 
 def kind_of(text: str) -> str:
-    """Return the kind that the reader finds; a fact if it finds none or several."""
+    """Return the kind of memory that the reader model finds in a text; "fact" if it finds none or
+    several.
+    """
     return language_steps.bundled_extractor().kind_of(text) or Kind.FACT.value

@@ -1,4 +1,4 @@
-"""Create and change memories; every text keeps its version and its sources."""
+"""Create and change memories. Every text is stored as a version with its sources."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ MAX_TAG = 50  # characters
 
 @dataclass(frozen=True)
 class SourceInput:
-    """The evidence for a text: a turn with the quoted span, or a call, line or import by id."""
+    """What a text is based on: a quoted part of a turn, or the id of a call, file line or
+    import.
+    """
 
     origin: Origin
     turn: Turn | None = None
@@ -62,9 +64,9 @@ class SourceInput:
 
 @dataclass(frozen=True)
 class Draft:
-    """The content and fields of a memory to write.
+    """The content and the fields of a memory to write.
 
-    `vectors` starts with the vector of the whole text, followed by its fragments' vectors. If it is
+    `vectors` starts with the vector of the whole text, followed by those of its fragments. If it is
     None, search finds the memory by its words at once, and an operation computes the vectors.
     """
 
@@ -90,7 +92,10 @@ class Draft:
 
 
 def content_hash(content: str) -> str:
-    """Return a hash for tracing and for detecting retries; never for finding contradictions."""
+    """Return a hash of the text, which is used for tracing and for detecting retries.
+
+    It isn't used to find contradictions.
+    """
     return hashlib.sha256(" ".join(content.casefold().split()).encode()).hexdigest()
 
 
@@ -109,8 +114,8 @@ def create(
     """Create a memory with its first version, source, words and vectors, and log the `verdict`.
 
     A memory consolidated from `inputs` gets their sources instead of its own source. `space` is the
-    embedding space to write to, if the caller already holds it. The returned memory has its source
-    loaded, as from `selectors.memory_of`.
+    embedding space to write to, if the caller has already locked it. The returned memory has its
+    source loaded, as from `selectors.memory_of`.
     """
     memory = _new_memory(draft)
     memory.user, memory.status, memory.conflicts_with = user, status, conflicts_with
@@ -174,11 +179,11 @@ def rewrite(
     inputs: Sequence[MemoryVersion] = (),
     keep_tags: bool = True,
 ) -> Memory:
-    """Give the memory a new text; it keeps its id, and the old text stays as a version.
+    """Replace the memory's text. The memory keeps its id, and the old text remains as a version.
 
-    Without `keep_tags` the draft's tags replace the old tags. For a MERGE, the old version becomes
-    an input of the new version, and the sources of both are kept. The sources of `inputs`, versions
-    of other memories, are kept as well.
+    If `keep_tags` is False, the draft's tags replace the old ones. For a merge, the old version
+    becomes an input of the new version, and the sources of both are kept. The sources of `inputs`,
+    which are versions of other memories, are kept as well.
     """
     before = current_version(memory)
     if change == Change.REPLACED and before.content != draft.content:
@@ -224,13 +229,15 @@ def _tags(draft: Draft) -> list[str]:
 
 
 def changed(memory: Memory) -> None:
-    """Notify event listeners that the memory changed, and request a new portrait phrase."""
+    """Notify webhooks that the memory has changed, and request a new phrase for the portrait."""
     webhook_events.gather(Event.MEMORY_UPDATED, user_id=memory.user_id, memory_id=memory.public_id)
     portrait_phrases.request_for(memory)
 
 
 def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
-    """Record a repeated statement: add the source, raise importance and confidence a little."""
+    """Record that a statement was repeated: add the source, and raise importance and confidence a
+    little.
+    """
     version = current_version(memory)
     same = Source.objects.filter(version=version, turn=source.turn, reference=source.reference)
     if source.turn is None:
@@ -248,11 +255,12 @@ def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
 def restore_version(
     memory: Memory, *, number: int, text: str, vectors: Vectors, pieces: Sequence[str]
 ) -> Memory:
-    """Restore an old version's text as a new version, under the memory's lock.
+    """Restore an old version's text as a new version, with the memory locked.
 
-    `text` is the text that the vectors were computed from; comparing it keeps content forgotten in
-    the meantime out of the vectors. Raise `NotFound` if the memory is gone, `Invalid` if it has no
-    such version and `Conflict` if the version was forgotten or has changed.
+    `text` is the text from which the vectors were computed; it is compared with the version's text,
+    so that content forgotten in the meantime doesn't get into the index. Raise `NotFound` if the
+    memory no longer exists, `Invalid` if it has no such version and `Conflict` if the version was
+    forgotten or has changed.
     """
     memory = _lock(memory)
     old = MemoryVersion.objects.filter(memory=memory, number=number).first()
@@ -278,7 +286,10 @@ def restore_version(
 
 
 def _lock(memory: Memory) -> Memory:
-    """Return the current row, locked until the transaction ends; keeps version numbers dense."""
+    """Return the memory's current row, locked until the transaction ends.
+
+    Raise `NotFound` if it no longer exists. The lock keeps version numbers without gaps.
+    """
     rows = Memory.objects.select_for_update(of=("self",)).select_related("user", "project")
     found = rows.filter(user=memory.user_id, pk=memory.pk).first()
     if found is None:
@@ -316,8 +327,9 @@ def _new_source(version: MemoryVersion, source: SourceInput) -> Source:
 
 
 def join_sources(memory: Memory, *, turn: Turn, others: Sequence[Turn]) -> None:
-    """Make the current version depend on `turn` and `others` jointly: it is erased with any of
-    them.
+    """Make the memory's current version depend on all these turns together.
+
+    If any of them is forgotten, the version is erased. Does nothing if `others` is empty.
     """
     if not others:
         return
@@ -338,7 +350,10 @@ def current_version(memory: Memory) -> MemoryVersion:
 
 
 def check_kind(value: str) -> str:
-    """Return a valid kind, translated from the reference documents if needed. Raise `Invalid`."""
+    """Return the kind if it is valid; names of the reference documents are translated.
+
+    Raise `Invalid` if the kind is unknown.
+    """
     words = {"PROFILE": "preference", "TASK": "task", "FACT": "fact", "EPISODIC": "event"}
     kind = words.get(value, value)
     if kind not in Kind.values:
@@ -402,9 +417,9 @@ def facet_key(user_id: int) -> str:
 
 
 def drop_facets(user_id: int) -> None:
-    """Drop the user's cached facets as soon as the current transaction is committed.
+    """Drop the cached counts of the user's memory list when the current transaction is committed.
 
-    An unreachable Redis isn't an error: then no outdated entry can be shown either.
+    If Redis is unreachable, no error is raised: the outdated counts can't be shown then either.
     """
     transaction.on_commit(lambda: _drop(user_id))
 

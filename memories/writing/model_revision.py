@@ -1,4 +1,8 @@
-"""A model's review of texts written through an API, which the pair head decided at once."""
+"""Let a chat model check texts that were stored at once by the bundled arbiter.
+
+The bundled arbiter decides while the caller waits; the chat model may revise its decision
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ _FOLDED = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)
 
 @dataclass(frozen=True)
 class Written:
-    """A written memory as it was read, and the known memories it may relate to."""
+    """A stored memory as it was loaded, and the known memories to which it may be related."""
 
     memory: Memory
     candidate: Candidate
@@ -33,7 +37,10 @@ class Written:
 
 
 def ask_later(memory: Memory, *, verdict: Verdict) -> None:
-    """Enqueue a model's review of a memory that the pair head kept next to the known ones."""
+    """Enqueue the chat model's check of a memory that was stored in addition to similar memories.
+
+    Does nothing if no chat model is configured.
+    """
     if settings.LANGUAGE_METHOD != "model" or verdict not in _BOTH_STAY:
         return
     if memory.status != MemoryStatus.ACTIVE:
@@ -49,7 +56,7 @@ def ask_later(memory: Memory, *, verdict: Verdict) -> None:
 
 
 def as_candidate(one: Draft | Memory) -> Candidate:
-    """Return an explicitly written text as a candidate for an arbiter."""
+    """Return an explicitly written text in the form that an arbiter takes."""
     return Candidate(
         kind=one.kind,
         content=one.content,
@@ -62,7 +69,9 @@ def as_candidate(one: Draft | Memory) -> Candidate:
 
 
 def find(user: User, *, memory_id: int, version: int) -> Memory | None:
-    """Return the memory if it still has the written text; None if there is nothing to revise."""
+    """Return the memory if it still has the text that was written; None if there is nothing to
+    check.
+    """
     found = Memory.objects.filter(
         user=user, pk=memory_id, current_version=version, status=MemoryStatus.ACTIVE
     )
@@ -70,7 +79,7 @@ def find(user: User, *, memory_id: int, version: int) -> Memory | None:
 
 
 def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
-    """Collect the similar active memories that are older than this memory."""
+    """Return the memory with the similar active memories that are older."""
     known = similar_memories.similar_to(
         vector, user=user, content=memory.content, project=memory.project
     )
@@ -82,7 +91,10 @@ def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
 
 
 def decide(written: Written) -> Decision:
-    """Run the configured arbiter. Call it outside any transaction. Raise `ProviderError`."""
+    """Return the decision of the configured arbiter. Call it outside a transaction.
+
+    Raise `ProviderError` if the model call fails.
+    """
     return language_steps.arbiter().arbitrate(
         written.candidate, written.known, now=written.memory.created_at
     )
@@ -91,8 +103,9 @@ def decide(written: Written) -> Decision:
 def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
     """Apply and log the model's decision; return True if a memory changed.
 
-    A memory that is folded into another is archived as an input of the other's new version, which
-    has the sources of both. A repeated run finds the memory archived or waiting, and does nothing.
+    If the memory is merged into another one, it is archived as an input of the other's new version,
+    which has the sources of both. A repeated run finds the memory archived or awaiting review, and
+    does nothing.
     """
     met = next((one for one in written.known if one.id == decision.target_id), None)
     if met is None or decision.verdict in _BOTH_STAY:
@@ -120,7 +133,7 @@ def _unchanged(memory: Memory, target: Memory, written: Written, met: Known) -> 
 
 
 def _protected(target: Memory, memory: Memory, decision: Decision) -> bool:
-    """Return True if the target is protected: programs must not overwrite the user's own words."""
+    """Return True if the decision would let a program overwrite the user's own words."""
     by_person = target.origin == Origin.USER and memory.origin != Origin.USER
     return by_person and decision.verdict != Verdict.SKIP
 
@@ -156,7 +169,7 @@ def _log(memory: Memory, target: Memory, met: Known, decision: Decision) -> None
 
 
 def _draft(written: Written, text: str, decision: Decision) -> Draft:
-    """Build the draft and embed its text. Never call it inside a transaction."""
+    """Return the draft with the decided text, embedded. Call it outside a transaction."""
     memory = written.memory
     vectors, pieces = search_index.embed_memory(text)
     draft = Draft(

@@ -1,8 +1,8 @@
-"""The phrases of the portrait: a chat model words its memories after they were learned.
+"""The short phrases of the portrait page, which a chat model writes for memories.
 
-Each phrase belongs to one version of a memory and is erased with it. A changed memory has another
-current version, so its own words are shown until the next run. Without a chat model no operation is
-enqueued.
+Each phrase belongs to one version of a memory and is erased with it. When a memory changes, its new
+version has no phrase, so the user's own words are shown until the next run. Without a chat model no
+operation is enqueued.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ from ops.models import Kind, Priority, User
 from ops.queue import outbox
 from ops.queue.run import Run
 
-DELAY = timedelta(minutes=2)  # memories learned together are worded together
+DELAY = timedelta(minutes=2)  # so that memories learned together are processed in one run
 _AT_ONCE = 20  # memories per model call, stored together
 
 
 def request_for(memory: Memory) -> None:
-    """Request a phrase for a new or changed memory, unless it is about a project."""
+    """Request a phrase for a new or changed memory, unless the memory is about a project."""
     if settings.LANGUAGE_METHOD == "model" and memory.project_id is None:
         request(user=memory.user)
 
 
 def request(*, user: User) -> None:
-    """Enqueue the wording of memories without a phrase after `DELAY`, unless it is already
-    queued.
+    """Enqueue an operation that writes the missing phrases, unless one is already queued.
+
+    It runs after `DELAY`. Nothing is enqueued if no chat model is configured.
     """
     if settings.LANGUAGE_METHOD != "model":
         return
@@ -51,9 +52,10 @@ def request(*, user: User) -> None:
 
 
 def write(run: Run, *, user: User) -> int:
-    """Word the memories of the portrait that have no phrase yet; return the number of new phrases.
+    """Write a phrase for each memory of the portrait that has none; return the number of new
+    phrases.
 
-    Raise `ProviderError`; phrases that are already stored stay.
+    Raise `ProviderError` if a model call fails; phrases stored before that are kept.
     """
     phraser = language_steps.phraser()
     if phraser is None:
@@ -76,7 +78,10 @@ def _unworded(user: User) -> list[Memory]:
 
 
 def _store(memories: Sequence[Memory], phrases: Sequence[str], *, user: User) -> int:
-    """Store the phrases of memories that are in use and still have the text that was read."""
+    """Store the phrases, except for memories that are no longer in use or have another text now.
+
+    Return the number of phrases that aren't empty.
+    """
     current = User.objects.get(pk=user.pk)
     if current.hidden_at is not None or not users.settings_held(user).longterm_enabled:
         return 0

@@ -1,4 +1,6 @@
-"""Relations between memories: their kind, implied by a verdict, and their strength."""
+"""Store relations between memories: the kind follows from a verdict, the strength from
+similarity.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from memories.recall import searchable_texts
 from ops import audit_log, webhook_events
 from ops.webhook_events import Event
 
-# The relation that each verdict implies for two memories that both stay.
+# The relation that each verdict implies if both memories are kept.
 _IMPLIED = {
     Verdict.REVIEW: RelationKind.CONTRADICTS,
     Verdict.KEEP_BOTH: RelationKind.REFINES,
@@ -35,18 +37,19 @@ SETTLED = 0.2
 
 
 def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> None:
-    """Store the relation that each verdict implies between two memories, by their similarity.
+    """Store a relation between the memory and each of the others, as its verdict implies.
 
-    Verdicts that imply no relation are skipped. Safe to repeat.
+    The strength is their similarity. Verdicts that imply no relation are skipped. Safe to repeat.
     """
     _write([row for one in others if (row := _relation(memory, *one)) is not None])
 
 
 def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) -> None:
-    """Link a new memory with the memories that support it. The strength is their similarity.
+    """Link a new memory to the memories that support it; the strength is their similarity.
 
-    Only statements from different messages count: two halves of a message don't prove each other. A
-    memory that changed since the comparison is skipped. Safe to repeat.
+    Memories from the same message or turn don't count as support, since two halves of a message
+    don't prove each other. A memory that has changed since the comparison is skipped. Safe to
+    repeat.
     """
     if not supports:
         return
@@ -69,7 +72,7 @@ def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) 
 
 
 def _with_common_source(memory: Memory) -> QuerySet[Source, int]:
-    """Return the memories that share a source message or turn with this memory."""
+    """Return the keys of memories that share a source message or turn with this memory."""
     own = Source.objects.filter(user=memory.user_id, memory=memory)
     same = Q(turn__in=own.filter(turn__isnull=False).values("turn")) | Q(
         message__in=own.filter(message__isnull=False).values("message")
@@ -105,10 +108,11 @@ def _write(relations: Sequence[Relation]) -> None:
 def settle_beside(
     memory: Memory, beside: Sequence[Beside], *, known: Sequence[Known]
 ) -> tuple[str, ...]:
-    """Relate or supersede the further memories that a new text affects; return the superseded ids.
+    """Relate or supersede further memories that a new text affects; return the ids of superseded
+    ones.
 
     A memory is superseded only if the new text is active and the memory hasn't changed since the
-    comparison. A text that the user wrote stays and is shown as contradicting.
+    comparison. A text that the user wrote isn't superseded; it is shown as contradicting.
     """
     if not beside:
         return ()
@@ -134,7 +138,10 @@ def settle_beside(
 
 
 def supersede(loser: Memory, *, by: Memory) -> None:
-    """Supersede the loser by the winner, also in other memories' conflicts with the loser."""
+    """Mark `loser` as replaced by the memory `by`.
+
+    Other memories that conflict with `loser` conflict with `by` from then on.
+    """
     version = MemoryVersion.objects.filter(memory=loser, number=loser.current_version).first()
     if version is not None:
         searchable_texts.keep_earlier_text(by, version, of=(TargetKind.MEMORY, loser.pk))
@@ -148,7 +155,7 @@ def supersede(loser: Memory, *, by: Memory) -> None:
 
 
 def settle(memory: Memory, other: Memory) -> None:
-    """Lower the strength of a contradiction that the user has decided on."""
+    """Lower the strength of a contradiction on which the user has decided."""
     kind = RelationKind.CONTRADICTS
     _write(
         [Relation(user_id=memory.user_id, memory=memory, other=other, kind=kind, strength=SETTLED)]
@@ -156,7 +163,7 @@ def settle(memory: Memory, other: Memory) -> None:
 
 
 def settled_with(memory: Memory) -> set[str]:
-    """Return the memories whose contradiction with this one the user has decided on."""
+    """Return the ids of memories whose contradiction with this one was settled by the user."""
     rows = Relation.objects.filter(
         Q(memory=memory) | Q(other=memory),
         user=memory.user_id,

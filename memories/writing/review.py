@@ -1,4 +1,4 @@
-"""The review inbox: the user's decisions about candidates."""
+"""The review inbox: carry out the user's decisions on memories that await review."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReviewInput:
 class Reviewed:
     """The outcome of a decision.
 
-    `result` is accepted, rejected or not_found; `memory_id` is the memory now in use.
+    `result` is accepted, rejected or not_found; `memory_id` is the id of the memory now in use.
     """
 
     id: str
@@ -41,14 +41,15 @@ class Reviewed:
 
 
 def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
-    """Decide on each candidate. Raise `Invalid` before any change.
+    """Carry out the user's decision on each memory that awaits review.
 
-    keep_new supersedes the contradicted memory. keep_both keeps both; if a date is given, the old
-    memory is valid until then and the new one from then on. reject and keep_old forget the
-    candidate. The contradiction counts as settled; an accepted memory that conflicts with another
-    memory returns to the inbox with that conflict. If a memory is queued because a memory file
-    omits it, accept and keep_new move it to the recycle bin, and any other decision keeps it. Raise
-    `Conflict` (`memory_off`) on an acceptance while long-term memory is off.
+    keep_new replaces the contradicted memory. keep_both keeps both; if a date is given, the old
+    memory is valid until then and the new one from then on. reject and keep_old forget the new
+    memory. The contradiction is then settled; if an accepted memory conflicts with yet another
+    memory, it returns to the inbox. If a memory is in the inbox because its line was removed from a
+    memory file, accept and keep_new move it to the recycle bin, and any other decision keeps it.
+    Raise `Invalid`, before any change, if a decision is unknown, and `Conflict` (`memory_off`) if a
+    memory is accepted while long-term memory is off.
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
@@ -98,7 +99,10 @@ def _lock(user: User, public_id: str) -> Memory | None:
 
 
 def _other_side(candidate: Memory) -> Memory | None:
-    """Return the contradicted memory, unless it is in the bin or being forgotten."""
+    """Return the memory that the candidate contradicts, or None.
+
+    Memories in the recycle bin or being forgotten don't count.
+    """
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=candidate.user_id)
     return rows.filter(contested_by=candidate.pk).first()
 
@@ -112,7 +116,10 @@ def _settle(candidate: Memory, other: Memory, given: ReviewInput) -> None:
 
 
 def _end(other: Memory, *, at: datetime) -> None:
-    """End the old memory's validity when the new one's begins, unless it began later."""
+    """End the old memory's validity at the time at which the new one's begins.
+
+    Does nothing if the old memory's validity began later.
+    """
     if other.valid_from is not None and other.valid_from > at:
         return
     if other.valid_until is None or other.valid_until > at:

@@ -1,4 +1,4 @@
-"""The memories to compare a candidate with: similar in meaning or in words, of any kind."""
+"""Find the memories with which to compare a statement: similar in meaning or words, of any kind."""
 
 from __future__ import annotations
 
@@ -114,7 +114,9 @@ SELECT DISTINCT target_id FROM (
 
 @dataclass(frozen=True)
 class Meant:
-    """A memory that a request may mean. `similarity` is the embedder's cosine, 0-1."""
+    """A memory that a request to forget may mean. `similarity` is the cosine of the vectors, 0 to
+    1.
+    """
 
     pk: int
     content: str
@@ -124,7 +126,11 @@ class Meant:
 def perhaps_meant(
     vector: Vectors, *, user: User, terms: Collection[str], longest: str, floor: float
 ) -> list[Meant]:
-    """Return memories that share a term, reach the cosine `floor`, or once contained `longest`."""
+    """Return the memories that a request to forget may mean.
+
+    They share one of `terms`, have at least the cosine similarity `floor`, or have a version that
+    contains `longest`.
+    """
     like = "%" + re.sub(r"([\\%_])", r"\\\1", longest) + "%" if longest else ""
     found = statements.rows(
         _MEANT,
@@ -139,9 +145,10 @@ def perhaps_meant(
 
 
 def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
-    """Return the user's messages that may state a memory: the `few` best by meaning and by words.
+    """Return the keys of the user's messages that may state a memory.
 
-    Messages that aren't indexed yet aren't found.
+    These are the `few` best by meaning and the `few` best by words. Messages that aren't indexed
+    yet aren't found.
     """
     terms = sorted(set(segment.terms(memory.content)))
     user = memory.user_id
@@ -164,10 +171,10 @@ def similar_to(
 
     These are active or disabled memories, candidates, and memories archived because they were
     unused; the latter count as active, since a repetition restores them. `vector` is a unit vector
-    of shape (dimensions,). A memory is selected if it passes the similarity gate, is among the
-    nearest few, or shares the most words: for the embedder, short statements that differ in a name
-    ("Lives in Leeds", "Lives in Hangzhou") are far apart. Being selected only means "perhaps the
-    same subject"; no threshold distinguishes a repetition from a contradiction.
+    of shape (dimensions,). A memory is selected if its similarity reaches `SIMILARITY_GATE`, if it
+    is among the nearest few, or if it shares the most words: for the embedder, short statements
+    that differ in a name ("Lives in Leeds", "Lives in Hangzhou") are far apart. Being selected only
+    means "perhaps the same subject"; no threshold distinguishes a repetition from a contradiction.
     """
     ask = ask_similar_to(Batch(), vector, user=user, content=content, project=project, limit=limit)
     return ask()
@@ -182,7 +189,7 @@ def ask_similar_to(
     project: Project | None = None,
     limit: int = 12,
 ) -> Callable[[], list[Known]]:
-    """Add the statement of `similar_to` to the batch; the returned function gives the result."""
+    """Add the SQL statement of `similar_to` to a batch; return a function that gives the result."""
     terms = sorted(set(segment.terms(content)))
     project_id = project.pk if project else None
     found = batch.add(

@@ -1,4 +1,4 @@
-"""Apply the arbiter's verdict on a candidate and log it, in one transaction."""
+"""Apply an arbiter's verdict on a candidate (a new statement) and log it, in one transaction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WORDS_OF = 8_000  # characters whose words are searched among the known memorie
 
 @dataclass(frozen=True)
 class Meeting:
-    """A candidate, the known memories it was compared with, and the decision."""
+    """A candidate, the known memories it was compared with, and the arbiter's decision."""
 
     candidate: Candidate
     known: Sequence[Known]
@@ -47,9 +47,9 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Decided:
-    """The outcome. `result` is created, updated or skipped.
+    """The outcome of a verdict. `result` is created, updated or skipped.
 
-    `superseded` has the public ids of further memories that the new text replaces.
+    `superseded` holds the public ids of further memories that the new text replaced.
     """
 
     memory: Memory
@@ -59,7 +59,10 @@ class Decided:
 
 
 def meet(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Meeting:
-    """Run the arbiter. Never call it inside a transaction, since it may call a model."""
+    """Let the arbiter compare a candidate with the known memories, and return its decision.
+
+    Call it outside a transaction, since the arbiter may call a model.
+    """
     if not known:
         decision = Decision(Verdict.ADD, reasons=("nothing_like_it",))
         return Meeting(candidate, known, decision, "rule")
@@ -78,11 +81,12 @@ def apply(
     merged: Draft | None = None,
     space: HeldSpace | None = None,
 ) -> Decided:
-    """Apply the decision. `merged` is the draft of a MERGE's combined text.
+    """Apply the arbiter's decision: create, update or skip a memory.
 
-    `space` is the embedding space to write to, if the caller already holds it. If the target has
-    changed or is gone, the verdict becomes ADD. A text that the user wrote is never overwritten by
-    a text that was only extracted from a conversation.
+    `merged` is the draft with the combined text if the verdict is MERGE. `space` is the embedding
+    space to write to, if the caller has already locked it. If the target has changed or no longer
+    exists, the verdict becomes ADD. A text that the user wrote is never overwritten by a text that
+    was only extracted from a conversation.
     """
     verdict, target = _checked(meeting, user=user, origin=draft.origin)
     if target is not None and target.archived_at is not None and verdict != Verdict.KEEP_BOTH:
@@ -112,7 +116,11 @@ def apply(
 def ask_known(
     batch: Batch, near: Vectors, *, user: User, content: str, project: Project | None
 ) -> Callable[[], list[Known]]:
-    """Add the query for similar memories to the batch. `near` is the vector for the comparison."""
+    """Add the SQL statement for similar memories to a batch; return a function that gives the
+    result.
+
+    `near` is the vector to compare with.
+    """
     return similar_memories.ask_similar_to(
         batch, near, user=user, content=content[:_WORDS_OF], project=project
     )
@@ -130,10 +138,10 @@ def at_once(
     known: Sequence[Known] | None = None,
     space: HeldSpace | None = None,
 ) -> Decided:
-    """Decide by the pair head and write in the caller's transaction; a model may revise it later.
+    """Decide with the bundled arbiter, and apply the decision in the caller's transaction.
 
-    `near` is the vector for the comparison; `known` are the similar memories, if the caller already
-    has them (`ask_known`).
+    A chat model may revise the decision later. `near` is the vector to compare with; `known` are
+    the similar memories, if the caller already has them (`ask_known`).
     """
     if known is None:
         known = ask_known(Batch(), near, user=user, content=draft.content, project=draft.project)()
@@ -153,11 +161,11 @@ def at_once(
 
 
 def hold_against_known(memory: Memory, *, near: Vectors | None = None) -> bool:
-    """Send a memory in use to the inbox if it conflicts with another; return True if it does.
+    """Check whether a memory in use conflicts with another one; if so, let the user review it.
 
-    Call it with the row locked, after a person wrote or accepted its text. No memory is replaced,
-    and conflicts that the person has settled aren't raised again. Without `near`, the stored vector
-    is used.
+    Return True if it conflicts. Call it with the row locked, after a user wrote or accepted its
+    text. No memory is replaced, and conflicts that the user has settled aren't raised again.
+    Without `near`, the stored vector is used.
     """
     near = search_index.stored(memory) if near is None else near
     if memory.status != MemoryStatus.ACTIVE or near is None:
@@ -249,7 +257,9 @@ def _create(
 
 
 def _link(memory: Memory, target: Memory | None, verdict: Verdict, meeting: Meeting) -> None:
-    """Store the new memory's relation to the verdict's target, and the memories that support it."""
+    """Store the new memory's relation to the verdict's target, and to the memories that
+    support it.
+    """
     supports = meeting.decision.supports
     if target is not None and meeting.met and target.public_id not in supports:
         relations.relate(memory, [(target, verdict, meeting.met.similarity)])
@@ -264,7 +274,7 @@ def _log(
     user: User,
     turn: Turn | None,
 ) -> Arbitration:
-    """Return the log entry of the verdict; the caller sets its memory and inserts it."""
+    """Return the log entry of the verdict. The caller sets its memory and inserts it."""
     met = meeting.met
     return Arbitration(
         user=user,
@@ -280,14 +290,15 @@ def _log(
 
 
 def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
-    """Return the draft with another text, embedded. Never call it inside a transaction."""
+    """Return the draft with another text and its vectors. Call it outside a transaction."""
     vectors, pieces = search_index.embed_memory(content)
     return replace(draft, content=content, kind=kind or draft.kind, vectors=vectors, pieces=pieces)
 
 
 def _merged_without_vectors(meeting: Meeting, draft: Draft) -> Draft | None:
-    """Return the draft of a MERGE's combined text for use in a transaction; it is embedded
-    later.
+    """Return the draft with the combined text if the verdict is MERGE, otherwise None.
+
+    For use inside a transaction: the text is embedded later by an operation.
     """
     decision = meeting.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
@@ -298,7 +309,10 @@ def _merged_without_vectors(meeting: Meeting, draft: Draft) -> Draft | None:
 
 
 def merged_draft(meeting: Meeting, draft: Draft) -> Draft | None:
-    """Return the draft of a MERGE's combined text, or None for any other verdict."""
+    """Return the draft with the combined text if the verdict is MERGE, otherwise None.
+
+    The text is embedded, so call it outside a transaction.
+    """
     decision = meeting.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None
