@@ -58,8 +58,7 @@ def message_of(user: User, reference: str, *, conversation: Conversation | None 
 
 
 def window_of(user: User, conversation: Conversation) -> Window:
-    """Return the newest completed messages: at most `WINDOW_MESSAGES`, with at most `WINDOW_TOKENS`
-    tokens.
+    """Return the newest completed messages that fit `WINDOW_MESSAGES` and `WINDOW_TOKENS`.
 
     The newest message is always included.
     """
@@ -99,8 +98,7 @@ SELECT edge.public_id FROM edge
 
 
 def compacted_before(user: User, conversation: Conversation) -> str:
-    """Return the id of the window's first message if a summary covers earlier messages; otherwise
-    "".
+    """Return the id of the window's first message; "" if no summary covers earlier messages.
 
     The window is defined by `window_of`.
     """

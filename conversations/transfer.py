@@ -1,6 +1,4 @@
-"""Export, import and erase this app's personal data; render conversations as pages for the
-export.
-"""
+"""Export, import and erase this app's personal data; write conversations as readable pages."""
 
 from __future__ import annotations
 
@@ -51,8 +49,9 @@ TOO_LONG = gettext_noop("the text is longer than is allowed here")
 
 @dataclass(frozen=True)
 class ConversationRows(Rows):
-    """Exports and imports conversations. A row whose client id is known means the existing
-    conversation.
+    """Exports and imports conversations.
+
+    A row whose client id is known means the existing conversation.
     """
 
     def prepare(self, loading: Loading, row: Conversation, given: Mapping[str, Any]) -> None:
@@ -63,12 +62,11 @@ class ConversationRows(Rows):
 
 @dataclass(frozen=True)
 class MessageRows(Rows):
-    """Exports and imports messages. New messages of an existing conversation are appended at its
-    end.
+    """Exports and imports messages.
 
-    If a file has no message ids, its messages are numbered, so two files may use the same id for
-    different texts. Such a message gets a new id; it isn't treated as a message that already
-    exists.
+    New messages of an existing conversation are appended at its end. If a file has no message ids,
+    its messages are numbered, so two files may use the same id for different texts. Such a message
+    gets a new id; it isn't treated as a message that already exists.
     """
 
     def prepare(self, loading: Loading, row: Message, given: Mapping[str, Any]) -> None:
@@ -122,8 +120,9 @@ class MessageRows(Rows):
 
 @dataclass(frozen=True)
 class SummaryRows(Rows):
-    """Exports and imports summaries. Secrets, which older export files may contain, are masked on
-    import.
+    """Exports and imports summaries.
+
+    Secrets, which older export files may contain, are masked on import.
     """
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
@@ -228,8 +227,9 @@ register(
 
 @reads_well
 def conversation_pages(user: User, conversation: int | None) -> Iterator[Page]:
-    """Yield one page per conversation for the export. Its file name contains the day and the
-    title.
+    """Yield one page per conversation for the export.
+
+    Its file name contains the day and the title.
     """
     zone = ZoneInfo(users.settings_of(user).timezone)
     rows = Conversation.objects.filter(user=user)

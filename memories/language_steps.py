@@ -90,8 +90,7 @@ def consolidator() -> Consolidator:
 
 
 def phraser() -> ModelPhraser | None:
-    """Return the step that writes phrases for the portrait page; None if no chat model is
-    configured.
+    """Return the step that writes phrases for the portrait page; None without a chat model.
 
     Without phrases the portrait shows the user's own words.
     """
@@ -100,9 +99,7 @@ def phraser() -> ModelPhraser | None:
 
 @cache
 def bundled_extractor() -> BundledExtractor:
-    """Return the extractor that uses the bundled reader model, which is loaded with the first
-    message.
-    """
+    """Return the extractor with the bundled reader model, which is loaded on first use."""
     return BundledExtractor(reader())
 
 
@@ -113,9 +110,7 @@ def bundled_arbiter() -> BundledArbiter:
 
 
 def quick_arbiter() -> BundledArbiter:
-    """Return the bundled arbiter with a low limit of comparisons, for calls whose caller is
-    waiting.
-    """
+    """Return the bundled arbiter with few comparisons, for calls whose caller is waiting."""
     return BundledArbiter(pair_reader(), most_pairs=_MOST_PAIRS_AT_ONCE)
 
 

@@ -1,6 +1,4 @@
-"""Figures about the amount of stored data and the speed of recalls, for one user or for all
-users.
-"""
+"""Figures on stored data and on the speed of recalls, for one user or for all users."""
 
 from __future__ import annotations
 

@@ -76,8 +76,9 @@ def extract_conversation(run: Run) -> Mapping[str, Any] | None:
 
 @handles(Kind.INDEX_MEMORY)
 def index_memory(run: Run) -> None:
-    """Index the current text of a memory, note or file. Safe to run twice: it writes the same
-    rows.
+    """Index the current text of a memory, note or file.
+
+    Safe to run twice: it writes the same rows.
     """
     user = run.user()
     if user is None:
@@ -101,8 +102,7 @@ def index_memory(run: Run) -> None:
 
 @handles(Kind.CONSOLIDATE, is_long=True)
 def consolidate(run: Run) -> Mapping[str, Any] | None:
-    """Learn from old notes, join similar old memories, and archive unused memories that resemble no
-    other.
+    """Learn from old notes, join similar old memories, and archive unused memories.
 
     A dry run only reports the changes. Safe to run twice: a note records when it was processed, and
     verdicts are logged as they are applied. A joined memory is created in the transaction that
@@ -144,9 +144,7 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
 
 
 def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> list[Memory]:
-    """Return the memories to archive; none while there are still memories to join on the next
-    night.
-    """
+    """Return the memories to archive; none while similar memories are still to be joined."""
     if len(groups) >= consolidation.GROUPS:
         return []
     with as_user(user):
@@ -173,8 +171,9 @@ def move_vectors(run: Run) -> Mapping[str, Any]:
 
 @handles(Kind.SYNC_VECTORS, is_long=True)
 def sync_vectors(run: Run) -> None:
-    """Send a user's changed vectors to Milvus. Safe to run twice: a repeated run finds no
-    changes.
+    """Send a user's changed vectors to Milvus.
+
+    Safe to run twice: a repeated run finds no changes.
     """
     user = run.user()
     if user is not None:
@@ -213,8 +212,7 @@ def reindex(run: Run) -> Mapping[str, Any]:
 
 @handles(Kind.REVISE_MEMORY)
 def revise_memory(run: Run) -> Mapping[str, Any] | None:
-    """Let the chat model check, and possibly revise, what the bundled arbiter decided about a
-    memory.
+    """Let the chat model check, and maybe revise, what the bundled arbiter decided about a memory.
 
     Safe to run twice: a memory that was revised is no longer active with the same text.
     """

@@ -65,8 +65,9 @@ _GROUP_OF_TAG = {
 
 @dataclass(frozen=True)
 class Phrase:
-    """One memory of the portrait. `is_new` and `is_changed` tell what happened since the last
-    visit.
+    """One memory of the portrait.
+
+    `is_new` and `is_changed` tell what happened since the last visit.
     """
 
     memory: Memory

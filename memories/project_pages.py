@@ -49,8 +49,9 @@ class Found:
 
 
 def page_of(data: Mapping[str, Any], *, metadata: Mapping[str, Any]) -> MemoryInput:
-    """Build the memory input for a page from the fields of a call. REST and MCP use the same
-    names.
+    """Build the memory input for a page from the fields of a call.
+
+    REST and MCP use the same names.
     """
     return MemoryInput(
         content=data["content"],
@@ -115,8 +116,7 @@ def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Wri
 def find(
     query: PreparedQuery, *, user: User, project: str = "", kinds: Sequence[str] = (), limit: int
 ) -> list[Found]:
-    """Return the best matches for a query, best first, so that the agent can fetch them by their
-    ids.
+    """Return the best matches for a query, best first; the agent fetches them by their ids.
 
     The list is empty if the project doesn't exist.
     """

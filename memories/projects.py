@@ -17,9 +17,7 @@ _NOT_IN_KEY = re.compile(r"[^\w.-]+")
 
 
 def slug(name: str) -> str:
-    """Return the key for a project name: lower case, letters and digits of any script, and
-    dashes.
-    """
+    """Return the key for a project name: lower-case letters and digits of any script, dashes."""
     return _NOT_IN_KEY.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")[:100]
 
 

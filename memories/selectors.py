@@ -76,8 +76,9 @@ class Totals:
 
 
 def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
-    """Return the user's memories with their sources, newest first; by default only memories in
-    use.
+    """Return the user's memories with their sources, newest first.
+
+    By default only memories in use are returned.
     """
     if filters.status == BIN:
         found = Memory.visible.filter(user=user, deleted_at__isnull=False)
@@ -290,10 +291,10 @@ class TimelineFilter:
 
 
 def timeline_of(user: User, filters: TimelineFilter) -> QuerySet[Memory]:
-    """Return the active memories with the annotation `at`: when the event happened, or else was
-    recorded.
+    """Return the active memories with the annotation `at`, their time on the timeline.
 
-    The timeline is empty while long-term memory is off, since it counts as a recall.
+    It is the time of the event, or else the time at which the memory was created. The timeline is
+    empty while long-term memory is off, since it counts as a recall.
     """
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE).annotate(
         at=Coalesce("occurred_at", "created_at")

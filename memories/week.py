@@ -67,11 +67,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Week:
-    """What happened to the memories within seven days. `sections` holds only sections with
-    memories.
+    """What happened to the memories within seven days.
 
-    `earlier` is the last day of the previous week, or None if no memory is older. `later` is the
-    last day of the next week, or None if that is in the future.
+    `sections` holds only sections with memories. `earlier` is the last day of the previous week, or
+    None if no memory is older. `later` is the last day of the next week, or None if that is in the
+    future.
     """
 
     first: date
@@ -124,8 +124,7 @@ def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
 
 
 def _rows_by_section(user: User, begins: datetime, ends: datetime) -> QuerySet[Any]:
-    """Return the memories with two annotations: `part`, the section, and `at`, the time of the
-    change.
+    """Return the memories, annotated with their section (`part`) and time of the change (`at`).
 
     Memories that consolidation joined count as changed, not as learned.
     """

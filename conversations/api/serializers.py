@@ -78,9 +78,7 @@ class UtteranceInput(serializers.Serializer[Any]):
     }
 )
 class Utterance(serializers.Field[Any, Any, Any, Any]):
-    """One message in a request: either a string, or an object with the text, its time and its
-    speaker.
-    """
+    """One message in a request: a string, or an object with the text, its time and its speaker."""
 
     _inside = UtteranceInput()
 

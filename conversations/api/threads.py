@@ -25,8 +25,9 @@ Thread = Conversation | TemporaryConversation
 
 
 def thread_of(call: Call, reference: str) -> Thread:
-    """Return the stored or temporary conversation with this id. Raise `NotFound` if there is
-    none.
+    """Return the stored or temporary conversation with this id.
+
+    Raise `NotFound` if there is none.
     """
     if call.user.pk is not None:
         try:
@@ -88,8 +89,9 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
 
 
 def unless_temporary(asked: Asked) -> str:
-    """Return how the endpoint treats an unknown user: create the user, unless the request is for a
-    temporary conversation.
+    """Return whether the endpoint creates an unknown user.
+
+    A request for a temporary conversation doesn't create one.
     """
     if asked.data.get("temporary"):
         return PRETEND

@@ -65,9 +65,7 @@ def _forget_memory(call: Call) -> Response:
 
 
 def _forget_about(call: Call) -> Response:
-    """Forget at once if the request clearly means one memory; otherwise return the ids to choose
-    from.
-    """
+    """Forget at once if it is clear which memory is meant; otherwise return ids to choose from."""
     found = spoken_requests.find(call.ready, user=call.user)
     outcome = spoken_requests.answer(found, user=call.user, requested_by_key=call.key_id)
     ids = {"memory_ids": outcome.memory_ids, "message_ids": outcome.message_ids}

@@ -1,6 +1,4 @@
-"""Endpoints that return the memory block for a prompt, and the summary and episodes of a
-conversation.
-"""
+"""Endpoints for the memory block of a prompt, and for a conversation's summary and episodes."""
 
 from __future__ import annotations
 

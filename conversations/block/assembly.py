@@ -1,6 +1,4 @@
-"""Turn recalled items into the text of the memory block, in a fixed order and within a token
-budget.
-"""
+"""Turn recalled items into the text of the memory block, within a token budget."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -240,8 +238,9 @@ def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str 
 
 
 def _chosen(recalled: Recalled, *, limits: Limits) -> dict[str, list[BlockItem]]:
-    """Return the items of each section, in order: only those above the relevance floor and within
-    the limits.
+    """Return the items of each section, in order.
+
+    Items below the relevance floor or beyond the limits are left out.
     """
     preferences, memories = (
         [item for item in items if _passes(item, floor=limits.relevance_floor)]
@@ -298,9 +297,7 @@ def _marks(item: BlockItem) -> set[str]:
 
 
 def _section(name: str, items: Sequence[BlockItem], *, limit: int, words: Words) -> Section | None:
-    """Return a section with as many of the first items as fit; if none fits, shorten the first
-    one.
-    """
+    """Return a section with as many items as fit; if none fits, with a shortened first item."""
     items = (
         [_shortened(item, limit=_LONGEST[name]) for item in items] if name in _LONGEST else items
     )
@@ -313,9 +310,7 @@ def _section(name: str, items: Sequence[BlockItem], *, limit: int, words: Words)
 
 
 def _largest_fitting(highest: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number up to `highest` for which `fits` is true, or 0; found by
-    bisection.
-    """
+    """Return the largest number up to `highest` for which `fits` is true, or 0 (by bisection)."""
     low = 0
     while low < highest:
         middle = (low + highest + 1) // 2

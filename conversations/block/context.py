@@ -51,8 +51,9 @@ class WindowMessage:
 
 @dataclass(frozen=True)
 class Item:
-    """A recalled item, whether or not it fitted in the block. `rank` counts from 1 in the order of
-    the block.
+    """A recalled item, whether or not it fitted in the block.
+
+    `rank` counts from 1 in the order of the block.
     """
 
     type: str
@@ -180,8 +181,7 @@ def preview(
     conversation: Conversation,
     own: UserSettings | None = None,
 ) -> Context:
-    """Return the same result as `build`, without recording a trace or counting the memories as
-    used.
+    """Return the same result as `build`, but record no trace and don't count the memories as used.
 
     The result also contains a few memories just below the cut-off. `own` is as in `build`.
     """
@@ -196,8 +196,7 @@ def _build_temporary(
     wanted: Wanted,
     own: UserSettings | None,
 ) -> Context:
-    """Build the block without a stored conversation, and add the latest messages of the temporary
-    one.
+    """Build the block without a conversation, and add the messages of the temporary conversation.
 
     The block of an unknown person is empty.
     """
@@ -367,9 +366,7 @@ def _episode_item(one: RecalledEpisode) -> BlockItem:
 
 
 def _items(found: Gathered, block: assembly.Block) -> list[Item]:
-    """Return the items in the order of the block, followed by the recalled items that aren't
-    in it.
-    """
+    """Return the items in the order of the block, followed by recalled items that aren't in it."""
     order = {
         public_id: place
         for place, public_id in enumerate(

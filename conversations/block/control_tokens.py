@@ -88,9 +88,7 @@ _Found = list[tuple[tuple[int, int], str]]
 
 
 def neutral(text: str) -> str:
-    """Return the text on one line, with everything removed that a model could read as prompt
-    structure.
-    """
+    """Return the text on one line, without anything that a model could read as prompt structure."""
     text = _HIDDEN.sub("", text)
     if _OPENERS.search(text):
         # Run twice, since a tag may contain a token in square brackets.
@@ -132,9 +130,7 @@ def _plain(inner: str) -> str:
 
 
 def _without_role(line: str) -> str:
-    """Put a speaker name at the beginning of the line in round brackets, and headings that name a
-    role too.
-    """
+    """Put a speaker name at the start of the line, and headings with a role, in round brackets."""
     folded = _folded(line)
     found: _Found = [(one.span(), f"({one['role']})") for one in _HEADING.finditer(folded)]
     role = _ROLE.match(folded)
@@ -152,8 +148,7 @@ def _replaced(text: str, found: _Found) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return the text with each look-alike character replaced by the ASCII character that it
-    resembles.
+    """Return the text with each look-alike character replaced by the ASCII character it resembles.
 
     The length doesn't change.
     """

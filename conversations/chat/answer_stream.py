@@ -50,12 +50,12 @@ class End(Enum):
 
 
 class Answering:
-    """An iterator over the pieces of an answer. An empty piece means that the model has sent
-    nothing new.
+    """An iterator over the pieces of an answer.
 
-    After the iteration `end` holds the reason why the answer ended. The question must already be
-    recorded in `thread`. If the client disconnects, call `finish`, which reads the answer to its
-    end and records it. `release` is called as soon as the model is no longer in use.
+    An empty piece means that the model has sent nothing new. After the iteration `end` holds the
+    reason why the answer ended. The question must already be recorded in `thread`. If the client
+    disconnects, call `finish`, which reads the answer to its end and records it. `release` is
+    called as soon as the model is no longer in use.
     """
 
     def __init__(self, thread: Thread, *, release: Callable[[], object] = lambda: None) -> None:
@@ -213,8 +213,9 @@ class PieceReader:
 
 
 def begin_answer(conversation: str) -> bool:
-    """Mark the conversation as being answered. Return False if another answer is already in
-    progress.
+    """Mark the conversation as being answered.
+
+    Return False if another answer is already in progress.
     """
     with _without_redis():
         return bool(client().set(_answer_key(conversation), _GO_ON, nx=True, ex=_KEY_SECONDS))
@@ -222,8 +223,9 @@ def begin_answer(conversation: str) -> bool:
 
 
 def renew_answer(conversation: str) -> bool:
-    """Extend the expiry of the mark that an answer is in progress. Return False if the answer must
-    stop.
+    """Extend the expiry of the mark that an answer is in progress.
+
+    Return False if the answer must stop.
     """
     with _without_redis():
         mark = client().getex(_answer_key(conversation), ex=_KEY_SECONDS)

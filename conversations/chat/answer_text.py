@@ -87,8 +87,7 @@ def prepare(
     question: Message | TemporaryMessage | None = None,
     without: Collection[str] = (),
 ) -> Prepared:
-    """Carry out a request to forget in `text`, if there is one, and then recall memories for
-    `text`.
+    """Carry out the requests to forget in `text`, if any, and then recall memories for `text`.
 
     `question` is the message if it is already recorded. Messages whose public ids are in `without`
     are left out of the window. For a temporary chat no trace is recorded. Opens its own
@@ -137,8 +136,9 @@ def _carry_out_forgets(
 
 
 def _remembered_texts(text: str, found: Context, *, user: User) -> list[str]:
-    """Return the relevant memories, best first; all active memories if the person asks for a list
-    of them.
+    """Return the relevant memories, best first.
+
+    If the person asks for a list of their memories, return all active memories instead.
     """
     asks_for_all = demo_assistant.intent_of(text) is Intent.LIST
     if not asks_for_all or not users.settings_of(user).longterm_enabled:
@@ -158,8 +158,9 @@ def model_name() -> str:
 
 
 def pieces_of(prepared: Prepared) -> Iterator[str]:
-    """Yield the answer in pieces, without a database query. Raise `ProviderError` if the model call
-    fails.
+    """Yield the answer in pieces, without a database query.
+
+    Raise `ProviderError` if the model call fails.
     """
     if not model_name() or prepared.only_forgets:
         yield from demo_answer(prepared).splitlines(keepends=True)
@@ -226,9 +227,7 @@ def _instructions(prepared: Prepared) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A recorded turn, the context that was recalled for it and the outcome of a request to
-    forget.
-    """
+    """A recorded turn, the context recalled for it, and the outcome of a request to forget."""
 
     turn: RecordedTurn
     context: Context

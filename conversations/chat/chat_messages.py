@@ -226,8 +226,7 @@ def last(*, user: User, conversation: Conversation | TemporaryConversation) -> T
 def editable(
     *, user: User, conversation: Conversation | TemporaryConversation, message: str = ""
 ) -> Editable:
-    """Return the person's message with this public id, with the messages that an edit of it
-    deletes.
+    """Return the person's message with this id, and the messages that an edit of it deletes.
 
     Without `message`, return the person's last message. Runs in the caller's transaction. Raise
     `Conflict` if there is no such message.

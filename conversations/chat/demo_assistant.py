@@ -198,9 +198,7 @@ def intent_of(message: str) -> Intent:
 
 
 def _language(message: str, language: str | None) -> Language:
-    """Return the language of the message; if the message has no letters, return the user's
-    language.
-    """
+    """Return the language of the message, or of the user if the message has no letters."""
     if any(char.isalpha() for char in message):
         return segment.language(message)
     return "zh" if (language or "").lower().startswith("zh") else "en"
@@ -223,9 +221,7 @@ def _acknowledgement(
 
 
 def _quotable(memories: Sequence[str]) -> list[str]:
-    """Return the memories without duplicates, each on one line and shortened for quoting in the
-    chat.
-    """
+    """Return the memories without duplicates, each on one line and shortened for the chat."""
     lines = (" ".join(memory.split()) for memory in memories)
     cut = (
         line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1].rstrip()}…"

@@ -101,17 +101,13 @@ def consequences_of_messages(pks: Sequence[int], *, user: User, conversation: in
 
 
 def pks_from(message: Message, *, user: User) -> list[int]:
-    """Return the primary keys of the message, of all later messages and of the other messages of
-    their turns.
-    """
+    """Return the keys of the message, all later messages and the other messages of their turns."""
     later = Q(conversation=message.conversation_id, number__gte=message.number)
     return with_turns(user, Message.objects.filter(later, user=user).values_list("pk", flat=True))
 
 
 def with_turns(user: User, messages: Iterable[int]) -> list[int]:
-    """Return the primary keys of these messages, and of the other message of each of their
-    turns.
-    """
+    """Return the keys of these messages, and of the other message of each of their turns."""
     pks = list(messages)
     of_them = Q(user_message__in=pks) | Q(assistant_message__in=pks)
     turns = Turn.everything.filter(of_them, user=user)
@@ -193,9 +189,7 @@ def covering(user: User, target: Target) -> QuerySet[Summary]:
 
 
 def leave_conversation(conversation: Conversation) -> None:
-    """Count the conversation's remaining messages and speakers again, and save them with its
-    title.
-    """
+    """Count the conversation's remaining messages and speakers, and save them with its title."""
     left = Message.objects.filter(conversation=conversation)
     conversation.message_count = left.count()
     conversation.last_message_at = left.aggregate(newest=Max("created_at"))["newest"]

@@ -38,8 +38,7 @@ _LAYER_KINDS = {"summary": TargetKind.SUMMARY, "episode": TargetKind.EPISODE}
 def forget_message(
     *, user: User, message: Message, cascade: bool = False, requested_by_key: int | None = None
 ) -> Operation:
-    """Hide a message now, and enqueue an operation that erases it with its turn and everything
-    derived from it.
+    """Hide a message now, and enqueue the erasure of the message and everything derived from it.
 
     `cascade` also forgets the other message of the turn. A repeated call returns the same operation
     while it is still running. Raise `NotFound` if the person has no such message.
@@ -85,8 +84,7 @@ def forget_conversation(
     forget_memories: bool = True,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Hide a conversation now, and enqueue an operation that erases it with everything derived from
-    it.
+    """Hide a conversation now, and enqueue its erasure with everything derived from it.
 
     If `forget_memories` is False, memories learned from it are kept and count as written by the
     person. Raise `NotFound` if the person has no such conversation.
@@ -194,9 +192,7 @@ def lock(user: User, pk: int) -> Conversation:
 
 
 def hide(user: User, conversation: Conversation, target: Target) -> None:
-    """Hide the target in a locked conversation, and update the conversation's counters and
-    title.
-    """
+    """Hide the target in a locked conversation; update the conversation's counters and title."""
     message_erasure.hide(user, target)
     texts = message_erasure.texts_of(user, target)
     conversation.title = shingles.title_without(conversation.title, [*texts, *map(masked, texts)])
@@ -244,13 +240,12 @@ def forget_chosen(
     requested_by_key: int | None = None,
     chosen: str = BY_PERSON,
 ) -> Operation:
-    """Hide these memories and messages now, and enqueue one operation with one receipt that erases
-    them.
+    """Hide these memories and messages now, and enqueue one operation that erases all of them.
 
-    For each message, the other message of its turn, the episode and everything derived from them
-    are forgotten too. A repeated call returns the same operation while it is still running. Raise
-    `Invalid` if both lists are empty, and `NotFound` if an item doesn't exist or belongs to another
-    person; in both cases nothing is forgotten.
+    The operation has one receipt. For each message, the other message of its turn, the episode and
+    everything derived from them are forgotten too. A repeated call returns the same operation while
+    it is still running. Raise `Invalid` if both lists are empty, and `NotFound` if an item doesn't
+    exist or belongs to another person; in both cases nothing is forgotten.
     """
     if not memory_ids and not message_ids:
         raise Invalid.field("memory_ids", "Name at least one memory or message.")
@@ -287,8 +282,9 @@ def targets_of(user: User, messages: Collection[int]) -> list[Target]:
 
 
 def resting_on(targets: Iterable[Target], *, gone: Collection[int]) -> Q:
-    """Return a filter for the memory sources in the targets, and for all sources of memories in
-    `gone`.
+    """Return a filter for the memory sources that depend on the targets.
+
+    It also matches all sources of the memories in `gone`.
     """
     return reduce(or_, (one.resting for one in targets), Q(memory__in=gone))
 
@@ -339,8 +335,7 @@ def _forget_chosen(
 
 
 def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:
-    """Hide the messages of the target, and erase their recall traces; return the number of erased
-    rows.
+    """Hide the messages of the target, erase their recall traces, and count the erased rows.
 
     Traces are erased at once, since they have no hidden state.
     """
@@ -361,8 +356,7 @@ def delete_layer(
     through: int | None = None,
     requested_by_key: int | None = None,
 ) -> tuple[Operation, int]:
-    """Hide all summaries (or all episodes) of a person now, and enqueue an operation that erases
-    them.
+    """Hide all summaries (or all episodes) of a person now, and enqueue their erasure.
 
     Only rows with primary keys up to `through` are hidden, if it is given. Return the operation and
     the number of rows. The messages are kept. If summaries are on, long conversations are

@@ -113,10 +113,9 @@ def _erase_row(user: User, pk: int) -> Counts:
 
 @handles(Kind.FORGET_LAYER, is_long=True)
 def forget_layer(run: Run) -> Mapping[str, Any]:
-    """Erase all summaries, or all episodes, that existed at the time of the request; keep the
-    messages.
+    """Erase the summaries, or the episodes, that existed at the time of the request.
 
-    Safe to run twice: later rows have higher keys.
+    The messages are kept. Safe to run twice: later rows have higher keys.
     """
     user, layer, through = run.user(), run.payload["layer"], run.payload["through"]
     if user is not None:
@@ -191,8 +190,9 @@ def _erase(
 def _remember(
     run: Run, user: User, targets: Sequence[Target], *, resting: Q | None, gone: Sequence[int]
 ) -> None:
-    """Record in the ledger which texts and rows will be erased. `resting` is None if memories are
-    kept.
+    """Record in the ledger which texts and rows will be erased.
+
+    `resting` is None if memories are kept.
     """
     found, elsewhere = ErasedTexts(), list[str]()
     conversations = [one.conversation for one in targets]
@@ -282,9 +282,7 @@ def _reapply_conversation(user: User, target: Mapping[str, Any], at: datetime) -
 
 @reapplies("clear")
 def _reapply_clear(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Clear only the messages that existed at the time of the request; messages recorded later are
-    kept.
-    """
+    """Clear the messages that existed at the time of the request, but not those recorded later."""
     found = Conversation.objects.filter(user=user, public_id=target["conversation"]).first()
     if found is None:
         return None

@@ -1,6 +1,4 @@
-"""Record the conversations of one person from a file, each turn or message in its own
-transaction.
-"""
+"""Record the conversations of one person from a file, one transaction per turn or message."""
 
 from __future__ import annotations
 
@@ -25,8 +23,9 @@ INTERFACE_LANGUAGES = {"zh": "zh-hans", "en": "en"}
 
 @dataclass(frozen=True)
 class NotRecorded:
-    """A message that was skipped, identified by the ids in the file. `reason` never quotes its
-    text.
+    """A message that was skipped, identified by the ids in the file.
+
+    `reason` never quotes its text.
     """
 
     conversation: str
@@ -89,8 +88,7 @@ def account_of(person: ImportedPerson, *, external_id: str) -> User:
 def load_person(
     person: ImportedPerson, *, user: User, on_progress: OnProgress = lambda progress: None
 ) -> Loaded:
-    """Record all conversations of the person for `user`, in order, and enqueue learning at low
-    priority.
+    """Record all conversations of the person for `user`, and enqueue learning at low priority.
 
     Each turn or message is recorded completely or not at all, under the ids of the file, so a
     second run (also after a kill) completes the import and duplicates nothing. Messages that can't

@@ -128,8 +128,7 @@ def read(row: Import) -> Opened:
 def apply(
     opened: Opened, *, user: User, reference: str, on_progress: Callable[[int], None]
 ) -> Mapping[str, Any]:
-    """Insert all rows of the file in the caller's transaction and enqueue learning; return the
-    report.
+    """Insert all rows of the file in the caller's transaction, enqueue learning, return the report.
 
     Nothing is learned from a file about several people, since it is unknown whom a statement is
     about.
@@ -302,8 +301,9 @@ class _Watch:
             self._thread.shutdown()
 
     def look(self, done: int) -> None:
-        """Report progress about once a second. Raise `GiveWay` or `LeaseLost` if the import must
-        stop.
+        """Report progress about once a second.
+
+        Raise `GiveWay` or `LeaseLost` if the import must stop.
         """
         now = monotonic()
         if self._total < WATCHED_FROM or now - self._checked_at < _CHECK_EVERY:
@@ -382,9 +382,7 @@ def _missing(indexed_kind: _IndexedKind, user: User) -> Iterator[list[Any]]:
 
 
 def _store(indexed_kind: _IndexedKind, rows: list[Any], vectors: Any, *, user: User) -> None:
-    """Store the index entries of rows that still exist; some may have been forgotten in the
-    meantime.
-    """
+    """Store the index entries of rows, except those that were forgotten in the meantime."""
     left = set(
         indexed_kind.rows(user).filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True)
     )

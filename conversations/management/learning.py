@@ -1,6 +1,4 @@
-"""Wait until memories have been learned from all recorded turns, and show progress in the
-terminal.
-"""
+"""Wait until all recorded turns have been learned from, and show progress in the terminal."""
 
 from __future__ import annotations
 
@@ -49,8 +47,9 @@ class Outcome:
 
 
 def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None:
-    """Wait until no operation of these people is due. If no worker is running, run the operations
-    here.
+    """Wait until no operation of these people is due.
+
+    If no worker is running, run the operations here.
     """
     tenth = -1
     while True:
@@ -115,18 +114,14 @@ def _worker_runs() -> bool:
 
 
 def _work() -> int:
-    """Run queued operations for about a second, as a worker does; return how many operations
-    ran.
-    """
+    """Run queued operations for about a second, as a worker does; return how many have run."""
     with as_system():
         outbox.expire(now=timezone.now())
     return worker.drain(seconds=_PORTION_SECONDS)
 
 
 class Terminal:
-    """Prints lines of text, and one progress line that is overwritten if the output is a
-    terminal.
-    """
+    """Prints lines of text, and one progress line that is overwritten on a real terminal."""
 
     def __init__(self, stream: OutputWrapper) -> None:
         self._stream = stream
@@ -135,8 +130,9 @@ class Terminal:
         self._shown = ""
 
     def progress(self, label: str, done: int, total: int, *, worth_a_line: bool) -> None:
-        """Show progress. If the output isn't a terminal, print a line only if `worth_a_line` is
-        set.
+        """Show progress.
+
+        If the output isn't a terminal, print a line only if `worth_a_line` is set.
         """
         text = f"{label}  {done} of {total}"
         if self._is_watched:

@@ -73,8 +73,9 @@ class Bubble:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        """Return the actions of the message's menu. Copying isn't among them, since it has its own
-        button.
+        """Return the actions of the message's menu.
+
+        Copying isn't among them, since it has its own button.
         """
         if self.is_temporary:
             return []
@@ -212,8 +213,9 @@ def made(
 
 
 def _last_exchange(messages: Sequence[Message | TemporaryMessage]) -> set[str]:
-    """Return the ids of the last question and its answer; an empty set if the conversation ends
-    otherwise.
+    """Return the ids of the last question and its answer.
+
+    Return an empty set if the conversation doesn't end with a question or its answer.
     """
     newest = list(messages[-2:])
     roles = [one.role for one in newest]
@@ -294,9 +296,7 @@ def ending_of_page(name: str, last: Bubble | None) -> Ending | None:
 
 
 def ending_after(end: End, name: str, *, had_answer: bool) -> Ending | None:
-    """Return the note to show right after an answer was attempted; None if the answer is
-    complete.
-    """
+    """Return the note to show after an attempt to answer; None if the answer is complete."""
     again = _("Try again")
     if end in (End.WHOLE, End.STOPPED) or (had_answer and end is End.UNSAID):
         return None  # the bubble of a stopped answer has its own permanent label

@@ -1,6 +1,4 @@
-"""The views of the chat: show, rename and continue a conversation, edit a message, answer again,
-stop.
-"""
+"""Views of the chat: show, rename or continue a conversation, edit a message, answer, stop."""
 
 from __future__ import annotations
 
@@ -212,8 +210,9 @@ def _edit_message(edited: Edited) -> str:
 def _ask_to_edit(
     request: HttpRequest, found: Opened, form: MessageForm, *, confirms: bool = False
 ) -> HttpResponse:
-    """Show the message in a text field. With `confirms`, also ask the person to confirm the
-    deletions.
+    """Show the message in a text field.
+
+    With `confirms`, also ask the person to confirm the deletions.
     """
     given = request.POST if form.is_bound else request.GET
     message = given.get("message", "")
@@ -243,9 +242,7 @@ def _ask_to_edit(
 
 
 def _show_as_it_is(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
-    """Show the conversation with a warning instead of the edit form, because the message is
-    gone.
-    """
+    """Show the conversation with a warning, because the message to edit no longer exists."""
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)

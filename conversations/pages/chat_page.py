@@ -89,8 +89,9 @@ class Opened:
 
 
 def opened(user: User, public_id: str) -> Opened:
-    """Return the person's stored or temporary conversation with this id. Raise `NotFound` if there
-    is none.
+    """Return the person's stored or temporary conversation with this id.
+
+    Raise `NotFound` if there is none.
     """
     try:
         return Opened(conversation_names.resolve(user=user, reference=public_id))
@@ -172,8 +173,9 @@ def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> ForgetLine |
 
 
 def edge_of(user: User, conversation: Conversation) -> str:
-    """Return the id of the message above which the page says that older messages are summarized, or
-    "".
+    """Return the id of the message above which the page shows the note about the summary, or "".
+
+    Messages above the note are covered by the summary.
     """
     if not users.settings_of(user).summary_enabled:
         return ""
@@ -185,8 +187,9 @@ def _ending(name: str, said: Bubbles) -> Ending | None:
 
 
 def beside(user: User, answer: Message | None, *, lessons: Lessons | None = None) -> dict[str, Any]:
-    """Return the content of the side panel: the memories that the answer used and those learned
-    from its turn.
+    """Return the content of the side panel about an answer.
+
+    It shows the memories that the answer used and those learned from its turn.
     """
     if lessons is None and answer is not None:
         turn = selectors.turn_of(user, answer)

@@ -29,9 +29,7 @@ _BEFORE, _AFTER = 24, 60  # characters shown before and after the search words
 
 @dataclass(frozen=True)
 class Place:
-    """Where a search found its words: the newest matching message of a conversation, with an
-    excerpt.
-    """
+    """The newest message of a conversation that contains the search words, with an excerpt."""
 
     url: str
     before: str
@@ -62,8 +60,9 @@ class Row:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        """Return the actions of the conversation's menu. Renaming isn't among them: it has its own
-        button.
+        """Return the actions of the conversation's menu.
+
+        Renaming isn't among them: it has its own button.
         """
         delete = reverse("conversation_delete", args=[self.public_id])
         going = {"icon": "trash", "href": delete, "hx_get": delete, "danger": True}
@@ -150,9 +149,7 @@ def _matching(user: User, query: str) -> QuerySet[Conversation]:
 
 
 def _places(user: User, rows: Sequence[Conversation], query: str) -> dict[int, Place]:
-    """Return the newest matching message of each conversation, as a mapping from conversation
-    keys.
-    """
+    """Return the newest matching message of each conversation, by conversation key."""
     if not query:
         return {}
     said = Message.objects.filter(user=user, conversation__in=rows, content__icontains=query)

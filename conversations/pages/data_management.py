@@ -60,9 +60,7 @@ def data_conversations(request: HttpRequest) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer that can be deleted as a whole: its size, its delete function and the texts of the
-    dialog.
-    """
+    """A layer that can be deleted as a whole: its size, delete function and dialog texts."""
 
     count: Callable[[User], int]
     delete: Callable[[User], object]
@@ -72,9 +70,7 @@ class Layer:
 
 
 def _forget_memories(user: User) -> None:
-    """Forget all memories, including those in the recycle bin or archive; do nothing if there are
-    none.
-    """
+    """Forget all memories, including those in the recycle bin or archive, if there are any."""
     memories = list(Memory.visible.filter(user=user).only("pk"))
     if memories:
         memory_forgets.forget_memories(user=user, memories=memories)

@@ -1,5 +1,6 @@
-"""Pages that clear or delete a conversation. Their dialogs list what is deleted and what is
-kept.
+"""Pages that clear or delete a conversation.
+
+Their dialogs list what is deleted and what is kept.
 """
 
 from __future__ import annotations
@@ -208,9 +209,7 @@ def _deleted_lines(found: Consequences) -> list[str]:
 
 
 def _choice(memories: Sequence[Memory]) -> list[dict[str, Any]]:
-    """Return a checkbox with which the person can keep the memories; nothing if none would be
-    forgotten.
-    """
+    """Return a checkbox to keep the memories, or nothing if no memory would be forgotten."""
     if not memories:
         return []
     words = ngettext(

@@ -168,9 +168,7 @@ class ForgetLine:
 
 
 def open_receipt(user: User, op_id: str) -> ForgetLine | None:
-    """Return the operation with its receipt shown in full; None if the person has no such
-    operation.
-    """
+    """Return the operation with its full receipt; None if the person has no such operation."""
     found = _forgets_of(user, [op_id]).get(op_id) if op_id else None
     return ForgetLine(found, is_open=True) if found is not None else None
 

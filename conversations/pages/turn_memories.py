@@ -1,6 +1,4 @@
-"""Collect the memories learned from each turn, and the memories used in each answer, for
-display.
-"""
+"""Collect the memories learned from each turn and those used in each answer, for display."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ class Lessons:
 
     @property
     def is_withheld(self) -> bool:
-        """Return True if the person asked for the turn not to be kept and no memory was learned
-        from it.
-        """
+        """Return True if the person asked not to keep the turn and no memory came of it."""
         asked = self.turn.user_message.withheld == Withheld.ASKED
         return asked and not self.taught and not self.waiting
 
@@ -83,8 +79,7 @@ class Lessons:
 
     @property
     def chips(self) -> list[dict[str, Any]]:
-        """Return the labels under an answer: how many memories were learned and how many were
-        updated.
+        """Return the labels under an answer: the numbers of memories learned and updated.
 
         If it is only one memory, the label opens it.
         """
@@ -106,9 +101,7 @@ class Lessons:
 
     @property
     def again_url(self) -> str:
-        """Return the URL from which the page requests an update, or "" if the turn isn't queued any
-        more.
-        """
+        """Return the URL from which the page requests an update; "" if the turn isn't queued."""
         if not self.is_learning or self.tries >= TRIES:
             return ""
         address = reverse("turn_lessons", args=[self.turn.public_id])

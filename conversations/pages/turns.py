@@ -1,6 +1,4 @@
-"""Views that forget, rate or remember a message, undo what was learned, and show what was
-learned.
-"""
+"""Views that forget, rate or remember a message, and show or undo what was learned."""
 
 from __future__ import annotations
 
@@ -141,9 +139,7 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
 
 
 def _ticked(request: HttpRequest, name: str, lines: Sequence[forget_cards.Line]) -> list[str]:
-    """Return the ids of the ticked items that are on the card; other ids in the form are
-    ignored.
-    """
+    """Return the ids of the ticked items that are on the card; ignore other ids in the form."""
     listed = [one.public_id for one in lines]
     ticked = listed if "all" in request.POST else request.POST.getlist(name)
     return [one for one in listed if one in ticked]

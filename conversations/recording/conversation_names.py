@@ -17,8 +17,8 @@ MAX_EXTERNAL_ID = 200
 
 
 def check_external_id(value: str, *, field: str) -> str:
-    """Return the client's id unchanged if it is valid; otherwise raise `Invalid` for the field
-    `field`.
+    """Return the client's id unchanged. Raise `Invalid`, for the field `field`, if it is
+    invalid.
     """
     if not 1 <= len(value) <= MAX_EXTERNAL_ID:
         raise Invalid.field(field, f"An id has 1 to {MAX_EXTERNAL_ID} characters.")
@@ -110,9 +110,7 @@ def give_title(conversation: Conversation, text: str) -> None:
 
 
 def title_of(text: str) -> str:
-    """Return a short title for a message, with secrets masked; "" if the message is a request to
-    forget.
-    """
+    """Return a short title for a message, with secrets masked; "" for a request to forget."""
     if spoken_requests.asks_to_forget(text):
         return ""
     return headline(masking.masked_by_reading(text))

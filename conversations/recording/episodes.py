@@ -28,8 +28,7 @@ _MAX_OTHERS = 15  # operations processed together with the one that runs
 
 @handles(Kind.INDEX_EPISODE)
 def index_episode(run: Run) -> Mapping[str, Any] | None:
-    """Index a turn's messages and its episode, or one message; then enqueue a summary if one is
-    due.
+    """Index a turn with its messages, or one message; then enqueue a summary if one is due.
 
     Other queued index operations of the same person are processed in the same run. Safe to run
     twice: index rows are identified by the row they were made from.
@@ -58,9 +57,7 @@ def index_episode(run: Run) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True)
 class ToIndex:
-    """The rows that one operation indexes: a turn's messages and its episode, or a single
-    message.
-    """
+    """The rows that one operation indexes: a turn's messages and episode, or one message."""
 
     messages: tuple[Message, ...]
     turn: Turn | None
@@ -113,8 +110,7 @@ def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
 def store(
     found: Mapping[int, ToIndex | None], *, user: User, vectors: Mapping[int, Vectors]
 ) -> dict[int, Episode]:
-    """Store the words and vectors of all rows that still exist, and return the episodes by
-    position.
+    """Store the words and vectors of all rows that still exist; return the episodes by position.
 
     Episodes are created unless the person has switched them off. Safe to repeat.
     """

@@ -63,9 +63,7 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True)
 class Due:
-    """The messages that the next version of the summary will cover in addition to the previous
-    one.
-    """
+    """The messages that the next version of the summary adds to those of the previous one."""
 
     conversation: Conversation
     previous: Summary | None
@@ -136,9 +134,7 @@ def are_due(*, user: User, conversation_id: int) -> bool:
 
 
 def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> bool:
-    """Return whether a newer version was deleted by a request to forget, so that a new one is
-    due.
-    """
+    """Return whether a request to forget deleted a newer version, so that a new one is due."""
     gone = statements.rows(
         "SELECT 1 FROM conversations_summary"
         " WHERE conversation_id = %s AND hidden_at IS NOT NULL AND version > %s LIMIT 1",

@@ -296,8 +296,9 @@ def _transact(change: Callable[[Any], Result], *watched: str) -> Result:
 
 
 def _put(target: Any, conversation: TemporaryConversation) -> None:
-    """Write the conversation's row. It expires `TEMPORARY_HOURS` after the conversation was
-    created.
+    """Write the conversation's row.
+
+    It expires `TEMPORARY_HOURS` after the conversation was created.
     """
     ends = int(conversation.created_at.timestamp()) + _lifetime()
     target.set(_PREFIX + conversation.public_id, orjson.dumps(conversation), exat=ends)
@@ -357,8 +358,9 @@ def _new_message(message: MessageInput) -> TemporaryMessage:
 def _add(
     pipe: Any, conversation: TemporaryConversation, messages: list[TemporaryMessage], *, count: int
 ) -> None:
-    """Append the messages and update the conversation's row. `count` is the new number of
-    messages.
+    """Append the messages and update the conversation's row.
+
+    `count` is the new number of messages.
     """
     name = _messages(conversation.public_id)
     changed = replace(

@@ -28,8 +28,9 @@ from ops.queue.outbox import Wanted
 
 @dataclass(frozen=True)
 class MessageInput:
-    """A message to record. `told` states whether it is said now or was said earlier in another
-    program.
+    """A message to record.
+
+    `told` states whether it is said now or was said earlier in another program.
     """
 
     content: str
@@ -44,8 +45,9 @@ class MessageInput:
 
 @dataclass(frozen=True)
 class _Thread:
-    """A conversation whose row is locked. `learns` is True if the person's long-term memory is
-    on.
+    """A conversation whose row is locked.
+
+    `learns` is True if the person's long-term memory is on.
     """
 
     conversation: Conversation
@@ -194,8 +196,9 @@ def _enqueue_followups(
     priority: Priority = Priority.TURN,
     forget: Outcome | None = None,
 ) -> RecordedMessage:
-    """Enqueue the operations that a new message requires; if `question` is given, first record a
-    turn.
+    """Enqueue the operations that a new message requires.
+
+    If the message answers `question`, first record the turn of both.
     """
     _save_counters(thread.conversation)
     audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
@@ -224,8 +227,7 @@ def _check(message: MessageInput, *, field: str) -> None:
 
 
 def _lock(user: User, conversation: Conversation) -> _Thread:
-    """Lock the conversation's row until the transaction ends, so that messages are recorded in
-    order.
+    """Lock the conversation's row until the transaction ends, so that messages keep their order.
 
     The person's row is read again, since the person may have been forgotten after the request
     arrived.
@@ -249,9 +251,7 @@ def _lock(user: User, conversation: Conversation) -> _Thread:
 def _find_or_add_both(
     thread: _Thread, said: MessageInput, reply: MessageInput, *, moment: datetime
 ) -> tuple[Message, Message, Turn | None]:
-    """Return the two messages, and add those that don't exist; also return their turn if it
-    exists.
-    """
+    """Return the two messages, adding those that don't exist, and their turn if it exists."""
     ids = [one.external_id for one in (said, reply) if one.external_id is not None]
     known = Message.objects.filter(conversation=thread.conversation, external_id__in=ids)
     if not ids or not known.exists():

@@ -49,8 +49,9 @@ _all_sorts = (*SORTS, *NULLABLE_SORTS)
 
 
 class Between(Personal):
-    """Adds the query parameters `from` and `to`. They are set here because `from` is a Python
-    keyword.
+    """Adds the query parameters `from` and `to`.
+
+    They are set here because `from` is a Python keyword.
     """
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:

@@ -13,9 +13,7 @@ from memories.api import views_search as search
 
 
 class FilePath(PathConverter):
-    """Matches a file path without its trailing slash, since every route also accepts a trailing
-    slash.
-    """
+    """Matches a file path without a trailing slash, since every route also accepts one."""
 
     regex = ".*[^/]"
 

@@ -1,5 +1,4 @@
-"""The endpoint to flush memory: a client that is about to drop messages sends them to be learned
-from.
+"""The endpoint to flush memory: it learns from messages that a client is about to drop.
 
 A flush has two stages: memories are proposed, and then those that the client accepts are stored.
 """
@@ -57,11 +56,10 @@ def _prepare(call: Call) -> _Prepared:
 
 
 def _conversation(call: Call) -> Any:
-    """Return the conversation of the request; None for a temporary one, from which nothing is
-    stored.
+    """Return the conversation of the request, or None for a temporary one.
 
-    If the conversation is unknown and the request has `messages`, create it under the client's id.
-    Without messages raise `NotFound`.
+    Nothing is stored from a temporary conversation. If the conversation is unknown and the request
+    has `messages`, create it under the client's id. Without messages raise `NotFound`.
     """
     reference = call.data["conversation_id"]
     try:

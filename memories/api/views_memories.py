@@ -1,6 +1,4 @@
-"""Endpoints for long-term memories: the list, single memories, their history, and review
-decisions.
-"""
+"""Endpoints for long-term memories: list, single memories, history, and review decisions."""
 
 from __future__ import annotations
 

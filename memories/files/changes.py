@@ -31,8 +31,9 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Known(Shown):
-    """A current memory as a file shows it. `newer` is True if it was changed after the last
-    sync.
+    """A current memory as a file shows it.
+
+    `newer` is True if it was changed after the last sync.
     """
 
     newer: bool = False
@@ -40,8 +41,9 @@ class Known(Shown):
 
 @dataclass(frozen=True)
 class Edited:
-    """A memory whose text or kind changes to that of its line. None means that the value is
-    unchanged.
+    """A memory whose text or kind changes to that of its line.
+
+    None means that the value is unchanged.
     """
 
     id: str
@@ -122,8 +124,9 @@ def between(
 
 
 def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
-    """Return the line of each memory, by id. If a memory has several lines, prefer the one with its
-    text.
+    """Return the line of each memory, by id.
+
+    If a memory has several lines, prefer the one with its text.
     """
     lines: dict[str, Line] = {}
     for _, line in document.statements:
@@ -209,8 +212,9 @@ def _removals(
 
 
 def _new(synced: Document, edited: Document) -> list[Created]:
-    """Return the statements of new lines. Lines that were already new at the last sync are left
-    out.
+    """Return the statements of new lines.
+
+    Lines that were already new at the last sync are left out.
     """
     left = Counter(_key(line) for _, line in synced.statements if line.role is Role.NEW)
     found: list[Created] = []
@@ -252,8 +256,9 @@ _CONTEXT = 1  # unchanged lines shown before and after a change
 
 @dataclass(frozen=True)
 class DiffLine:
-    """A line of a comparison of two texts. For `skipped` lines only their number (`count`) is
-    given.
+    """A line of a comparison of two texts.
+
+    For `skipped` lines only their number (`count`) is given.
     """
 
     change: LineChange
@@ -263,8 +268,9 @@ class DiffLine:
 
 @dataclass(frozen=True)
 class MergedLines:
-    """The result of a merge. If both edits changed the same place, `clean` is False and ours was
-    taken.
+    """The result of a merge.
+
+    If both edits changed the same place, `clean` is False and ours was taken.
     """
 
     text: str
@@ -329,9 +335,7 @@ def _places(was: Sequence[str], left: Sequence[str], right: Sequence[str]) -> It
 
 
 def _kept(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """Map each line number of the old text to its line number in the new text, for lines in
-    both.
-    """
+    """Map the number of each old line that is still in the new text to its new number."""
     blocks = SequenceMatcher(a=old, b=new, autojunk=False).get_matching_blocks()
     return {one.a + n: one.b + n for one in blocks for n in range(one.size)}
 

@@ -107,9 +107,7 @@ UNION ALL
 
 @dataclass(frozen=True)
 class Recent:
-    """The lines for a prompt: recent notes, newest first, and the lines of the persona layers by
-    path.
-    """
+    """The lines for a prompt: recent notes (newest first), and persona layers by path."""
 
     notes: Sequence[DailyNote] = ()
     layers: Mapping[str, Sequence[DailyNote]] = field(default_factory=dict)
@@ -125,10 +123,10 @@ def ask_recent(
 
 
 def recent(asked: statements.Later) -> Recent:
-    """Return the notes of today and yesterday in the user's time zone, and the lines of memory
-    files.
+    """Return the notes of today and yesterday, and the lines of memory files.
 
-    In `notes`, the daily notes are followed by the free text of `MEMORY.md`.
+    The user's time zone determines the days. In `notes`, the daily notes are followed by the free
+    text of `MEMORY.md`.
     """
     by_path: dict[str, list[DailyNote]] = defaultdict(list)
     for *values, path in asked.rows():
@@ -155,8 +153,9 @@ def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
 
 
 def _checked(text: str, source: str) -> str:
-    """Return the text with secrets masked. Raise `Invalid`, with each field's name, if a value is
-    invalid.
+    """Return the text with secrets masked.
+
+    Raise `Invalid`, with each field's name, if a value is invalid.
     """
     problems: dict[str, list[str]] = {}
     if not text.strip():
@@ -174,8 +173,9 @@ def _checked(text: str, source: str) -> str:
 
 
 def last_number(user_id: int, day: date | None) -> int:
-    """Return the highest line number of a day, including lines being forgotten, so that none is
-    reused.
+    """Return the highest line number of a day.
+
+    Lines that are being forgotten count too, so that no number is used twice.
     """
     rows = DailyNote.everything.filter(user=user_id, day=day)
     return int(rows.aggregate(last=Max("number"))["last"] or 0)
@@ -194,16 +194,18 @@ def hide_cited_lines(*, user: User, memories: Collection[int], at: datetime) -> 
 
 
 def erase_cited_lines(*, user: User, memories: Collection[int]) -> Counter[str]:
-    """Erase the lines that are sources of these memories only. Call it before the memories are
-    erased.
+    """Erase the lines that are sources of these memories only.
+
+    Call it before the memories are erased.
     """
     pks = list(_lines_cited_only_by(user, memories).values_list("pk", flat=True))
     return erase_note_lines(user=user, lines=pks)
 
 
 def erase_note_lines(*, user: User, lines: Collection[int]) -> Counter[str]:
-    """Erase note lines with their words and vectors, and the quotes of them in sources. Safe to
-    repeat.
+    """Erase note lines with their words and vectors, and the quotes of them in sources.
+
+    Safe to repeat.
     """
     if not lines:
         return Counter()

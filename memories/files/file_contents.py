@@ -68,8 +68,9 @@ def rendered(
     keeping: Document,
     became: Mapping[int, str | None] | None = None,
 ) -> str:
-    """Return the text of a curated file with these memories; keep the order and free text of
-    `keeping`.
+    """Return the text of a curated file that shows these memories.
+
+    The order and the free text of `keeping` are kept.
     """
     shown = [one for one in known if path_for(one.kind) == path]
     return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))
@@ -126,7 +127,8 @@ def etag_of(text: str) -> str:
 
 
 def digest_of(text: str) -> UUID:
-    """Return a hash keyed with the instance's secret, which identifies a text without
-    revealing it.
+    """Return a keyed hash, which identifies a text without revealing it.
+
+    The key is the instance's secret.
     """
     return UUID(bytes=salted_hmac(_SALT, text, algorithm="sha256").digest()[:16])

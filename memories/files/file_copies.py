@@ -45,8 +45,9 @@ def folder_of(user_id: int) -> Path | None:
 
 
 def read(user_id: int, path: str) -> str | None:
-    """Return the text of a copy, or None if there is none. Raise `Unreadable` if it isn't readable
-    text.
+    """Return the text of a copy, or None if there is none.
+
+    Raise `Unreadable` if it isn't readable text.
     """
     raw = _read(user_id, path)
     if raw is None:
@@ -129,17 +130,13 @@ def erase(user_id: int) -> int:
 
 
 def names(user_id: int) -> Iterator[str]:
-    """Yield all paths below a user's folder, including partial writes and files of other
-    programs.
-    """
+    """Yield all paths below a user's folder, including partial writes and unrelated files."""
     with suppress(FileNotFoundError):
         yield from storing.names_below(_storage(), str(user_id))
 
 
 def changed_at(user_id: int, path: str) -> float | None:
-    """Return the time at which a local copy was last changed (Unix seconds), or None if it is
-    unknown.
-    """
+    """Return when a local copy was last changed (Unix seconds), or None if it is unknown."""
     folder = folder_of(user_id)
     if folder is None:
         return None

@@ -234,8 +234,9 @@ class _Work:
 
 
 def is_forgotten(public_id: str, *, user: User) -> bool:
-    """Return True if the memory was or is being forgotten, so that its line mustn't be learned
-    again.
+    """Return True if the memory was or is being forgotten.
+
+    Its line in a file must not be learned again then.
     """
     hidden = Memory.everything.filter(user=user, public_id=public_id, hidden_at__isnull=False)
     if hidden.exists():
@@ -279,8 +280,7 @@ def _kind_of(disputed: Disputed, known: Mapping[str, Known]) -> str:
 def _screened(
     edited: Document, base: Document
 ) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
-    """Return the file with secrets masked, lines that are only a secret, and texts of problems
-    found.
+    """Return the file with secrets masked, the lines that are only a secret, and error texts.
 
     The lines are given by their numbers.
     """

@@ -1,5 +1,4 @@
-"""Keep the copies of memory files in sync: read edits that were made in the copies, and rewrite
-them.
+"""Keep the copies of memory files in sync: apply edits made in the copies, and rewrite them.
 
 A copy is written after the rows are committed, under the lock of the user's files. If the process
 is killed in between, the copy is outdated; the next sync recognizes its text as a known version of
@@ -208,8 +207,9 @@ def _written(row: MemoryFile | None) -> Document:
 
 
 def _is_known(row: MemoryFile, text: str) -> bool:
-    """Return whether the text is a known version of the file; a copy with it is outdated, not
-    edited.
+    """Return whether the text is a known version of the file.
+
+    A copy with such a text is outdated, but wasn't edited.
     """
     versions = FileVersion.objects.filter(file=row)
     digest = file_contents.digest_of(text)
@@ -295,9 +295,7 @@ def _is_ours(user_id: int, path: str, known: Mapping[str, list[str]]) -> bool:
 
 
 def _note_digests(user_id: int) -> dict[str, list[str]]:
-    """Return the hashes of the texts last written, by path; an empty mapping if they can't be
-    read.
-    """
+    """Return the hashes of the texts last written, by path; empty if they can't be read."""
     try:
         found = json.loads(file_copies.read(user_id, WRITTEN) or "{}")
     except (Unreadable, json.JSONDecodeError):

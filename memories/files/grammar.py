@@ -162,9 +162,7 @@ class Document:
 
     @property
     def statements(self) -> Iterator[tuple[int, Line]]:
-        """Return the lines of memories and new statements, each with its position among all
-        lines.
-        """
+        """Return the lines of memories and new statements with their positions in the file."""
         return (
             (place, line)
             for place, line in enumerate(self.lines)
@@ -189,9 +187,7 @@ def parse(text: str) -> Document:
 
 
 def _lines(text: str) -> list[str]:
-    """Split the text at newlines only, since content and free text may contain other line
-    breaks.
-    """
+    """Split the text at newlines only, since a line may contain other line breaks."""
     parts = text.split("\n")
     return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
@@ -377,8 +373,9 @@ def _updated(line: Line, memory: Shown, *, end: str) -> Line:
 
 
 def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str) -> list[Line]:
-    """Add lines for the remaining memories to existing sections, and remove these from
-    `sections`.
+    """Add lines for the remaining memories to existing sections.
+
+    These memories are removed from `sections`.
     """
     places = _ends(kept)
     lines: list[Line] = []
@@ -421,9 +418,7 @@ def _memories(memories: list[Shown], *, end: str) -> list[Line]:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a file as a page shows it: a `heading`, consecutive `memories`, or Markdown
-    `text`.
-    """
+    """A part of a file on its page: a `heading`, consecutive `memories`, or Markdown `text`."""
 
     what: Literal["heading", "memories", "text"]
     text: str = ""
@@ -432,8 +427,9 @@ class Block:
 
 
 def blocks_of(lines: Iterable[Line]) -> Iterator[Block]:
-    """Yield the lines grouped into blocks, in order. Empty lines between two blocks are left
-    out.
+    """Yield the lines grouped into blocks, in order.
+
+    Empty lines between two blocks are left out.
     """
     for what, group in groupby(lines, key=_what):
         found = list(group)

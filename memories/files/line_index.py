@@ -69,9 +69,7 @@ def drop_all(file: MemoryFile, *, user: User) -> None:
 
 
 def said(file: MemoryFile) -> Iterator[str]:
-    """Yield the texts to index: all lines of a user's own note, or the free text of a curated
-    file.
-    """
+    """Yield the texts to index: the lines of an own note, or the free text of a curated file."""
     if file.deleted_at is not None:
         return
     for line in parse(file.content).lines:
@@ -82,8 +80,9 @@ def said(file: MemoryFile) -> Iterator[str]:
 
 
 def bare(line: str) -> str:
-    """Return the text of a line without Markdown and comment marks; "" if no letter or digit is
-    left.
+    """Return the text of a line without Markdown and comment marks.
+
+    Return "" if no letter or digit is left.
     """
     text = _MARKS.sub("", line.strip()).strip()
     return text if any(sign.isalnum() for sign in text) else ""

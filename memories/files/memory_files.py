@@ -97,9 +97,7 @@ def read(user: User, path: str) -> Shown:
 
 
 def all_of(user: User) -> list[Shown]:
-    """Return all files: curated files, persona layers, own notes, and daily notes (newest
-    first).
-    """
+    """Return all files: curated files, persona layers, own notes, daily notes (newest first)."""
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=CURATED).order_by("path")
     own = sorted(rows, key=lambda row: row.path not in LAYERS)
     days = [
@@ -110,8 +108,9 @@ def all_of(user: User) -> list[Shown]:
 
 
 def versions_of(user: User, path: str) -> QuerySet[FileVersion]:
-    """Return the stored versions of a file, newest first. Raise `NotFound` if there is no such
-    file.
+    """Return the stored versions of a file, newest first.
+
+    Raise `NotFound` if there is no such file.
     """
     read(user, path)
     return FileVersion.objects.filter(user=user, file__path=path).order_by("-number")
@@ -184,8 +183,9 @@ def apply(ready: Ready, *, user: User) -> Applied:
 
 
 def check_text(text: str) -> None:
-    """Raise `Invalid` if the text can't be stored, and `ApplicationError` (`too_large`) if it is
-    too long.
+    """Raise `Invalid` if the text can't be stored, or `ApplicationError` if it is too long.
+
+    The code of the latter is `too_large`.
     """
     if "\x00" in text:
         raise Invalid.field("content", "The text must not contain NUL characters.")
@@ -273,8 +273,9 @@ def _row_to_edit(user: User, path: str, *, new: bool) -> MemoryFile | None:
 
 
 def _is_state(row: MemoryFile | None, path: str, tag: str) -> bool:
-    """Return True if `tag` is the file's ETag or "*". A persona layer that doesn't exist counts as
-    empty.
+    """Return True if `tag` is the file's ETag or "*".
+
+    A persona layer that doesn't exist counts as empty.
     """
     if row is None:
         return path in LAYERS and tag in ("*", file_contents.etag_of(""))
@@ -299,8 +300,9 @@ def _shown(row: MemoryFile) -> Shown:
 
 
 def is_own_note(path: str) -> bool:
-    """Return whether this path is neither a curated file nor a daily note, so a user may write a
-    note there.
+    """Return whether a user may have a note of their own at this path.
+
+    The paths of curated files and daily notes are reserved.
     """
     return path not in CURATED and file_contents.day_of(path) is None
 

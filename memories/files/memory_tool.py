@@ -32,8 +32,9 @@ _APPEND_ONLY = (
 
 @dataclass(frozen=True)
 class Planned:
-    """A command that was checked before the transaction. `act` carries it out and returns the
-    answer.
+    """A command that was checked before the transaction.
+
+    `act` carries it out and returns the answer.
     """
 
     act: Callable[[], str]
@@ -204,9 +205,7 @@ def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFil
 
 
 def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Ready:
-    """Call `memory_files.prepare`, and report problems with the text as errors of the argument
-    `field`.
-    """
+    """Call `memory_files.prepare`; report errors of the text for the argument `field`."""
     try:
         return memory_files.prepare(text, user=user, path=path, surface=SURFACE, **how)
     except Invalid as problem:
@@ -236,8 +235,9 @@ def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> 
 
 
 def _line_text(line: str) -> str:
-    """Return a line's text without the time and source, which agents may copy from the displayed
-    note.
+    """Return a line's text without the time and source.
+
+    Agents may copy these from the displayed note.
     """
     shown = grammar.read_note_line(line.strip())
     return (shown.text if shown else line.strip().removeprefix("- ")).strip()
@@ -308,7 +308,7 @@ def listing_answer(path: str, sizes: Mapping[str, int]) -> str:
 
 
 def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, str]:
-    """Replace the only occurrence of `old`; return the new text and the answer for the model.
+    """Replace the only occurrence of `old`; return the new text and the tool's answer.
 
     Raise `ToolProblem` if `old` doesn't occur exactly once.
     """
@@ -335,8 +335,7 @@ def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, s
 
 
 def inserted_answer(path: str, text: str, *, line: int, new: str) -> tuple[str, str]:
-    """Insert `new` after a line (0: at the beginning); return the new text and the answer for the
-    model.
+    """Insert `new` after a line (0: at the beginning); return the new text and the tool's answer.
 
     Raise `ToolProblem` if the line doesn't exist.
     """

@@ -60,9 +60,7 @@ def read(user: User, memory_ids: Iterable[int]) -> Graph:
 
 
 def _with_outputs(user: User, known: set[int]) -> set[int]:
-    """Return these keys, with the keys of all memories derived from them, directly or
-    indirectly.
-    """
+    """Return these keys and those of all memories derived from them, directly or indirectly."""
     frontier = known
     while frontier:
         made = MemoryVersion.everything.filter(user=user, inputs__memory__in=frontier)

@@ -54,8 +54,7 @@ class ErasedTexts:
 
 
 def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedTexts:
-    """Return the texts and rows that are erased with the matching sources and the memories in
-    `gone`.
+    """Return the texts and rows that are erased with these sources and the memories in `gone`.
 
     The result is computed with the same plan as the erasure itself. The sources and memories must
     be hidden already.
@@ -121,9 +120,7 @@ def collect_none(*, user: User, resting: Q) -> ErasedTexts:
 
 
 def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
-    """Return texts of other memories that resemble these texts, since answers may have repeated
-    them.
-    """
+    """Return texts of other memories that resemble these texts; answers may have repeated them."""
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
     others = versions.exclude(memory__in=without).order_by().values_list("content", flat=True)
@@ -131,12 +128,11 @@ def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield texts that a user or client wrote or confirmed, and texts said or learned after
-    `since`.
+    """Yield texts that a user or client wrote or confirmed, and texts newer than `since`.
 
     The residue scan doesn't report them. Content being forgotten was unreadable from the moment of
-    the request, so a text learned later must have another source. Texts that were derived again
-    don't count.
+    the request, so a text said or learned later must have another source. Texts that were derived
+    again don't count.
     """
     told = Q(change__in=WRITTEN) | Q(sources__comment=rederivation.KEPT)
     meant = told & ~Q(actor=Origin.EXTRACTED)

@@ -92,9 +92,7 @@ def _erase_fragments(user: User, fragments: QuerySet[Fragment]) -> Counter[str]:
 
 
 def erase_hits(*, user: User, public_ids: Collection[str]) -> Counter[str]:
-    """Erase these items from the recorded results of recalls, and blank the queries that found
-    them.
-    """
+    """Erase these items from recorded recall results, and blank the queries that found them."""
     blank_questions(user=user, public_ids=public_ids)
     hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
     return cascades.delete(hits)
@@ -164,8 +162,7 @@ def _unanswered(user: User) -> QuerySet[RecallTrace]:
 
 
 def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
-    """Erase copies of the texts that this operation erases, in traces, notes, file lines and
-    verdicts.
+    """Erase copies of the erased texts in recall traces, notes, file lines and verdicts.
 
     A text may remain if another message or a version written by the user also contains it.
     """
@@ -274,8 +271,9 @@ def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
 
 
 def _files_of(user: User, *, marked: bool = False) -> list[tuple[type[Model], int, str]]:
-    """Return the memory files and their old versions; with `marked`, only those with ids of
-    memories.
+    """Return the memory files and their old versions.
+
+    With `marked`, return only those that may contain ids of memories.
     """
     models: tuple[type[Model], ...] = (MemoryFile, FileVersion)
     files, versions = (

@@ -128,9 +128,7 @@ def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = (
 
 
 def lock(user: User, wanted: Q) -> list[int]:
-    """Lock these memories in the order of their keys until the transaction ends; return the
-    keys.
-    """
+    """Lock these memories in key order until the transaction ends, and return the keys."""
     rows = Memory.everything.select_for_update().filter(wanted, user=user)
     return list(rows.order_by("pk").values_list("pk", flat=True))
 
@@ -156,8 +154,7 @@ def _begin(
 
 
 def blank_titles(user: User, memories: Collection[int]) -> None:
-    """Blank the conversation titles that mention these memories, if they were derived from a
-    message.
+    """Blank the conversation titles that mention these memories and come from a message.
 
     The message may be a source of a memory, or another message with the same words. Call it before
     memories are locked: conversations are always locked first.

@@ -152,9 +152,7 @@ def forget_binned(run: Run) -> int:
 
 
 def erase_binned_files(run: Run) -> int:
-    """Erase users' own notes that have been in the recycle bin for `RECYCLE_DAYS`, with their
-    versions.
-    """
+    """Erase users' own notes that were in the recycle bin for `RECYCLE_DAYS`; return how many."""
     due = timezone.now() - timedelta(days=settings.RECYCLE_DAYS)
     with run.applying_as_system():
         old = MemoryFile.everything.filter(deleted_at__lte=due).order_by("pk")

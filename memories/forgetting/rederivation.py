@@ -150,8 +150,7 @@ def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200
 
 
 def keep(*, user: User, resting: Q) -> None:
-    """Keep memories although their source is erased; they count as written by the user from then
-    on.
+    """Keep memories although their source is erased; from then on they count as the user's own.
 
     The matching sources of each version are replaced by a single source without ids or quote. Safe
     to repeat.
@@ -234,8 +233,9 @@ def _is_open(graph: Graph, outcomes: Mapping[int, Outcome], text: Text) -> bool:
 def _mark_versions(
     user: User, changed: Mapping[int, Outcome], memory_ids: Sequence[int]
 ) -> Counter[str]:
-    """Write the new texts to the versions, and delete forgotten sources and links of emptied
-    versions.
+    """Write the new texts to the versions; return the numbers of erased rows.
+
+    Forgotten sources and the links of emptied versions are deleted.
     """
     now = timezone.now()
     erased = memory_erasure.erase_earlier_texts(user=user, version_ids=changed)

@@ -62,8 +62,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Found:
-    """The memories that the requests may mean, most probable first, and the messages that state
-    them.
+    """The memories that the requests may mean, most probable first, and messages that state them.
 
     `is_plain` is True if each request clearly means one memory and no other memory is similar.
     """
@@ -97,8 +96,7 @@ class Outcome:
         return {"status": self.status, **ids, **({"op_id": self.op_id} if self.op_id else {})}
 
     def with_request(self, message: Message) -> Outcome:
-        """Return the outcome with the message that contains the request, since it repeats the
-        statement.
+        """Return the outcome with the requesting message added, since it repeats the statement.
 
         If nothing was found, return the outcome unchanged.
         """
@@ -115,8 +113,9 @@ def prepare(requests: Sequence[ForgetRequest]) -> list[Asked]:
 
 
 def asked_in(text: str) -> list[Asked]:
-    """Return the requests to forget in a message, with embedded subjects. Call it outside a
-    transaction.
+    """Return the requests to forget in a message, with embedded subjects.
+
+    Call it outside a transaction.
     """
     return prepare(_requests_in(text))
 

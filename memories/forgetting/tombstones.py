@@ -55,9 +55,7 @@ class _Words:
     end: int
 
     def pieces(self, key: bytes, size: int) -> dict[str, list[int]]:
-        """Return the hash of each piece of the text, with the positions at which the piece
-        occurs.
-        """
+        """Return the positions at which each piece of the text occurs, by the piece's hash."""
         found: dict[str, list[int]] = defaultdict(list)
         for at in range(len(self.text) - size + 1):
             found[_piece_hash(key, self.text[at : at + size])].append(at)
@@ -65,8 +63,9 @@ class _Words:
 
 
 def tombstone_key(text: str) -> str:
-    """Return a hash keyed with the instance's secret, which identifies a text without
-    revealing it.
+    """Return a keyed hash, which identifies a text without revealing it.
+
+    The key is the instance's secret.
     """
     return _keyed(shingles.normalise(text))
 
@@ -127,9 +126,7 @@ def leave(*, user: User, version_ids: Sequence[int]) -> None:
 
 
 def leave_messages(*, user: User, messages: QuerySet[Message], at: datetime) -> None:
-    """Leave a tombstone for each message, so that nothing is learned from another copy of its
-    text.
-    """
+    """Leave a tombstone for each message, so that a copy of its text isn't learned from."""
     Tombstone.objects.bulk_create(
         [
             Tombstone(
@@ -165,8 +162,9 @@ def _sources_of(
 
 
 def _message_and_note_ids(ids: Iterable[str | None]) -> Iterable[str]:
-    """Yield only those ids that belong to messages or notes; a source's `reference` may be a note's
-    id.
+    """Yield only those ids that belong to messages or notes.
+
+    The `reference` of a source may be a note's id or something else.
     """
     return (one for one in ids if one and one.startswith(("msg_", "note_")))
 

@@ -1,6 +1,4 @@
-"""Learn from a turn: extract statements (candidates), compare them with known memories, store
-them.
-"""
+"""Learn from a turn: extract statements (candidates), compare them with memories, store them."""
 
 from __future__ import annotations
 
@@ -96,11 +94,11 @@ def extract_from(heard: Heard) -> Extraction:
 
 
 def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
-    """Decide on each candidate and apply it in its own transaction; the last one also marks the
-    turn.
+    """Decide on each candidate and apply it in its own transaction, then mark the turn.
 
-    If the process was killed, a repeated run skips the candidates that are already decided:
-    verdicts are logged in the transactions that apply them.
+    The turn is marked in the transaction of the last candidate. If the process was killed, a
+    repeated run skips the candidates that are already decided: verdicts are logged in the
+    transactions that apply them.
     """
     marked = partial(mark, user, heard.turn, extraction)
     if not extraction.candidates:
@@ -224,9 +222,7 @@ def _learn_candidate(
 
 
 def decide_here(taught: Taught, *, user: User) -> Decided | None:
-    """Decide on a candidate and apply it in the open transaction, without calling a remote
-    service.
-    """
+    """Decide on a candidate and apply it in the open transaction, without remote calls."""
     meeting = _meet(taught, _find_similar(taught, user=user))
     if meeting is None:
         return None
@@ -340,8 +336,9 @@ def draft_of(
 
 
 def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
-    """Return the draft with the turn's labels, which are copied to everything learned from the
-    turn.
+    """Return the draft with the turn's labels added.
+
+    The labels are copied to everything that is learned from the turn.
     """
     until, at = labels.get("valid_until"), labels.get("occurred_at")
     return replace(

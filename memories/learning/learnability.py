@@ -91,17 +91,16 @@ def may_learn(candidate: Candidate, telling: Telling, *, user: User) -> bool:
 
 
 def telling_of_turn(turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> Telling:
-    """Return where and when a candidate was said; a composed candidate was said in several
-    turns.
-    """
+    """Return where and when a candidate was said; `needs` are further turns that said it."""
     own = candidate.quoted_role == "user"
     said = turn.user_message if own else turn.assistant_message
     return telling_of_turns((turn, *needs), said=said.content)
 
 
 def telling_of_turns(turns: Collection[Turn], *, said: str = "") -> Telling:
-    """Return where and when a statement of several turns was said. The time is that of the last
-    turn.
+    """Return where and when a statement of several turns was said.
+
+    The time is that of the last turn.
     """
     ids = [
         message.public_id for one in turns for message in (one.user_message, one.assistant_message)

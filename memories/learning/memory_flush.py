@@ -90,9 +90,7 @@ class Proposed:
         return Telling(self.candidate.quote, self.said, at=at)
 
     def signed(self, user: User) -> str:
-        """Return the candidate's id: the candidate itself, signed with the instance's secret for
-        this user.
-        """
+        """Return the candidate's id: the candidate itself, signed for this user."""
         one = self.candidate
         at = one.occurred_at.isoformat() if one.occurred_at else ""
         told = {**vars(one), "occurred_at": at, "data": dict(one.data)}
@@ -411,9 +409,7 @@ def commit_candidates(ready: Sequence[ReadyCandidate], *, user: User) -> list[Wr
 
 
 def mark_as_read(conversation: int, *, through: int, user: User) -> None:
-    """Record that a flush has read the messages up to this number, so that they aren't read
-    again.
-    """
+    """Record that a flush has read the messages up to this number."""
     statements.rows(
         "UPDATE conversations_conversation SET flushed_through = %s"
         " WHERE id = %s AND user_id = %s AND flushed_through < %s",
@@ -490,8 +486,9 @@ def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) 
 
 
 def _turn(user: User, public_id: str) -> Turn | None:
-    """Return the turn, locked until the transaction ends; None if one of its messages no longer
-    exists.
+    """Return the turn, locked until the transaction ends, or None.
+
+    None means that the turn or one of its messages no longer exists.
     """
     where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
     found = selectors.whole_turns(user, Sql(where, (public_id,)))

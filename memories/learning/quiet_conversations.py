@@ -67,9 +67,7 @@ class NotLearnedYet(ProviderError):
 
 
 def quiet(now: datetime) -> QuerySet[Conversation]:
-    """Return the inactive conversations of all users that have messages not yet processed as a
-    whole.
-    """
+    """Return the inactive conversations of all users that weren't yet processed as a whole."""
     return (
         Conversation.objects.filter(
             last_message_at__lt=now - timedelta(minutes=settings.SESSION_IDLE_MINUTES),
@@ -248,9 +246,7 @@ def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) 
 
 
 def _late_turns(user: User, conversation: Conversation, *, through: int) -> list[int]:
-    """Return the keys of turns from which no memories were learned yet, but that are still
-    queued.
-    """
+    """Return the keys of turns that weren't processed yet, but whose operation can still run."""
     late = statements.rows(
         "SELECT t.id FROM conversations_turn t"
         "  JOIN conversations_message q ON q.id = t.user_message_id"

@@ -102,8 +102,7 @@ def unanswered_messages(*, user: User, conversation: Conversation, through: int)
 
 
 def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decided]:
-    """Carry out requests to forget in a message without a reply, learn from it, then mark it as
-    processed.
+    """Learn from a message without a reply, carry out its requests to forget, and mark it.
 
     While long-term memory is off, nothing is learned, but the message is still marked. If the
     process was killed, a repeated run skips candidates that are already decided. Raise
@@ -136,10 +135,9 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
 
 
 def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extraction) -> None:
-    """Forget the memories if it is clear which are meant; otherwise store the question for the
-    user.
+    """Forget the memories if it is clear which are meant; otherwise store a question.
 
-    The question is stored in the running operation.
+    The question to the user is stored in the running operation.
     """
     if not extraction.forget:
         return
@@ -183,9 +181,7 @@ _AT_ONCE = 500  # lines per run; the next night continues
 
 
 def unread_notes(now: datetime) -> QuerySet[DailyNote]:
-    """Return the note lines of all users that are old enough and not yet processed, oldest
-    first.
-    """
+    """Return all users' note lines that are old enough and not yet processed, oldest first."""
     last = now.date() - timedelta(days=settings.NOTES_LEARN_DAYS)
     found = DailyNote.objects.filter(day__lte=last, learned_at__isnull=True)
     return found.exclude(source=memory_flush.SOURCE).order_by("day", "number")

@@ -61,8 +61,9 @@ def learn(
 def result_of(
     decided: Sequence[Decided], extraction: Extraction, *, forget: Outcome | None = None
 ) -> dict[str, Any]:
-    """Return the result to store in an operation that learned from a turn. It contains ids, no
-    text.
+    """Return the result to store in an operation that learned from a turn.
+
+    It contains ids, no text.
     """
     return {
         "memories": [

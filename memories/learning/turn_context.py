@@ -70,8 +70,9 @@ def hear(*, user: User, turn_id: int) -> Heard | None:
 
 
 def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
-    """Load several turns for extraction, with as many SQL statements as for one; return them by
-    key.
+    """Load several turns for extraction; return them by key.
+
+    It takes no more SQL statements than for one turn.
     """
     own = users.settings_of(user)
     if user.hidden_at is not None:
@@ -105,8 +106,9 @@ def project_of(turn: Turn) -> Project | None:
 
 
 def _earlier_messages(turns: Sequence[Turn]) -> dict[int, list[Message]]:
-    """Return the last messages before each turn, latest first, and those that ask not to be
-    kept.
+    """Return the last messages before each turn, latest first.
+
+    Earlier messages that ask not to be kept are included.
     """
     before: dict[int, list[Message]] = {turn.pk: [] for turn in turns}
     found = statements.rows(
@@ -164,8 +166,9 @@ def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
 
 
 def recently_shown(user_id: int) -> str:
-    """Return the texts recently put into the user's prompts, which must not be learned from
-    replies.
+    """Return the texts recently put into the user's prompts.
+
+    They must not be learned again when a reply repeats them.
     """
     since = timezone.now() - _BLOCK_AGE
     shown = statements.rows(_SHOWN, [user_id, user_id, since])

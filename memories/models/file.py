@@ -133,8 +133,9 @@ class DailyNote(models.Model):
 
     @property
     def on(self) -> date:
-        """Return the day of a daily note's line. Raise `ValueError` if the line belongs to a
-        file.
+        """Return the day of a daily note's line.
+
+        Raise `ValueError` if the line belongs to a file.
         """
         if self.day is None:
             raise ValueError("a line of a file has no day")

@@ -13,8 +13,7 @@ from memories.models.memory import Memory, MemoryVersion, Origin
 
 
 class Source(models.Model):
-    """What a version of a memory is based on: a turn, an API call, a note, a file line or an
-    import.
+    """The basis of a memory's version: a turn, an API call, a note, a file line or an import.
 
     For a turn, `quote` is the quoted part. Sources determine exactly what must be erased when a
     turn is forgotten. Several `joint` sources support the text only together: it was composed from

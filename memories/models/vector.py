@@ -77,8 +77,9 @@ class EmbeddingSpace(models.Model):
 
 
 class Vector(models.Model):
-    """The unit vector of one indexed row in an embedding space. The column has no fixed
-    dimension.
+    """The unit vector of one indexed row in an embedding space.
+
+    The column has no fixed dimension.
     """
 
     personal_data = True

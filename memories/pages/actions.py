@@ -96,8 +96,9 @@ def memory_restore(request: HttpRequest, memory_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_rate(request: HttpRequest, memory_id: str) -> HttpResponse:
-    """Rate a memory or remove the rating. After a very bad rating the page offers to forget the
-    memory.
+    """Rate a memory or remove the rating.
+
+    After a very bad rating the page offers to forget the memory.
     """
     rating = request.POST.get("rating", "")
     if rating not in ("", *Rating.values):

@@ -230,9 +230,7 @@ _STORED = (
 
 @dataclass(frozen=True)
 class Growth:
-    """How a number grew over time: the total at the end of each of these days (at most
-    `POINTS`).
-    """
+    """How a number grew: the totals at the end of each of these days (at most `POINTS` days)."""
 
     days: Sequence[date]
     totals: Sequence[int]
@@ -240,9 +238,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Latency:
-    """How long the newest recalls took (at most `TRACES`): the number in each class, and
-    percentiles.
-    """
+    """The durations of the newest recalls (at most `TRACES`), in classes, with percentiles."""
 
     counts: Sequence[int]
     p50: float
@@ -255,9 +251,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class Uses:
-    """The number of memories in use, how many of them were ever used in a prompt, and the most used
-    ones.
-    """
+    """The number of memories in use, how many were ever used in a prompt, and the most used."""
 
     memories: int
     used: int
@@ -265,9 +259,7 @@ class Uses:
 
 
 def topics_of(user: User) -> dict[str, int]:
-    """Return the number of memories in use for each title: the groups of the portrait, then
-    projects.
-    """
+    """Return the number of memories in use by title: groups of the portrait, then projects."""
     rows = Memory.objects.filter(user=user, status__in=IN_USE)
     alike = rows.filter(project=None).values("tags", "kind", "standing").annotate(n=Count("pk"))
     counted: Counter[str] = Counter()
@@ -357,7 +349,5 @@ def latency_of(user: User) -> Latency:
 
 
 def _percentile(ordered: Sequence[float], part: float) -> float:
-    """Return the percentile of sorted values by the nearest-rank method; 0 if there are no
-    values.
-    """
+    """Return the percentile of sorted values by nearest rank; 0 if there are no values."""
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0.0

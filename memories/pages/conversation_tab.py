@@ -139,9 +139,7 @@ def _window(user: User, conversation: Conversation, window: Window) -> WindowCar
 def _episodes(
     user: User, looked: ShownConversation, prepared: PreparedQuery, built: Context
 ) -> list[Likeness]:
-    """Return the episodes most similar to the question, or without a question the most recent
-    ones.
-    """
+    """Return the episodes most similar to the question; without a question, the latest ones."""
     if not looked.asked:
         return recent(list(selectors.episodes_of(user, looked.conversation)[:_EPISODES]))
     found = recall.recall_episodes(

@@ -178,9 +178,7 @@ def _quote(source: Source, message: Message) -> Quote:
 
 
 def _note_quote(source: Source, note: DailyNote | None) -> Quote | None:
-    """Return the daily note line that the memory was learned from, as a quote; None if it is
-    unknown.
-    """
+    """Return the quote of the daily note line that the memory was learned from, or None."""
     if note is None or not source.quote:
         return None
     return Quote("", source.quote, "", _("Daily note"), note.created_at)
@@ -317,9 +315,7 @@ def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
 
 
 def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
-    """Return the selected section (history, uses or related memories), and the tabs of all
-    sections.
-    """
+    """Return the selected section (history, uses or related memories), and all tabs."""
     sections: dict[str, tuple[str, str, Callable[[User, Memory], Any]]] = {
         "history": (_("History"), "history", _history),
         "used": (_("Used"), "sparkle", _used),

@@ -191,9 +191,7 @@ def _editor(
 
 
 def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
-    """Show the user's text, the current text and a merged text, after somebody else edited the
-    file.
-    """
+    """Show the user's text, the current text and a merged text, after a concurrent edit."""
     mine, tag = form.cleaned_data["content"], form.cleaned_data["tag"]
     with own_transaction(request):
         now = _file(person(request), path)
@@ -215,9 +213,7 @@ def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
 
 
 def _base_text(request: HttpRequest, path: str, tag: str) -> str | None:
-    """Return the text of the version from which the edit started, or None if it no longer
-    exists.
-    """
+    """Return the text of the version from which the edit started; None if it doesn't exist."""
     versions = FileVersion.objects.filter(user=person(request), file__path=path)
     contents = versions.order_by("-number").values_list("content", flat=True)
     return next((text for text in contents if file_contents.etag_of(text) == tag), None)

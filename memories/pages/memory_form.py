@@ -285,9 +285,7 @@ class MemoryForm(RefusableForm):
         return content
 
     def clean_valid_until(self) -> datetime | None:
-        """Return the end of the chosen day in the user's time zone, so that this day is
-        included.
-        """
+        """Return the end of the chosen day in the user's time zone, to include that day."""
         day = self.cleaned_data["valid_until"]
         return timezone.make_aware(datetime.combine(day, time.max)) if day else None
 

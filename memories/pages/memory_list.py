@@ -165,8 +165,9 @@ def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) 
 
 
 def _total(asked: Asked, found: int | None, totals: Totals, *, user: User) -> str:
-    """Return the number of memories in words. For a search, only the returned matches are
-    counted.
+    """Return the number of memories in words.
+
+    For a search, only the returned matches are counted.
     """
     if found is not None:
         words = ngettext("%(count)s match, best first", "%(count)s matches, best first", found)
@@ -382,9 +383,7 @@ class Choice:
 
 
 def choices_of(survey: Survey) -> dict[str, Sequence[Choice]]:
-    """Return the options of each filter: only those that match some memory, with the number of
-    memories.
-    """
+    """Return the options of each filter that match at least one memory, with their counts."""
     return {
         "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in survey.kinds],
         "project": [Choice(one.value, one.name or one.value, one.count) for one in survey.projects],
@@ -421,8 +420,9 @@ class Standing:
 
 
 def standing_for(request: HttpRequest) -> Standing:
-    """Return the user's status line. It is computed once per request and used by header and
-    page.
+    """Return the user's status line.
+
+    It is computed once per request and used by header and page.
     """
     standing: Standing | None = getattr(request, "memory_standing", None)
     if standing is None:

@@ -232,8 +232,9 @@ def is_row(request: HttpRequest) -> bool:
 
 
 def row_again(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Return the row as it is now, with the messages; a placeholder if it no longer belongs to the
-    list.
+    """Return the row as it is now, with the messages.
+
+    If the memory no longer belongs to the list, return a placeholder.
     """
     return rows_again(request, [memory.public_id], oob=False)
 
@@ -291,9 +292,7 @@ def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
 
 
 def _uses(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
-    """Return the menu items that decide whether and how the memory is used: pin, disable,
-    enable.
-    """
+    """Return the menu items that decide whether the memory is used: pin, disable, enable."""
     if memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         return [_pin(memory, back=back), _switch(memory, back=back)]
     if memory.archived_at is not None:

@@ -45,8 +45,9 @@ def diff_words(old: str, new: str) -> list[Part]:
 
 
 def _split(old: str, new: str) -> tuple[list[str], list[str]]:
-    """Split both texts into words; if comparing would take too long, into sentences or not at
-    all.
+    """Split both texts into words.
+
+    If comparing words would take too long, split them into sentences or not at all.
     """
     for pieces in (_words, _sentences):
         before, after = list(pieces(old)), list(pieces(new))

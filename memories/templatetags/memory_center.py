@@ -43,8 +43,9 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def day(moment: datetime | date) -> str:
-    """Return the day in the user's time zone, such as "3 Nov"; with the year if it isn't this
-    year.
+    """Return the day in the user's time zone, such as "3 Nov".
+
+    The year is added if it isn't the current one.
     """
     local = timezone.localtime(moment) if isinstance(moment, datetime) else moment
     this_year = local.year == timezone.localtime().year

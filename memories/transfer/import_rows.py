@@ -40,8 +40,9 @@ STAYS_FORGOTTEN = gettext_noop("forgotten content leaves nothing behind that cou
 
 @dataclass(frozen=True)
 class OfMemory(RowsUnder):
-    """Exports and imports rows of long-term memory. While long-term memory is off, none are
-    imported.
+    """Exports and imports rows of long-term memory.
+
+    While long-term memory is off, none are imported.
     """
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
@@ -95,8 +96,9 @@ class SourceRows(OfMemory):
 
 @dataclass(frozen=True)
 class PhraseRows(RowsUnder):
-    """Exports the phrases of the portrait. They aren't imported, since a chat model writes them
-    again.
+    """Exports the phrases of the portrait.
+
+    They aren't imported, since a chat model writes them again.
     """
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -111,10 +113,10 @@ class HitRows(RowsUnder):
 
 @dataclass(frozen=True)
 class NoteRows(OfMemory):
-    """Exports and imports daily notes. An imported line whose number is taken is appended to its
-    day.
+    """Exports and imports daily notes.
 
-    Indexed lines of memory files are skipped, since they are created again from the files.
+    An imported line whose number is taken is appended to its day. Indexed lines of memory files are
+    skipped, since they are created again from the files.
     """
 
     def _visible(self, user: User) -> QuerySet[Any]:
@@ -176,9 +178,7 @@ def _screened(text: str) -> str:
 
 
 def _update_ids(loading: Loading, model: Any) -> None:
-    """Replace the memory ids in the lines of imported files with the new ids, and index the
-    files.
-    """
+    """Replace the memory ids in the lines of imported files, and index the files' free text."""
     for row in model._base_manager.filter(pk__in=loading.added[model]).iterator(chunk_size=50):
         text = loading.text_in(row.content)
         if text != row.content:

@@ -65,8 +65,9 @@ class SurveyCache(Derived):
 
 
 class FileCopies(Derived):
-    """The copies of memory files in a folder. They aren't exported; the next sync writes them
-    again.
+    """The copies of memory files in a folder.
+
+    They aren't exported; the next sync writes them again.
     """
 
     name = "file_copies"

@@ -69,8 +69,7 @@ class Made:
 
 
 def eligible(now: datetime) -> QuerySet[Memory]:
-    """Return the memories of all users that may be joined: old, rarely used, not pinned, not
-    disputed.
+    """Return all users' memories that may be joined: old, rarely used, not pinned or disputed.
 
     Constraints, skills and agents' pages are never joined: an agent rewrites a page as a whole, and
     the new text must find the old page. A joined memory can be joined again after
@@ -157,8 +156,9 @@ def request(*, user: User, dry_run: bool = False) -> Operation:
 
 
 def people_to_ask_for(now: datetime) -> list[User]:
-    """Return the users with old notes, enough old memories, or unused memories. Must run without a
-    user.
+    """Return the users with old notes, enough old memories, or unused memories.
+
+    Must run without a user.
     """
     asked = (
         single_texts.people_with_unread_notes(now),
@@ -192,8 +192,7 @@ def _by_language(rows: QuerySet[Memory]) -> Iterable[list[Memory]]:
 
 
 def _similar_groups(pool: Sequence[Memory], *, user: User) -> list[Group]:
-    """Return groups of memories whose average similarity to each other reaches
-    `CONSOLIDATE_LIKENESS`.
+    """Return groups of memories whose average mutual similarity reaches `CONSOLIDATE_LIKENESS`.
 
     Each group starts with the oldest remaining memory. Memories without a vector are skipped.
     """

@@ -243,8 +243,9 @@ def _set(user: User, memory: Memory, **fields: Any) -> Memory:
 
 
 def _switch(memory: Memory, status: str) -> None:
-    """Set the status to active or disabled. Raise `Conflict` for candidates and replaced
-    memories.
+    """Set the status to active or disabled.
+
+    Raise `Conflict` for candidates and replaced memories.
     """
     switchable = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED)
     if status not in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):

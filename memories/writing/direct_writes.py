@@ -64,9 +64,7 @@ class MemoryInput:
 
 @dataclass(frozen=True)
 class Prepared:
-    """An input that was checked and embedded, and whose secrets were masked, before the
-    transaction.
-    """
+    """A checked input with its embedded text, in which secrets are masked."""
 
     given: MemoryInput
     draft: Draft
@@ -248,7 +246,8 @@ def _project(given: MemoryInput, *, user: User) -> Project | None:
 
 
 def kind_of(text: str) -> str:
-    """Return the kind of memory that the reader model finds in a text; "fact" if it finds none or
-    several.
+    """Return the kind of memory that the reader model finds in a text.
+
+    Return "fact" if it finds none or several.
     """
     return language_steps.bundled_extractor().kind_of(text) or Kind.FACT.value

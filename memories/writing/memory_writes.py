@@ -49,9 +49,7 @@ MAX_TAG = 50  # characters
 
 @dataclass(frozen=True)
 class SourceInput:
-    """What a text is based on: a quoted part of a turn, or the id of a call, file line or
-    import.
-    """
+    """The basis of a text: a quoted part of a turn, or the id of a call, file line or import."""
 
     origin: Origin
     turn: Turn | None = None
@@ -235,8 +233,9 @@ def changed(memory: Memory) -> None:
 
 
 def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
-    """Record that a statement was repeated: add the source, and raise importance and confidence a
-    little.
+    """Record that a statement was repeated.
+
+    Add the source, and raise importance and confidence a little.
     """
     version = current_version(memory)
     same = Source.objects.filter(version=version, turn=source.turn, reference=source.reference)

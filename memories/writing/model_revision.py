@@ -69,9 +69,7 @@ def as_candidate(one: Draft | Memory) -> Candidate:
 
 
 def find(user: User, *, memory_id: int, version: int) -> Memory | None:
-    """Return the memory if it still has the text that was written; None if there is nothing to
-    check.
-    """
+    """Return the memory if it still has the written text; None if there is nothing to check."""
     found = Memory.objects.filter(
         user=user, pk=memory_id, current_version=version, status=MemoryStatus.ACTIVE
     )

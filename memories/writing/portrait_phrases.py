@@ -52,8 +52,7 @@ def request(*, user: User) -> None:
 
 
 def write(run: Run, *, user: User) -> int:
-    """Write a phrase for each memory of the portrait that has none; return the number of new
-    phrases.
+    """Write a phrase for each memory of the portrait that has none; return how many are new.
 
     Raise `ProviderError` if a model call fails; phrases stored before that are kept.
     """

@@ -1,6 +1,4 @@
-"""Store relations between memories: the kind follows from a verdict, the strength from
-similarity.
-"""
+"""Store relations between memories; a verdict implies the kind, the similarity the strength."""
 
 from __future__ import annotations
 
@@ -108,11 +106,11 @@ def _write(relations: Sequence[Relation]) -> None:
 def settle_beside(
     memory: Memory, beside: Sequence[Beside], *, known: Sequence[Known]
 ) -> tuple[str, ...]:
-    """Relate or supersede further memories that a new text affects; return the ids of superseded
-    ones.
+    """Relate or supersede further memories that a new text affects.
 
-    A memory is superseded only if the new text is active and the memory hasn't changed since the
-    comparison. A text that the user wrote isn't superseded; it is shown as contradicting.
+    Return the ids of the superseded memories. A memory is superseded only if the new text is active
+    and the memory hasn't changed since the comparison. A text that the user wrote isn't superseded;
+    it is shown as contradicting.
     """
     if not beside:
         return ()

@@ -114,8 +114,9 @@ SELECT DISTINCT target_id FROM (
 
 @dataclass(frozen=True)
 class Meant:
-    """A memory that a request to forget may mean. `similarity` is the cosine of the vectors, 0 to
-    1.
+    """A memory that a request to forget may mean.
+
+    `similarity` is the cosine of the vectors, 0 to 1.
     """
 
     pk: int

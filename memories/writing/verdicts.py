@@ -116,8 +116,7 @@ def apply(
 def ask_known(
     batch: Batch, near: Vectors, *, user: User, content: str, project: Project | None
 ) -> Callable[[], list[Known]]:
-    """Add the SQL statement for similar memories to a batch; return a function that gives the
-    result.
+    """Add the SQL statement for similar memories to a batch; return a function with the result.
 
     `near` is the vector to compare with.
     """
@@ -257,9 +256,7 @@ def _create(
 
 
 def _link(memory: Memory, target: Memory | None, verdict: Verdict, meeting: Meeting) -> None:
-    """Store the new memory's relation to the verdict's target, and to the memories that
-    support it.
-    """
+    """Store the new memory's relations to the verdict's target and to supporting memories."""
     supports = meeting.decision.supports
     if target is not None and meeting.met and target.public_id not in supports:
         relations.relate(memory, [(target, verdict, meeting.met.similarity)])

@@ -1,3 +1,4 @@
-"""Parsers for files of other programs. They return plain values, and use neither Django nor the
-database.
+"""Parsers for files of other programs.
+
+They return plain values, and use neither Django nor the database.
 """

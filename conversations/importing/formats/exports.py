@@ -67,9 +67,7 @@ def is_mem0(item: object) -> bool:
 
 
 def read_mem0(path: Path, *, prefix: str, report: Report) -> Iterator[ImportedMemory]:
-    """Yield the memories of a file that holds mem0's `get_all` response or a plain list of
-    memories.
-    """
+    """Yield the memories of mem0's `get_all` response, or of a plain list of memories."""
     for position, raw in enumerate(values.json_items(path, prefix)):
         try:
             yield _mem0(values.mapping(raw))
@@ -209,9 +207,7 @@ def _chatgpt_messages(
 def _branch(
     row: Mapping[str, Any], nodes: Mapping[str, Any]
 ) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the messages of the current branch with their node ids, from the first to the newest
-    one.
-    """
+    """Return the messages of the current branch with their node ids, the first message first."""
     found: list[tuple[str, Mapping[str, Any]]] = []
     seen: set[str] = set()
     at = row.get("current_node") or _last_leaf(nodes)
@@ -275,8 +271,9 @@ class _TranscriptMessage:
     lines: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """Return the text. If the whole message is a Markdown quotation, remove the `>` of each
-        line.
+        """Return the text.
+
+        If the whole message is a Markdown quotation, remove the `>` of each line.
         """
         said = [line for line in self.lines if line.strip()]
         if said and all(line.startswith(">") for line in said):
@@ -307,8 +304,9 @@ def read_transcript(
 def _transcript_messages(
     lines: list[str], *, now: datetime, report: Report
 ) -> Iterator[ImportedMessage]:
-    """Yield the messages. If the file has no times, messages are dated one second apart, ending
-    now.
+    """Yield the messages.
+
+    If the file has no times, messages are dated one second apart, ending now.
     """
     said = list(_split_transcript(lines))
     at, dated = now - timedelta(seconds=len(said)), False

@@ -74,8 +74,9 @@ class _OpenConversation:
 
 @dataclass(frozen=True)
 class _MessageTime:
-    """The time of a message. `dated` is False if the file contains no time and this one was made
-    up.
+    """The time of a message.
+
+    `dated` is False if the file contains no time and this one was made up.
     """
 
     moment: datetime

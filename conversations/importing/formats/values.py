@@ -102,8 +102,9 @@ class ImportedConversation:
     messages: tuple[ImportedMessage, ...]
 
     def parts(self) -> Iterator[ImportedTurn | ImportedMessage]:
-        """Yield all messages in order; a user message and the completed reply that follows it form
-        one turn.
+        """Yield all turns and single messages in order.
+
+        A user message and the completed reply that follows it form one turn.
         """
         waiting: ImportedMessage | None = None
         for message in self.messages:
@@ -245,9 +246,7 @@ def language_of(texts: Iterable[str]) -> str:
 
 
 class _Lines:
-    """A binary file that is read line by line, so that an error message can name the current
-    line.
-    """
+    """A binary file that is read line by line, so that an error can name the current line."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

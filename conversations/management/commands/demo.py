@@ -32,8 +32,9 @@ _STOPPED = 130
 
 @dataclass(frozen=True)
 class Source:
-    """A person from a file, with their external id. People of the demo data also get a login
-    name.
+    """A person from a file, with their external id.
+
+    People of the demo data also get a login name.
     """
 
     person: ImportedPerson
