@@ -51,7 +51,7 @@ TOO_LONG = gettext_noop("the text is longer than is allowed here")
 class ConversationRows(Rows):
     """Exports and imports conversations.
 
-    A row whose client id is known means the existing conversation.
+    If a conversation with the row's client id exists, the row stands for that conversation.
     """
 
     def prepare(self, loading: Loading, row: Conversation, given: Mapping[str, Any]) -> None:

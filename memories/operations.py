@@ -153,7 +153,7 @@ def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> l
 
 @handles(Kind.BUILD_INDEX, is_long=True)
 def build_index(run: Run) -> Mapping[str, Any]:
-    """Build separate vector indexes for users with very many memories.
+    """Build separate vector indexes for users with very many memories, and drop those not needed.
 
     Safe to run twice: only missing indexes are built, and what a killed build left is dropped.
     """

@@ -63,10 +63,10 @@ def kept(call: Call, reference: str) -> Conversation:
 
 
 def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: bool) -> Thread:
-    """Return the conversation with this id, and create it if the id is a new id of the client.
+    """Return the conversation with this id, and create it if the client's id is new.
 
-    `brief` requests a temporary conversation. Raise `Conflict` if `brief` is set but the
-    conversation with this id is stored, or if its kind isn't `kind`.
+    `brief` requests a temporary conversation. Raise `Conflict` if `brief` is set but a stored
+    conversation has this id, or if the existing conversation's kind isn't `kind`.
     """
     try:
         found = thread_of(call, reference)

@@ -125,7 +125,7 @@ def _is_title(brackets: str, inner: str) -> bool:
 
 
 def _plain(inner: str) -> str:
-    """Return the bracketed text without pipes; "memory_block" loses its underscore."""
+    """Return the bracketed text without pipes, and with a space in "memory_block"."""
     return re.sub(r"(?i)memory_+block", "memory block", inner).strip("| ")
 
 

@@ -223,10 +223,7 @@ def begin_answer(conversation: str) -> bool:
 
 
 def renew_answer(conversation: str) -> bool:
-    """Extend the expiry of the mark that an answer is in progress.
-
-    Return False if the answer must stop.
-    """
+    """Keep the conversation marked as being answered. Return False if the answer must stop."""
     with _without_redis():
         mark = client().getex(_answer_key(conversation), ex=_KEY_SECONDS)
         return bool(mark != _STOP)

@@ -208,7 +208,7 @@ def _begin(
     named: Mapping[str, object],
     requested_by_key: int | None,
 ) -> Operation:
-    """Enqueue the operation that erases the target, and erase the recall traces at once.
+    """Enqueue the operation that erases the target, and erase its recall traces at once.
 
     Traces have no hidden state, so they can't wait. `named` holds public ids, which are the same in
     every copy of the database.
@@ -272,7 +272,7 @@ def forget_chosen_again(
 
 
 def targets_of(user: User, messages: Collection[int]) -> list[Target]:
-    """Return one target per conversation for forgetting these messages."""
+    """Return one target for each conversation that contains any of these messages."""
     rows = Message.everything.filter(user=user, pk__in=messages).order_by("conversation")
     conversations = rows.values_list("conversation", flat=True).distinct()
     return [
@@ -391,9 +391,9 @@ def layer_rows(user: User, *, layer: str, through: int | None = None) -> Any:
 
 
 def erase_layer(user: User, *, layer: str, through: int) -> Any:
-    """Erase all summaries or episodes up to the key `through`, with their vectors and recall hits.
+    """Erase all summaries or episodes up to the key `through`, with their vectors.
 
-    Safe to repeat.
+    They are also erased from recorded recall results. Safe to repeat.
     """
     rows = layer_rows(user, layer=layer, through=through)
     ids = dict(rows.values_list("pk", "public_id"))

@@ -1,4 +1,4 @@
-"""Import files, each in one transaction: exports of other programs and our own.
+"""Import conversations and memories from files: exports of other programs and our own.
 
 `formats` reads the files without access to the database.
 """

@@ -352,8 +352,8 @@ _INDEXED_KINDS = (
 def index_missing(run: Run, *, user: User) -> int:
     """Index every row of the person that has no search index entry; return the number of rows.
 
-    Works in batches without holding the serial key, and stops if the person asks to forget
-    something. Safe to repeat.
+    Works in batches, so that the person's other operations can run in between, and stops if the
+    person asks to forget something. Safe to repeat.
     """
     count = 0
     for indexed_kind in _INDEXED_KINDS:

@@ -252,7 +252,7 @@ def _show_as_it_is(request: HttpRequest, found: Opened, error: ApplicationError)
 
 
 def _refuse_answer(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
-    """Show a warning that tells why no answer was started."""
+    """Show a warning that explains why no answer was started."""
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)

@@ -39,10 +39,11 @@ _DECIDES_ALWAYS = ("public_id", "kind", "pinned", "standing")
 
 @dataclass(frozen=True)
 class Lessons:
-    """What was learned from one turn. While `tries` are left, the page requests it again.
+    """What was learned from one turn.
 
-    `refused` holds the categories of secrets that weren't stored. `asked_about` is a constraint for
-    which it is unclear whom it is about; the person is asked to confirm it.
+    The page requests it again while the turn is queued, at most `TRIES` times; `tries` counts them.
+    `refused` holds the categories of secrets that weren't stored. `asked_about` is a constraint
+    that may be about somebody else, so the person is asked to confirm it.
     """
 
     turn: Turn
@@ -60,7 +61,7 @@ class Lessons:
 
     @property
     def is_withheld(self) -> bool:
-        """Return True if the person asked not to keep the turn and no memory came of it."""
+        """Return True if the person asked not to keep the turn and nothing was learned from it."""
         asked = self.turn.user_message.withheld == Withheld.ASKED
         return asked and not self.taught and not self.waiting
 
@@ -81,7 +82,7 @@ class Lessons:
     def chips(self) -> list[dict[str, Any]]:
         """Return the labels under an answer: the numbers of memories learned and updated.
 
-        If it is only one memory, the label opens it.
+        The label of a single memory links to it.
         """
         learned = ngettext("%(n)d memory learned", "%(n)d memories learned", len(self.learned))
         updated = ngettext("%(n)d memory updated", "%(n)d memories updated", len(self.updated))

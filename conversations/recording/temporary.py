@@ -108,7 +108,7 @@ def create(
 def unsaved(
     *, user: User, external_id: str | None, title: str = "", kind: str | None = None
 ) -> TemporaryConversation:
-    """Return a temporary conversation that isn't stored, for calls that only recall."""
+    """Return a temporary conversation that isn't stored, for a recall that must store nothing."""
     now = timezone.now()
     return TemporaryConversation(
         public_id=ids.conversation_id(),

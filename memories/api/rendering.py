@@ -218,7 +218,7 @@ def ingested(written: Written) -> dict[str, Any]:
 
 
 def entry(row: Any) -> dict[str, Any]:
-    """Render a row of `timeline_of`: a memory with its time `at`."""
+    """Render a row of `timeline_of`: a memory with `at`, its time on the timeline."""
     return {
         "id": row.public_id,
         "snippet": row.content[:SNIPPET],

@@ -101,8 +101,8 @@ def _conversation(call: Call) -> Conversation | None:
 def _whose_trace(asked: Asked) -> User:
     """Return the owner of a trace, that is, of the record of one recall or search.
 
-    A bound key with the scope `admin` may read other users' traces. Raise `NotFound` if the caller
-    may not read the trace.
+    A key that is bound to a user may read other users' traces if it has the scope `admin`. Raise
+    `NotFound` if the caller may not read the trace.
     """
     key = asked.key
     of_all = key is not None and key.user_id is not None and Scope.ADMIN in key.scopes

@@ -1,8 +1,8 @@
 """Compute which changes of memories an edited memory file requests.
 
 The edited file is compared with its text at the last sync: an unchanged line requests nothing, so
-an outdated file never undoes changes made elsewhere. If a line and its memory both changed, the
-line wins, unless the memory was changed after the sync; then the user decides.
+an outdated file never undoes changes made elsewhere. If only a line was edited, its memory gets the
+new text; if the memory has changed since the sync too, the user decides.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
 def _separate_copies(
     edited: Document, before: dict[str, Line], known: dict[str, Known]
 ) -> tuple[dict[str, Line], list[Created], tuple[int, ...]]:
-    """Separate the lines that carry an id into own lines, new statements and duplicates.
+    """Separate the lines that carry an id: own lines of memories, new statements, duplicates.
 
     Return each memory's own line, the new statements, and the positions of duplicates. A copied
     line with altered text is a new statement. A memory's own line is the one that has the memory's
@@ -166,7 +166,7 @@ def _separate_copies(
 
 
 def _copies(edited: Document) -> dict[str, dict[int, Line]]:
-    """Return all lines that carry an id, as a mapping from the id and the position to the line."""
+    """Return all lines that carry an id, first by id and then by position."""
     copies: dict[str, dict[int, Line]] = {}
     for place, line in edited.statements:
         if line.id:
@@ -270,7 +270,7 @@ class DiffLine:
 class MergedLines:
     """The result of a merge.
 
-    If both edits changed the same place, `clean` is False and ours was taken.
+    If both edits changed the same place, `clean` is False and our lines were taken.
     """
 
     text: str

@@ -144,8 +144,8 @@ def request(*, subject: UUID) -> Operation:
 def request_where_changed() -> int:
     """Enqueue a sync for each user whose memories or copies have changed since the last sync.
 
-    Runs without a user. Changes are detected by timestamps, so that writing a memory has no extra
-    cost.
+    Call it inside `as_system`. Changes are detected by timestamps, so that writing a memory has no
+    extra cost.
     """
     found: set[UUID] = {subject for (subject,) in statements.rows(_CHANGED, [_AT_ONCE])}
     found.update(_with_changed_copies())

@@ -97,7 +97,7 @@ def memory_line(text: str, *, id: str, kind: str, end: str = "\n") -> Line:
 
 
 def heading_line(kind: str, *, chinese: bool = False, end: str = "\n") -> Line:
-    """Return the line that opens the section of a kind."""
+    """Return the heading that opens the section for a kind of memory."""
     word = KINDS[kind] if chinese else kind
     return Line(f"## {word}{end}", Role.HEADING, kind=kind)
 

@@ -69,7 +69,7 @@ def drop_all(file: MemoryFile, *, user: User) -> None:
 
 
 def said(file: MemoryFile) -> Iterator[str]:
-    """Yield the texts to index: the lines of an own note, or the free text of a curated file."""
+    """Yield the texts to index: all lines of a note, or the free text of a curated file."""
     if file.deleted_at is not None:
         return
     for line in parse(file.content).lines:

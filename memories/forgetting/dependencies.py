@@ -23,7 +23,7 @@ _WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 class Graph:
     """Memories with all their versions, and the versions that these were made from.
 
-    `versions` are listed by primary key; `texts` describes each of them for `derivation`.
+    `versions` maps primary keys to versions; `texts` describes each of them for `derivation`.
     """
 
     memories: Sequence[Memory]

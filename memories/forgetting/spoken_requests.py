@@ -360,7 +360,10 @@ def _find_repeating_messages(memory: Memory, *, known: Collection[int]) -> set[i
 
 
 def _own_message(message: int | None, question: int | None, reply: int | None) -> set[int]:
-    """Return the key of the user's message of a source: for a reply, the question of its turn."""
+    """Return the key of the user's message of a source, as a set.
+
+    If the source is a reply, this is the question of its turn. The set is empty if there is none.
+    """
     one = question if message in (None, reply) else message
     return set() if one is None else {one}
 

@@ -1,4 +1,4 @@
-"""Tombstones: they prevent a forgotten statement from being learned again from older messages.
+"""Tombstones prevent a forgotten statement from being learned again from older messages.
 
 Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
 its content words, and of overlapping pieces, so that a slightly different excerpt of the same words

@@ -138,7 +138,7 @@ def share_earlier_texts(
 
 
 def _replaces(candidate: Candidate, ended: Candidate) -> bool:
-    """Return True if the user said that something ended, and directly after it what holds now.
+    """Return True if the user said that something ended, and directly after that what is true now.
 
     For instance "I left Chase and moved over to Ally": both statements are about the user, and the
     second directly follows the first.
@@ -353,7 +353,7 @@ def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
 
 
 def _add_labels(memory: Memory, draft: Draft) -> None:
-    """Add the turn's labels to a memory that it updated; existing ids are kept."""
+    """Add the turn's labels to a memory that the turn has updated; existing ids are kept."""
     for name in ("agent_id", "app_id", "run_id"):
         setattr(memory, name, getattr(memory, name) or getattr(draft, name))
     memory.metadata = {**memory.metadata, **draft.metadata}

@@ -2,8 +2,8 @@
 
 Memories were learned from the turns one by one when they were recorded. Here the turns are read
 together, to find statements that only several turns reveal, and messages without a reply are
-processed alone. Turns recorded while memory was off, or from which nothing may be learned, are
-never read.
+processed on their own. Turns recorded while memory was off, or from which nothing may be learned,
+are never read.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ def examine(
 ) -> list[Decided]:
     """Learn from several turns of a conversation together, and record how far they were processed.
 
-    Messages without a reply are processed alone first. While long-term memory is off nothing is
-    learned, but the progress is recorded. Raise `ProviderError` if a model call fails, or while
-    turns are still queued to be processed one by one.
+    Messages without a reply are processed first, each on its own. While long-term memory is off
+    nothing is learned, but the progress is recorded. Raise `ProviderError` if a model call fails,
+    or while turns are still queued to be processed one by one.
     """
     with as_user(user):
         session = read(user=user, conversation_id=conversation_id, through=through)
@@ -246,7 +246,7 @@ def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) 
 
 
 def _late_turns(user: User, conversation: Conversation, *, through: int) -> list[int]:
-    """Return the keys of turns that weren't processed yet, but whose operation can still run."""
+    """Return the keys of turns whose learning operation is still queued or has failed."""
     late = statements.rows(
         "SELECT t.id FROM conversations_turn t"
         "  JOIN conversations_message q ON q.id = t.user_message_id"

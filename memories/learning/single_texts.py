@@ -188,7 +188,7 @@ def unread_notes(now: datetime) -> QuerySet[DailyNote]:
 
 
 def people_with_unread_notes(now: datetime) -> Iterator[User]:
-    """Yield the users who have note lines to process. Must run without a user."""
+    """Yield the users who have note lines to process. Call it inside `as_system`."""
     owners = unread_notes(now).order_by().values("user").distinct()
     on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
     yield from on.exclude(settings__longterm_enabled=False).order_by("pk")

@@ -207,7 +207,7 @@ def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
 
 
 def _log(memory: Memory, one: Workflow, turns: Mapping[int, Turn], *, verdict: Verdict) -> None:
-    """Log the wording of each turn, so that it remains when another turn is forgotten."""
+    """Log the wording of the turn, so that it remains if another turn is forgotten."""
     Arbitration.objects.create(
         user_id=memory.user_id,
         turn=turns[one.turn],

@@ -43,8 +43,9 @@ def learn(
 ) -> Mapping[str, Any] | None:
     """Learn from the turns together, and return the running operation's result.
 
-    Return None if the running operation must be processed alone: its turn asks to forget or used
-    tools, no other turn can be processed with it, or another transaction holds a row that it needs.
+    Return None if the running operation must be processed on its own: its turn asks to forget or
+    used tools, no other turn can be processed with it, or another transaction holds a row that it
+    needs.
     """
     lessons = list(_lessons(run, beside, heard))
     if len(lessons) < 2 or lessons[0].operation is not None:
@@ -76,7 +77,7 @@ def result_of(
 
 
 def _lessons(run: Run, beside: Sequence[Beside], heard: Mapping[int, Heard]) -> Iterator[_Lesson]:
-    """Yield lessons up to the first turn that must be processed alone.
+    """Yield lessons up to the first turn that must be processed in a run of its own.
 
     Later turns may depend on the result of that turn, so they are left out too.
     """

@@ -192,11 +192,11 @@ class Change(models.TextChoices):
 
 
 class MemoryVersion(models.Model):
-    """A version of a memory's text. Versions are only added, never edited.
+    """A version of a memory's text. An existing version changes only if a source is forgotten.
 
     A version keeps the statement that caused it (`candidate_text`) and its own sources. `inputs`
-    are the versions from which it was merged or consolidated. If its source was forgotten, it is
-    emptied (`erased_at`) and can't be restored.
+    are the versions from which it was merged or consolidated. If its only source was forgotten, it
+    is emptied (`erased_at`) and can't be restored.
     """
 
     personal_data = True

@@ -97,7 +97,7 @@ def _first_reason(memory: Memory) -> explanation.Reason | None:
 
 
 def _next_after(shown: list[Memory], current: Memory) -> str:
-    """Return the URL for "later": the next memory in the inbox, or after the last the first."""
+    """Return the URL for "later": the next memory in the inbox, or the first after the last."""
     if len(shown) < 2:
         return ""
     place = (shown.index(current) + 1) % len(shown)

@@ -185,7 +185,8 @@ def remember(
 def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
     """Store memories without comparing them with known memories.
 
-    If the user wants to confirm memories, they await review. Raise `Conflict` like `remember`.
+    If the user wants to confirm memories, they await review. Raise `Conflict` while memory is off
+    (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)

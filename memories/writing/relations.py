@@ -1,4 +1,4 @@
-"""Store relations between memories; a verdict implies the kind, the similarity the strength."""
+"""Relations between memories: their kind follows from a verdict, their strength from similarity."""
 
 from __future__ import annotations
 

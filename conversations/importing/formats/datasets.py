@@ -4,7 +4,7 @@ LoCoMo is one long dialogue of two people, in sessions: `{"speaker_a", "speaker_
 "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [{"speaker", "dia_id", "text",
 "blip_caption"?}, …], …}`. As in the original collection, the object may be nested under
 "conversation", and several may form a list. A dialogue becomes one product user: speaker_a is the
-user, speaker_b takes the role of the assistant, and both names stay on their messages.
+user, speaker_b takes the role of the assistant, and both names are kept on their messages.
 
 Each session becomes a separate conversation. Sessions are days or weeks apart, while the ranking of
 a message also uses its neighbours and its whole conversation, and the window and the rolling
