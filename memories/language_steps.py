@@ -43,7 +43,7 @@ from memories.reader import reader
 from memories.retrieval.query import analyse
 from ops.queue.run import record_model_call
 
-# Reading a pair takes about eight milliseconds of one processor core.
+# Comparing two texts takes about eight milliseconds of one processor core.
 _MOST_PAIRS_AT_ONCE = 3
 
 

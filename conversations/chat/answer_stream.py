@@ -42,7 +42,8 @@ class End(Enum):
     """The reason why an answer ended."""
 
     WHOLE = "whole"
-    STOPPED = "stopped"  # stopped on request; the shown part is kept and the turn is learned from
+    # Stopped on request; the shown part is kept, and memories are learned from the turn.
+    STOPPED = "stopped"
     BROKEN = "broken"  # the model failed in the middle; the received part is kept as unfinished
     SILENT = "silent"  # the model failed before the first word
     UNSAID = "unsaid"  # stopped before the first word

@@ -136,7 +136,7 @@ class _Loading:
             try:
                 self._record(part, conversation, known=known)
             except Invalid:
-                # If one message of a turn can't be recorded, record the other one alone.
+                # If one message of a turn can't be recorded, record only the other one.
                 for message in messages:
                     try:
                         self._record(message, conversation, known=known)

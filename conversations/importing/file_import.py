@@ -297,7 +297,8 @@ class _Watch:
 
     def __exit__(self, *exception: object) -> None:
         if self._thread is not None:
-            self._thread.submit(lambda: connection.close()).result()  # that thread's connection
+            # Closes the connection of that thread.
+            self._thread.submit(lambda: connection.close()).result()
             self._thread.shutdown()
 
     def look(self, done: int) -> None:

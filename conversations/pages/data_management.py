@@ -136,7 +136,7 @@ def _deletion_context(layer: Layer, user: User, name: str) -> dict[str, Any]:
     }
 
 
-# Messages of readers and services, listed here for translation.
+# Messages of parsers and services, listed here for translation.
 SAID = (
     gettext_noop("not valid JSON in UTF-8"),
     gettext_noop("not a JSON object"),

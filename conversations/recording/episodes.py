@@ -120,7 +120,7 @@ def store(
         [one for one in there.values() if _existing_turn(one, standing) is None]
     )
     episodes = _episodes(there, standing, user=user)
-    # A message may be queued both alone and with its turn; it is stored once.
+    # A message may be queued both by itself and with its turn; it is stored once.
     wanted: dict[tuple[str, int], tuple[Entry, Vectors]] = {}
     for place, one in there.items():
         stands = _existing_turn(one, standing)

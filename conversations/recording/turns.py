@@ -135,7 +135,7 @@ def record_message(
     if repeated:
         return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
     if message.role == Role.USER and message.completed:
-        # Processed together with its reply, or alone if no reply comes.
+        # Processed together with its reply, or by itself if no reply comes.
         row.learning = Learning.WAITS
         row.save(update_fields=["learning"])
     return _enqueue_followups(user, thread, row, question=_open_question(row), priority=priority)

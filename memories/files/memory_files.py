@@ -220,7 +220,8 @@ def refreshed(user: User, path: str) -> MemoryFile:
     if row is not None and row.content == text:
         return row
     file_copies.hold(user.pk)
-    row, text = _render_now(user, path)  # again under the lock, which excludes a forget
+    # Again under the lock, so that nothing is being forgotten meanwhile.
+    row, text = _render_now(user, path)
     return _stored(user, row, path, text, actor=_SYSTEM)
 
 

@@ -63,7 +63,8 @@ def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
     Return the keys of the hidden memories. Safe to repeat.
     """
     if not _hide_sources(user, resting, gone) and not gone:
-        return []  # the operation that hid the sources has also hidden their dependents
+        # The operation that hid the sources has also hidden the texts that depend on them.
+        return []
     found = _hide(user=user, resting=resting, gone=gone, leaving=gone, newly=True)
     return [one.pk for one in found.memories] if found else []
 

@@ -44,12 +44,12 @@ _THAT = re.compile(r"^(?:the fact )?that\s+(?=\w)", re.IGNORECASE)
 _NEAR = 0.3  # cosine; unrelated short statements are below 0.2 for the bundled embedder
 # Number of memories for which further messages with the same statement are searched.
 _MOST_WITH_REPEATING = 3
-# Messages found by meaning, and as many found by words, that are read per memory.
+# Messages compared per memory: this many found by meaning, and as many found by words.
 _MOST_REPEATING = 6
 _COMPARED = 48  # number of most similar memories to compare with a request; each takes 10 ms
-_SHARED = 0.2  # nearness added to the cosine per shared word, times the rarity of the word
+_SHARED = 0.2  # added to the cosine for each shared word, multiplied by the rarity of the word
 _AMONG = 10  # number of memories assumed for the rarity of a shared word
-_LEAD = 0.4  # minimum lead of a plain match in nearness over every other memory
+_LEAD = 0.4  # minimum lead of a clear match over every other memory
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _find_meant(asked: Asked, user: User) -> Found:
         for score, one in judged
         if score >= pairs.PERHAPS
         or one.similarity >= floor
-        or nearness[one.pk] > one.similarity  # a shared word raises the nearness
+        or nearness[one.pk] > one.similarity  # shared words have raised the nearness
         or _is_alike(one, topics)
     ]
     further = [(-one.similarity, one.pk) for one in unread]

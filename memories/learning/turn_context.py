@@ -22,7 +22,7 @@ from ops.accounts import users
 from ops.models import User
 
 _BEFORE = 4
-_ASKED = 12  # maximum of messages that ask not to keep something, perhaps a topic
+_ASKED = 12  # maximum number of messages that ask not to keep something
 # The latest messages before a number of a conversation, and those that ask not to be kept.
 _EARLIER = """
 (SELECT * FROM conversations_message

@@ -32,7 +32,7 @@ class Kind(models.TextChoices):
     INSIGHT = "insight", _("insight")
 
 
-# The kinds of a page about a project; the other kinds may be about the user alone.
+# The kinds of pages about a project; memories of other kinds need no project.
 OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.PLAN, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
 
 

@@ -93,7 +93,7 @@ def find_isolated(user: User, *, now: datetime) -> list[Memory]:
 
 def _names_people_or_dates(memory: Memory) -> bool:
     text, language = memory.content, segment.language(memory.content)
-    if mentioned_dates(text):  # also dates without a year, as of a birthday
+    if mentioned_dates(text):  # also dates without a year, such as a birthday
         return True
     return own_words.names_people_or_dates(text, spoken_at=memory.created_at, language=language)
 

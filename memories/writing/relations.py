@@ -29,7 +29,7 @@ _IMPLIED = {
     Verdict.MERGE: RelationKind.REFINES,
     Verdict.SKIP: RelationKind.SUPPORTS,
 }
-# A contradiction has at least this strength until the user settles it; then both memories stay.
+# A contradiction has at least this strength until the user decides on it; then it gets `SETTLED`.
 _LEAST_CONTRADICTION = 0.7
 SETTLED = 0.2
 

@@ -108,7 +108,7 @@ def _tables(
             return _memory_rows(exports.read_markdown(lines, report=report))
         talks = exports.read_transcript(lines, now=now, report=report)
         return _conversation_tables((one, "") for one in talks)
-    several = people > 1  # then client ids and titles start with the user
+    several = people > 1  # if so, client ids and titles start with the user's id
     return _conversation_tables(
         (one, person.external_id if several else "")
         for person in read_people(path, report=report, now=now)
