@@ -36,8 +36,8 @@ Said = TypeVar("Said", Message, TemporaryMessage)
 class _Thread(Generic[Chat, Said]):
     """A conversation with the person's newest message and the existing answer to it, if any.
 
-    `said` holds the question and, after it was recorded, the new answer. `shown` holds the public
-    ids of the messages that existed before.
+    `said` holds the question and its newest answer. `shown` holds the public ids of the messages
+    that the person sees before the new answer.
     """
 
     user: User

@@ -228,7 +228,7 @@ _SAID_BY_SERVICES = (
 
 
 class MessageForm(forms.Form):
-    """The text of a new or edited message."""
+    """The form for the text of a new or edited message."""
 
     text = forms.CharField(
         strip=False, error_messages={"required": _("Write something first.")}, widget=forms.Textarea
@@ -252,7 +252,7 @@ class MessageForm(forms.Form):
 
 
 class TitleForm(forms.Form):
-    """The title of a conversation."""
+    """The form for the title of a conversation."""
 
     title = forms.CharField(
         label=_("Name"),
@@ -267,7 +267,7 @@ class TitleForm(forms.Form):
 
 
 class RatingForm(forms.Form):
-    """A thumbs-up or thumbs-down rating, or none, with an optional reason."""
+    """The form to rate an answer: thumbs up, thumbs down or no rating, and an optional reason."""
 
     comment = forms.CharField(required=False, max_length=2_000)
 

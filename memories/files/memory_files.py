@@ -376,7 +376,8 @@ def take_back_note(user: User, *, file_id: int) -> MemoryFile:
 def rename_notes(files: Sequence[MemoryFile], *, user: User, old: str, new: str) -> None:
     """Rename notes or move a folder: replace the prefix `old` of each path with `new`.
 
-    Raise `Invalid` if a path becomes too long, and `Conflict` while memory is off.
+    Raise `Invalid` if a path becomes too long, and `Conflict` while memory is off (`memory_off`) or
+    the user is being forgotten (`being_forgotten`).
     """
     _lock_files(user)
     direct_writes.check_on(user)
@@ -410,7 +411,7 @@ _MOST = 100  # maximum of own notes, and of binned files, listed on a page
 
 @dataclass(frozen=True)
 class Curated:
-    """A curated file, and how many memories it shows."""
+    """A curated file, as shown in the list of files, and how many memories it contains."""
 
     path: str
     memories: int
@@ -418,7 +419,9 @@ class Curated:
 
 @dataclass(frozen=True)
 class Layer:
-    """A persona layer. `changed_at` is None if it was never written."""
+    """A persona layer, as shown in the list of files. `changed_at` is None if it was never
+    written.
+    """
 
     path: str
     changed_at: datetime | None
@@ -426,7 +429,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Own:
-    """A user's own note."""
+    """A user's own note, as shown in the list of files."""
 
     id: int
     path: str
@@ -435,7 +438,7 @@ class Own:
 
 @dataclass(frozen=True)
 class Day:
-    """A daily note."""
+    """A daily note, as shown in the list of files."""
 
     path: str
     day: date

@@ -118,9 +118,10 @@ def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list
 def share_earlier_texts(
     candidates: Sequence[Candidate], decided: Sequence[Decided | None], *, user: User
 ) -> None:
-    """Make the memories of one turn findable by the earlier texts that any of them replaced.
+    """Make the memories of one turn findable by each other's earlier texts.
 
-    Candidates that only repeated a known memory are left out.
+    For example, "I quit Acme and joined Initech" becomes two memories, and a search for Acme should
+    find both. Candidates that only repeated a known memory are left out.
     """
     new = [
         (candidate, one.memory.pk)
