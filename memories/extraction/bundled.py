@@ -90,6 +90,13 @@ _USUALLY = re.compile(
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
     re.IGNORECASE,
 )
+_ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")  # flags that the words alone show
+# A limit on what somebody may eat or touch, even where the reader model calls it a fact.
+_ALLERGY = re.compile(
+    r"(?<!not )(?<!n't )(?<!no )\b(?:allergic|anaphylactic|coeliac|celiac|allerg(?:y|ies) to)\b"
+    r"|(?<![不没無无])过敏(?!源?检)|(?<![不沒無])過敏|不耐受",
+    re.IGNORECASE,
+)
 _FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
 
 
@@ -266,10 +273,12 @@ class BundledExtractor:
         answers = turn.before_assistant if role == "user" else turn.user.text
         read = partial(self._reader.read, before=before, assistant=answers)
         reading = read(said.text)
-        if answers and _is_not_to_be_kept(reading) and self.asks_not_to_keep(answers):
-            # The assistant's "I won't keep that" is about an earlier message.
-            read = partial(self._reader.read, before=before)
-            reading = read(said.text)
+        asked = [name for name in _ORDERS if reading.flags[name] >= FLAG]
+        if asked and (before or answers):
+            # "Don't keep this" in an earlier message, or in the answer to it, isn't said again.
+            alone = self._reader.read(said.text).flags
+            flags = {name: min(reading.flags[name], alone[name]) for name in asked}
+            reading = replace(reading, flags={**reading.flags, **flags})
         spans = screened.of_reading(said.text, reading, read)
         covered = masking.cover_foreign(masking.covered(said.text, spans))
         orders = tuple(commands(covered))
@@ -366,8 +375,11 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     if not _LETTER.search(content):
         return None
     kind = statement.best("kind")
-    if kind == "preference" and _USUALLY.search(message.covered[begin : statement.end]):
+    words = message.covered[begin : statement.end]
+    if kind == "preference" and _USUALLY.search(words):
         kind = "pattern"
+    if kind in ("fact", "preference", "pattern") and _ALLERGY.search(words):
+        kind = "constraint"
     tag = tag_of(statement.best("topic"), language=language)
     return Candidate(
         kind=kind,

@@ -190,12 +190,21 @@ def _replaced(earlier: str, right: str, wrong: str) -> str:
     """Replace all occurrences of the wrong words by the right ones, without doubling a word."""
     edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
     form = re.compile(edge + re.escape(wrong) + edge, re.IGNORECASE)
-    return form.sub(lambda found: _without_overlap(right, earlier[found.end() :]), earlier)
+    return form.sub(
+        lambda found: _without_overlap(right, earlier[: found.start()], earlier[found.end() :]),
+        earlier,
+    )
 
 
-def _without_overlap(words: str, behind: str) -> str:
-    """Return `words` without any ending that repeats the beginning of the text that follows."""
+def _without_overlap(words: str, before: str, behind: str) -> str:
+    """Return `words` without what already stands directly before or after their place.
+
+    In "oisin is 4", "4" is corrected by "oisin is 5", of which only "5" is put in.
+    """
+    before, behind = before.rstrip().casefold(), behind.lstrip()
     sizes = range(len(words), 0, -1)
-    twice = (size for size in sizes if behind.lstrip().startswith(words[-size:]))
-    size = next(twice, 0)
+    said = next((n for n in sizes if before.endswith(words[:n].rstrip().casefold())), 0)
+    is_whole = " " in words[max(0, said - 1) : said + 1] or not words[:said].isascii()
+    words = words[said:].lstrip() if is_whole else words
+    size = next((n for n in range(len(words), 0, -1) if behind.startswith(words[-n:])), 0)
     return words[: len(words) - size].rstrip() if size else words

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -29,6 +30,7 @@ from memories.reader.statements import (
 from memories.reader.tokenizer import Tokenizer
 
 PATH = Path(__file__).parent / "data" / "reader.onnx"
+_PARTICLE = re.compile("[\u4e00-\u9fff](?:[吗呢吧嘛]|了(?![解不结却断当]))")
 SECRET = 0.9  # probability from which a token counts as part of a secret
 
 
@@ -183,8 +185,13 @@ class Reader:
 
 
 def _whole_words(statement: Statement, text: str) -> Statement:
-    """Extend a statement to word boundaries, since a token may start or end within a word."""
+    """Extend a statement to word boundaries, since a token may start or end within a word.
+
+    A Chinese particle at its beginning belongs to what stands before.
+    """
     start, end = statement.start, statement.end
+    if 0 < start < end - 1 and _PARTICLE.match(text, start - 1):
+        start += 1
     while start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start]):
         start -= 1
     while end < len(text) and _is_letter(text[end - 1]) and _is_letter(text[end]):

@@ -200,7 +200,11 @@ def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Mem
         return (Verdict.ADD, None)
     overheard = origin == Origin.EXTRACTED and target.origin == Origin.USER
     meant = meeting.candidate.corrects or meeting.candidate.explicit
-    if overheard and not meant and decision.verdict in (Verdict.REPLACE, Verdict.MERGE):
+    named = meeting.candidate.overrules or meeting.candidate.explicit
+    kept = (overheard and not meant) or (
+        target.pinned and origin == Origin.EXTRACTED and not named  # pinning says that it matters
+    )
+    if kept and decision.verdict in (Verdict.REPLACE, Verdict.MERGE):
         return (Verdict.REVIEW, target)
     return (decision.verdict, target)
 

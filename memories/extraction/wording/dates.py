@@ -387,7 +387,8 @@ def _matches(said: Sentence) -> Iterator[Dated]:
             if latin and (context.before[-1:].isalnum() or context.after[:1].isalnum()):
                 continue  # RE2's \b knows ASCII only
             lead = (_latin_lead if latin else _cjk_lead)(context)
-            since = lead == "since"  # a recurring event has a date too, if it says since when
+            # A recurring event has a date too, if it says since when.
+            since = lead == "since" or bool(_P["since_then"].search(context.before[-60:]))
             context = replace(
                 context, lead=lead, past=said.past or since, habit=said.habit and not since
             )

@@ -45,6 +45,8 @@ _GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
 _PRONOUNS = ("i", "he", "she", "it", "they", "we", "you", "ich", "er", "sie", "wir", "je", "yo")
 _NO_NAMES = frozenset(table("own_words")["no_names"].split("|"))
 _FORMERLY = table("own_words")["formerly"].split("|")
+_NO_SUBJECT = frozenset(table("own_words")["no_subject"].split("|"))
+_SURNAMES = frozenset(table("own_words")["surnames"])
 
 
 def _start(found: linear.Match, group: str) -> int:
@@ -206,10 +208,12 @@ def _people(text: str, language: str) -> Iterator[_Person]:
     """Yield the relatives and friends that `text` mentions."""
     if language in ("zh", "ja"):
         for found in (_P["zh_person"] if language == "zh" else _P["ja_person"]).finditer(text):
-            name = (found["name"] or "")[1:]
+            at, name = _start(found, "who"), (found["name"] or "")[1:]
             words = found["who"] + (found["name"] or "").removeprefix("叫")
             gender = _cjk_gender(found["relation"])
-            yield _Person(_start(found, "who"), words, gender, found["relation"], name)
+            if len(found["who"]) == 1 and at and text[at - 1] in _SURNAMES:  # 王姐, 陈叔
+                at, words = at - 1, text[at - 1] + words
+            yield _Person(at, words, gender, found["relation"], name)
         return
     for found in _P["person"].finditer(text):
         if found["own"] or found["name"] or _start(found, "who") == 0:
@@ -222,6 +226,8 @@ def _people(text: str, language: str) -> Iterator[_Person]:
 def _cjk_gender(word: str) -> str:
     if any(sign in word for sign in ("父母", "爸妈", "双胞胎", "两个", "们", "両親")):
         return "s"
+    if "婿" in word:
+        return "m"
     if any(sign in word for sign in "猫貓狗犬"):
         return "p"
     if any(sign in word for sign in "父夫公爷爸男哥弟叔舅儿子兒兄息") and not any(
@@ -243,9 +249,10 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
         people = [*_people(text, language)]
         if language in ("en", "es", "fr") and pronoun not in ("s", "p") and number < 2:
             taken = [(person.start, person.start + len(person.words)) for person in people]
+            names = [*_names(text), *(_plain_names(text) if language == "en" else ())]
             people += [
                 person
-                for person in _names(text)
+                for person in names
                 if not any(start <= person.start < end for start, end in taken)
             ]
         for person in sorted(people, reverse=True):
@@ -268,6 +275,14 @@ def _names(text: str) -> Iterator[_Person]:
             yield _Person(_start(found, "who"), words, name=words.split(" ", 1)[-1])
 
 
+def _plain_names(text: str) -> Iterator[_Person]:
+    """Yield words at the beginning of a clause that are names in small letters: oisin is 4."""
+    for found in _P["plain_name"].finditer(text):
+        words = found["who"]
+        if words.islower() and words not in _NO_SUBJECT:
+            yield _Person(_start(found, "who"), words, name=words)
+
+
 def _named_person(
     text: str, earlier: Sequence[str], *, language: str, whose: str
 ) -> list[tuple[int, str]]:
@@ -287,7 +302,12 @@ def _named_person(
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
     if whose != "related" or named or _P["starts_anew"].search(text) or _P["ours"].search(text):
         return []
-    who = _antecedent([earlier[0].rpartition("\n")[2], *earlier[1:]], "", language)
+    if not cjk and not _P["begins_with_verb"].search(text):
+        return []  # "oisin is 4" names somebody, though not by a word that is known here
+    said = earlier[0].rpartition("\n")[2]
+    # A message that speaks of "I" and of nobody else goes on about "I".
+    nearby = [said] if said.strip() else list(earlier[1:])
+    who = _antecedent(nearby, "", language)
     return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
 
 
@@ -380,7 +400,8 @@ def _subject(
 ) -> str:
     """Return the subject that a list item or a Chinese clause leaves out, in brackets."""
     if whose == "related" and language == "zh" and _P["zh_person"].search(text[:4]):
-        return "" if _P["first_person"].search(text[:4]) or text[0] in "家他她你" else "[我]"
+        is_named = _P["first_person"].search(text[:4]) or text[0] in "家他她你"
+        return "" if is_named or text[0] in _SURNAMES else "[我]"
     if whose != "self":
         return ""
     if language == "zh":

@@ -495,3 +495,19 @@ def test_in_a_hurry_a_support_is_read_from_the_other_side_if_pairs_are_left() ->
     assert len(head.asked) == 3
     assert in_a_hurry(head, FLAT, *near).supports == ()
     assert len(head.asked) == 6
+
+
+def test_a_limit_is_not_replaced_by_another_kind_of_statement_without_a_question() -> None:
+    limit = known("我血压高医生让我少吃盐", kind="constraint", similarity=0.6)
+    said = candidate("医生把我的血压药换成缬沙坦了", corrects=True)
+    decision = decide(said, limit, reads="newer")
+    assert decision.verdict is Verdict.REVIEW
+
+
+def test_one_statement_replaces_several_only_where_they_say_the_same() -> None:
+    inhaler = known("finn is on the brown inhaler", similarity=0.7)
+    same = known("finn uses the brown inhaler", similarity=0.65)
+    school = known("finn is in first year in colaiste", similarity=0.5)
+    decision = decide("finn isnt on the brown inhaler anymore", inhaler, same, school, reads="newer")
+    assert decision.target_id == inhaler.id
+    assert [beside.id for beside in decision.beside] == [same.id]

@@ -315,3 +315,29 @@ def test_code_and_quoted_lines_are_not_the_persons(told: FakeReader) -> None:
     told.hears(text, statement(text, "I live in Ulm"))
 
     assert contents(extract(text, told=told)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [("以上都别记了", "我对花生过敏"), ("remember this: short answers", "im allergic to penicillin")],
+)
+def test_an_order_in_the_message_before_is_no_order_in_this_one(before: str, text: str) -> None:
+    found = extract(text, before=(before,))
+
+    assert not found.withheld
+    assert [one.explicit for one in found.candidates] == [False]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("他对虾和鸡蛋过敏", "constraint"),
+        ("aoife is coeliac", "constraint"),
+        ("im not allergic to anything", "fact"),
+        ("我不过敏", "fact"),
+    ],
+)
+def test_an_allergy_is_a_limit(told: FakeReader, text: str, kind: str) -> None:
+    told.hears(text, statement(text, text, kind="fact", topic="health"))
+
+    assert only(extract(text, told=told)).kind == kind

@@ -31,6 +31,7 @@ from tests.memories.extraction.readings import FakeReader, statement
         ("oops fridays i mean", "football is on thursdays", "football is on fridays"),
         ("错了 十八", "闺女十七 学电焊", "闺女十八 学电焊"),
         ("啊 是14号 说错了", "我13号去上海", "我14号去上海"),
+        ("actually oisin is 5 not 4", "oisin is 4 and shy", "oisin is 5 and shy"),
         ("sorry, i meant oat milk", "i only drink soy milk", "i only drink oat milk"),
     ],
 )

@@ -228,3 +228,7 @@ def test_no_text_raises_and_ranges_are_in_order(text: str) -> None:
         for one in found(text, language):
             assert one.first <= one.last
             assert 0 <= one.start < one.end <= len(text)
+
+
+def test_what_began_with_something_in_a_month_lies_behind() -> None:
+    assert only("no lifting since my back op in march", "en").first == date(2026, 3, 1)

@@ -368,3 +368,41 @@ def test_no_message_raises(message: str, before: list[str]) -> None:
             whose="related",
         )
         assert len(own.text) <= LONGEST
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "quote", "text"),
+    [
+        ("en", "oisin starts school and hes scared of it", "hes scared", "hes [oisin] scared"),
+        ("en", "my mams hip is bad and shes 72", "shes 72", "shes [my mam] 72"),
+        ("zh", "张姐不去了她要带孙子", "她要带孙子", "她[张姐]要带孙子"),
+        ("zh", "我女婿在医院上班他不吃香菜", "他不吃香菜", "他[我女婿]不吃香菜"),
+    ],
+)
+def test_a_pronoun_means_whom_the_same_message_names(
+    language: str, message: str, quote: str, text: str
+) -> None:
+    named = kept(
+        message,
+        quote,
+        language=language,
+        whose="related",
+        before=("my friend Mary is ill", "我孙子对虾过敏"),
+    )
+    assert named.text == text
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "quote"),
+    [
+        ("en", "oisin is 4", "oisin is 4"),
+        ("zh", "我血压高每天早上吃一片药", "每天早上吃一片药"),
+        ("zh", "张姐不去了", "张姐不去了"),
+    ],
+)
+def test_a_statement_with_its_own_subject_is_not_given_another_persons_name(
+    language: str, message: str, quote: str
+) -> None:
+    before = ("my mum met the teacher", "我孙子对虾和鸡蛋过敏")
+    named = kept(message, quote, language=language, whose="related", before=before)
+    assert named.text == quote
