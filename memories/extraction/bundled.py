@@ -136,6 +136,8 @@ class BundledExtractor:
             candidates += _candidates(other)
         kept = masking.without_repeats(candidates, block=turn.known_block, most=_MOST)
         redacted = any(masking.is_redacted(candidate.content) for candidate in kept)
+        if kept:  # "scrap that, it's not Leeds, we moved to York" corrects; so the person is asked
+            forget = tuple(replace(request, in_words=False) for request in forget)
         return Extraction(
             tuple(kept),
             masking.refusals(message.spans, kept=redacted),

@@ -6,10 +6,11 @@ relation, for the candidates of every extractor.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from memcenter.lib.text import segment
 from memories.extraction.arbitration import editions, pairs
@@ -25,6 +26,8 @@ from memories.extraction.arbitration.pairs import (
 )
 from memories.extraction.corrections import numbers_of_series, without_values
 from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
+from memories.extraction.wording.languages import language_of
+from memories.extraction.wording.own_words import data_of
 
 # The order of findings if several known memories are affected; the first wins.
 _RANK = (
@@ -53,6 +56,9 @@ _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insi
 _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
 _PLAN = "task"
+
+_AND = re.compile(r"\s*(?:[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b)\s*")
+_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # a relation doesn't depend on it
 
 APART = Finding(None)
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
@@ -418,7 +424,8 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
     The new statement replaces the old one, or the user is asked to review the conflict.
     """
     if relation is Relation.ENDED:
-        return Finding(Verdict.REPLACE, "no_longer")
+        ends_part = _ends_part(candidate, memory)
+        return BESIDE if ends_part else Finding(Verdict.REPLACE, "no_longer")
     if _are_of_projects(candidate, memory) and _differ_in_one_value(candidate, memory):
         return NEWER
     if candidate.corrects:
@@ -427,6 +434,21 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
     if surely or _may_replace_unasked(candidate, memory):
         return Finding(Verdict.REPLACE, "newer_value")
     return Finding(Verdict.REVIEW, "contradicts")
+
+
+def _ends_part(candidate: Candidate, memory: Known) -> bool:
+    """Return whether a memory says more than what ended: other items of a list, or who a person is.
+
+    "I no longer use Notion" ends one of the tools in "I use Figma, Linear and Notion".
+    """
+    ours = set(segment.terms(candidate.content))
+    items = [set(segment.terms(item)) for item in _AND.split(memory.content)]
+    items = [item for item in items if item]
+    touched = sum(bool(item & ours) for item in items)
+    if 0 < touched < len(items):
+        return True
+    relation = data_of(memory.content, spoken_at=_ANY_DAY, language=language_of(memory.content))
+    return bool(set(segment.terms(relation.get("relation", ""))) - ours)
 
 
 def _checked(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
@@ -39,6 +39,9 @@ class OwnWords:
 
 _P = {name: linear.compile(one) for name, one in patterns("own_words").items()}
 _LANGUAGES = ("en", "de", "es", "fr", "zh", "ja")
+_DAY_ALONE = re.compile(
+    r"(?<=\bthe )\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=[号號日]$)"
+)
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
 _GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
@@ -93,6 +96,8 @@ def own_words(
     opens = message[:start].rstrip()[-1:] in ("", *".!?…:\n-")
     named = text[:1].isupper() and not opens and language != "de"
     dates = dates_in(text, spoken_at=spoken_at, language=language, holds=holds)
+    said = dates_in(message[:start][-_READ:], spoken_at=spoken_at, language=language)
+    dates = [_in_named_month(dated, text, said) for dated in dates]
     added = [] if named else _named_person(text, earlier, language=language, whose=whose)
     if not added:
         lead = (
@@ -249,7 +254,8 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
         people = [*_people(text, language)]
         if language in ("en", "es", "fr") and pronoun not in ("s", "p") and number < 2:
             taken = [(person.start, person.start + len(person.words)) for person in people]
-            names = [*_names(text), *(_plain_names(text) if language == "en" else ())]
+            names = [*_plain_names(text)] if language == "en" else []
+            names += [*_names(text)] if pronoun else []  # "Ethiopian" hates nothing
             people += [
                 person
                 for person in names
@@ -276,10 +282,10 @@ def _names(text: str) -> Iterator[_Person]:
 
 
 def _plain_names(text: str) -> Iterator[_Person]:
-    """Yield words at the beginning of a clause that are names in small letters: oisin is 4."""
+    """Yield the names at the beginning of a clause, also in small letters: oisin is 4."""
     for found in _P["plain_name"].finditer(text):
         words = found["who"]
-        if words.islower() and words not in _NO_SUBJECT:
+        if words.lower() not in _NO_SUBJECT:
             yield _Person(_start(found, "who"), words, name=words)
 
 
@@ -298,7 +304,7 @@ def _named_person(
     if gender:
         who = "" if any(at < start for at in named) else _antecedent(earlier, gender, language)
         if gender == "p" and not who and (done := _P["done_with_it"].search(text)):
-            end, who = _end(done, "it"), _only_thing(earlier)
+            end, who = _end(done, "it"), _only_thing(earlier[:1])
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
     if whose != "related" or named or _P["starts_anew"].search(text) or _P["ours"].search(text):
         return []
@@ -424,6 +430,19 @@ def _subject(
 
 
 # --- dates and data
+
+
+def _in_named_month(dated: Dated, text: str, said: Sequence[Dated]) -> Dated:
+    """Return "the 7th" in the month of the full date that the message named before it."""
+    alone = _DAY_ALONE.search(text[dated.start : dated.end])
+    named = next((one.first for one in reversed(said) if not one.relative), None)
+    if alone is None or named is None:
+        return dated
+    try:
+        day = named.replace(day=int(alone[0]))
+    except ValueError:
+        return dated
+    return replace(dated, first=day, last=day)
 
 
 def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:

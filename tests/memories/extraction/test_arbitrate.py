@@ -508,6 +508,24 @@ def test_one_statement_replaces_several_only_where_they_say_the_same() -> None:
     inhaler = known("finn is on the brown inhaler", similarity=0.7)
     same = known("finn uses the brown inhaler", similarity=0.65)
     school = known("finn is in first year in colaiste", similarity=0.5)
-    decision = decide("finn isnt on the brown inhaler anymore", inhaler, same, school, reads="newer")
+    decision = decide(
+        "finn isnt on the brown inhaler anymore", inhaler, same, school, reads="newer"
+    )
     assert decision.target_id == inhaler.id
     assert [beside.id for beside in decision.beside] == [same.id]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I use Figma, Linear and Notion", "I no longer use Notion"),
+        ("my wife Ananya is a GP", "she's [Ananya] no longer a GP"),
+        ("我会钢琴、小提琴和吉他", "不弹吉他了"),
+    ],
+)
+def test_an_end_of_a_part_leaves_the_rest(old: str, new: str) -> None:
+    assert decide(new, old, reads="ended").verdict is not Verdict.REPLACE
+
+
+def test_an_end_of_the_whole_replaces_it() -> None:
+    assert decide("left the choir", "sings in the choir", reads="ended").verdict is Verdict.REPLACE

@@ -319,7 +319,10 @@ def test_code_and_quoted_lines_are_not_the_persons(told: FakeReader) -> None:
 
 @pytest.mark.parametrize(
     ("before", "text"),
-    [("以上都别记了", "我对花生过敏"), ("remember this: short answers", "im allergic to penicillin")],
+    [
+        ("以上都别记了", "我对花生过敏"),
+        ("remember this: short answers", "im allergic to penicillin"),
+    ],
 )
 def test_an_order_in_the_message_before_is_no_order_in_this_one(before: str, text: str) -> None:
     found = extract(text, before=(before,))
@@ -341,3 +344,13 @@ def test_an_allergy_is_a_limit(told: FakeReader, text: str, kind: str) -> None:
     told.hears(text, statement(text, text, kind="fact", topic="health"))
 
     assert only(extract(text, told=told)).kind == kind
+
+
+def test_a_request_to_forget_beside_something_to_keep_is_asked_about(told: FakeReader) -> None:
+    text = "actually scrap that, we moved to Roundhay"
+    told.hears(text, statement(text, "we moved to Roundhay", kind="event"), flags=["forget"])
+
+    found = extract(text, told=told)
+
+    assert [one.content for one in found.candidates] == ["we moved to Roundhay"]
+    assert [request.in_words for request in found.forget] == [False]

@@ -406,3 +406,22 @@ def test_a_statement_with_its_own_subject_is_not_given_another_persons_name(
     before = ("my mum met the teacher", "我孙子对虾和鸡蛋过敏")
     named = kept(message, quote, language=language, whose="related", before=before)
     assert named.text == quote
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "quote", "text"),
+    [
+        (
+            "en",
+            "we launch on 14 January 2027 and I present it on the 7th",
+            "I present it on the 7th",
+            "I present it on the 7th [2027-01-07]",
+        ),
+        ("zh", "1月14日发布，我7号要汇报", "我7号要汇报", "我7号[2027-01-07]要汇报"),
+        ("en", "I present it on the 7th", "", "I present it on the 7th [2026-12-07]"),
+    ],
+)
+def test_a_day_alone_is_of_the_month_that_was_named(
+    language: str, message: str, quote: str, text: str
+) -> None:
+    assert kept(message, quote, language=language).text == text
