@@ -1,6 +1,7 @@
 """`python -m training fit|finish|refresh|report|export`: see `training/README.md`."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from zlib import crc32
 
@@ -43,6 +44,8 @@ def main() -> None:
         train = new + [r for r in train if _is_drawn(r.text, arguments.share)]
         plan = REFRESH if arguments.step == "refresh" else FINISH
         _begin(reader, arguments)
+    if arguments.epochs:
+        plan = replace(plan, epochs=arguments.epochs)
     if arguments.step == "export":
         export.write(reader, base, arguments.folder / "reader")
         return
@@ -103,6 +106,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("step", choices=("fit", "finish", "refresh", "report", "export"))
     parser.add_argument("--folder", type=Path, default=Path(".training"))
     parser.add_argument("--layers", type=int, default=12)
+    parser.add_argument("--epochs", type=int, default=0, help="passes; 0: as the step plans")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="hold no voice out of training")
     parser.add_argument(
