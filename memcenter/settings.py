@@ -183,7 +183,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/signin/"
-# The default until an owner decides on the page People.
+# The default until an owner decides on the People page.
 REGISTRATION_OPEN = env.flag("MEMCENTER_REGISTRATION_OPEN", False)
 # Whether the admin opens only for staff with two-step verification.
 STAFF_SECOND_STEP = env.flag("MEMCENTER_STAFF_SECOND_STEP", False)
@@ -282,7 +282,7 @@ SPECTACULAR_SETTINGS = {
     "DEFAULT_GENERATOR_CLASS": "memcenter.rest.openapi.OneSlashGenerator",
     "POSTPROCESSING_HOOKS": ["memcenter.rest.openapi.complete"],
 }
-# Calls per minute: of a key about one person, of a key in total, and for forgets and exports.
+# Calls per minute: for a key and one person, for a key in total, and for forgets and exports.
 RATE_LIMIT = env.integer("MEMCENTER_RATE_LIMIT", 120, least=1)
 RATE_LIMIT_KEY = env.integer("MEMCENTER_RATE_LIMIT_KEY", 12_000, least=1)
 RATE_LIMIT_HEAVY = env.integer("MEMCENTER_RATE_LIMIT_HEAVY", 30, least=1)

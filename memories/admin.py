@@ -173,7 +173,7 @@ class VectorAdmin(ReadOnlyAdmin):
 
 @admin.register(LexicalEntry)
 class LexicalEntryAdmin(ReadOnlyAdmin):
-    # The terms reveal the text and have no hidden state.
+    # The terms reveal the text, and this row can't be hidden while the text is being forgotten.
     never = ("terms",)
     list_display = ("pk", "user", "target_kind", "target_id", "length")
     list_select_related = ("user", "conversation")

@@ -1,4 +1,4 @@
-"""The portrait: the memories about a person, in groups, as the page "About you" shows them.
+"""The portrait: the memories about a person, in groups, as the "About you" page shows them.
 
 It is computed from the memories each time, so a memory that is forgotten, disabled, deleted or
 expired disappears at once. A memory is shown in the person's own words, or as the short phrase that

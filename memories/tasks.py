@@ -29,7 +29,7 @@ def request_examinations() -> int:
 
 @shared_task(ignore_result=True)
 def request_consolidation() -> int:
-    """Enqueue a consolidation for each user with old notes, or with old or unused memories."""
+    """Enqueue a consolidation for each user who has old notes, or old or unused memories."""
     with as_system():
         people = consolidation.people_to_ask_for(timezone.now())
         for user in people:

@@ -45,8 +45,8 @@ from ops.models import User
 _PATIENCE = (
     f"set_config('idle_in_transaction_session_timeout', '{2 * settings.LEASE_SECONDS}s', true)"
 )
-# Locks the person's row if no further forget was requested since `forgets` was read. Data read at
-# that time may then be written, and a new forget waits.
+# Locks the person's row if there was no further request to forget since `forgets` was read. Data
+# read at that time may then be written, and a new request to forget waits.
 STILL_THERE = """
 SELECT id FROM ops_user WHERE id = %s AND forgets = %s AND hidden_at IS NULL FOR SHARE"""
 _last_acts: ContextVar[list[Callable[[], object]] | None] = ContextVar("last_acts", default=None)
@@ -145,7 +145,7 @@ def _entering(name: str, value: str, *more: str, durable: bool) -> str:
 def last_acts() -> Sequence[Callable[[], object]]:
     """Return the actions registered by `before_commit` for the open transaction.
 
-    Return none if no transaction opened by this module is open.
+    The result is empty if no transaction opened by this module is open.
     """
     return _last_acts.get() or ()
 

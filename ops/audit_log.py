@@ -121,7 +121,7 @@ def current_actor() -> Acting:
 
 
 def acting_key_id() -> int | None:
-    """Return the id of the API key that acts, or None if the actor isn't a key."""
+    """Return the id of the acting API key, or None if the actor isn't a key."""
     kind, _, number = current_actor().actor.partition(" ")
     return int(number) if kind == "key" else None
 

@@ -260,7 +260,7 @@ def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[in
 
 
 def _is_paused(webhook: int) -> bool:
-    """Return whether the webhook gets no deliveries for now, since its address was too slow."""
+    """Return whether deliveries to the webhook are paused because its server was too slow."""
     until = _paused_until.get(webhook, 0.0)
     if until <= time.monotonic():
         _paused_until.pop(webhook, None)

@@ -1,7 +1,7 @@
 """The demo assistant, which answers from memories while no chat model is configured.
 
-It only quotes memories and acknowledges what the person asks to remember or to forget. The chat
-labels it as a demo. It introduces itself only if the message would need a real answer.
+It only quotes memories, and acknowledges requests to remember or to forget. The chat labels it as a
+demo. It introduces itself only if the message would need a real answer.
 """
 
 import re

@@ -210,8 +210,8 @@ def _begin(
 ) -> Operation:
     """Enqueue the operation that erases the target, and erase its recall traces at once.
 
-    Traces have no hidden state, so they can't wait. `named` holds public ids, which are the same in
-    every copy of the database.
+    Recall traces can't be hidden until the operation runs, so they are erased immediately. `named`
+    holds public ids, which are the same in every copy of the database.
     """
     traces = memory_erasure.erase_traces(
         user=user,
@@ -337,7 +337,7 @@ def _forget_chosen(
 def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:
     """Hide the messages of the target, erase their recall traces, and count the erased rows.
 
-    Traces are erased at once, since they have no hidden state.
+    Traces are erased immediately, since they can't be hidden until the operation runs.
     """
     conversation = Conversation.everything.get(user=user, pk=target.conversation)
     hide(user, conversation, target)

@@ -47,7 +47,7 @@ class Outcome:
 
 
 def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None:
-    """Wait until no operation of these people is due.
+    """Wait until these people have no operations due.
 
     If no worker is running, run the operations here.
     """

@@ -143,7 +143,7 @@ def _fitting_messages(newest: list[Message]) -> list[Message]:
 
 
 def _page_end(found: QuerySet[Message], public_id: str) -> int | None:
-    """Return the message number before which a page must end so that this message is in its middle.
+    """Return the end (exclusive message number) of the page with this message in the middle.
 
     Return None if that page would be the newest one.
     """

@@ -267,7 +267,7 @@ class TitleForm(forms.Form):
 
 
 class RatingForm(forms.Form):
-    """The form to rate an answer: thumbs up, thumbs down or no rating, and an optional reason."""
+    """The form for rating an answer: thumbs up, thumbs down or none, and an optional reason."""
 
     comment = forms.CharField(required=False, max_length=2_000)
 

@@ -386,8 +386,8 @@ def _enqueue(
 ) -> tuple[Operation, ...]:
     """Enqueue the operation that learns from a turn, and then the one that indexes it.
 
-    While memory is off, the first operation is enqueued only if the message asked to forget
-    something; then it only carries out that request.
+    While memory is off, the first operation is enqueued only if the message contains a request to
+    forget; then it only carries out that request.
     """
     payload: dict[str, Any] = {"turn": turn.pk}
     wanted = [Wanted(Kind.INDEX_EPISODE, payload, _index_priority(priority))]

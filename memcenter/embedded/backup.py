@@ -274,8 +274,8 @@ def _finish_migrating(migration: subprocess.Popen[str]) -> None:
 def _compare() -> tuple[bool, bool]:
     """Return whether the schema is current, and whether the database has never been migrated.
 
-    Raise `EmbeddedError` if the database is too old for this version: a squashed migration replaces
-    others of which only some were applied.
+    Raise `EmbeddedError` if the database is too old for this version: some, but not all, of the
+    migrations that a squashed migration replaces were applied.
     """
     import django
     from django.db import connection

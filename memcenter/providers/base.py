@@ -92,7 +92,7 @@ class NotAsked(ProviderError):
 
 @dataclass(frozen=True)
 class ModelUse:
-    """The amount of tokens and the time of one model call, but none of its text."""
+    """The number of tokens and the duration of one model call, but none of its text."""
 
     step: str  # extract | arbitrate | summarize
     provider: str

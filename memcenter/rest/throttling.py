@@ -102,7 +102,7 @@ def count_key(
 def count_person(key: ApiKey | None, user: User | None, *, scope: str, heavy: bool = False) -> None:
     """Count a call towards the person's limit, unless `count_key` has already done so.
 
-    Calls that are `heavy`, such as forgets and exports, have a limit of their own. Raise
+    Calls that are `heavy`, such as forget and export requests, have a separate limit. Raise
     `Throttled` if the limit for this key and person is exceeded.
     """
     if key is None or user is None:
@@ -161,7 +161,7 @@ def _count(*counters: tuple[str, str, int]) -> None:
 def _used(names: Sequence[str]) -> list[int]:
     """Increment the counters, and return their values, in one round trip to Redis.
 
-    Return nothing if Redis is down.
+    The result is empty if Redis is down.
     """
     try:
         with client().pipeline(transaction=False) as pipe:

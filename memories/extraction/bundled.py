@@ -49,7 +49,7 @@ WISH = 0.8  # the same for a wish on how to answer, since most orders are for on
 DOUBTED = 0.35  # probability of "perhaps worth keeping" from which it goes to the review
 ASKED_TO_KEEP = 0.15  # replaces WISH and LIKELY if the person said "remember this"
 _DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
-_ACCEPTED = 0.8  # the confidence of a claim of the assistant that the person agreed to
+_ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
 _OWNER = 0.6  # probability of the likeliest owner below which a constraint is reviewed
 _HEDGED = 0.15  # subtracted from the confidence for "I think", "maybe", 好像
 _ANSWERS = 0.5  # probability of the topic "answers" from which a statement has it
@@ -315,7 +315,7 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
 
 
 def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
-    """Yield a candidate for the assistant's claim about the person, if the person agreed to it."""
+    """Yield a candidate for a claim by the assistant that the person agreed with."""
     claim = accepted_claim(message.said.text, message.answers)
     if claim is None or message.role != "user":
         return

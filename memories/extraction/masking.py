@@ -242,7 +242,7 @@ def repeats(content: str, quote: str, *, known: str) -> bool:
 def without_repeats(found: Iterable[Candidate], *, block: str, most: int) -> list[Candidate]:
     """Return up to `most` candidates that repeat neither the memory block nor each other.
 
-    Candidates that the person explicitly asked to remember may repeat the block.
+    If the person explicitly asked for a candidate to be remembered, it may repeat the block.
     """
     known = folded(block)
     kept: dict[str, Candidate] = {}

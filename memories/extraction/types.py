@@ -57,7 +57,7 @@ class Candidate:
 
     It is in the speaker's language. `quote` is a verbatim span of the user's message that starts at
     the character `quote_start`. If `quoted_role` is "assistant", it is a span of the assistant's
-    message, to which the user agreed. `reasons` are short codes for the page that explains a
+    message that the user agreed with. `reasons` are short codes for the page that explains a
     memory. `corrects` means that the speaker overrules an earlier statement; `overrules` is the
     text of the memory that the candidate replaces, if known.
     """

@@ -166,7 +166,7 @@ def _separate_copies(
 
 
 def _copies(edited: Document) -> dict[str, dict[int, Line]]:
-    """Return all lines that carry an id, first by id and then by position."""
+    """Return all lines that have an id, as a dict of id -> position -> line."""
     copies: dict[str, dict[int, Line]] = {}
     for place, line in edited.statements:
         if line.id:

@@ -1,9 +1,9 @@
-"""Requests to forget in words ("forget that …"): find the memories that are meant, and forget them.
+"""Handle requests to forget that are written in a message ("forget that …").
 
-Nothing is erased on a guess. Only if a request clearly means one memory, and no other memory is
-similar, that memory is forgotten, by the same service as the button. Otherwise the user is asked:
-the outcome lists the ids of the memories and of their messages, and the user chooses. `aboutness`
-decides which texts a request is about; this module collects them.
+Nothing is erased on a guess. A memory is forgotten only if the request clearly means that memory
+and no other memory is similar; this uses the same service as the Forget button. Otherwise the user
+is asked: the outcome lists the ids of the memories and of their messages, and the user chooses.
+`aboutness` decides which texts a request is about; this module collects them.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def extract_from(heard: Heard) -> Extraction:
     """Extract candidates and requests to forget from a turn.
 
     If the reply came late, memories were already learned from the question alone; then only
-    statements of the assistant's side are new, and only if both speakers are named. From a question
+    statements by the assistant are new, and only if both speakers are named. From a question
     that must not be kept, only "forget that" is extracted, which refers to earlier messages. While
     nothing may be learned, only requests to forget are extracted, and no chat model is called.
     """

@@ -138,8 +138,8 @@ def propose(
 ) -> Flushed:
     """Return candidates from the given messages, or from all turns since the last flush.
 
-    Return none if fewer than `least` tokens are waiting. Call it outside a transaction. Raise
-    `ProviderError` if a model call fails.
+    The result has no candidates if fewer than `least` tokens are waiting. Call it outside a
+    transaction. Raise `ProviderError` if a model call fails.
     """
     with as_user(user):
         own = users.settings_of(user)

@@ -166,7 +166,7 @@ def _held_message(user: User, message: Message) -> Message | None:
 def _source(message: Message, candidate: Candidate) -> SourceInput:
     """Return the source of a candidate.
 
-    If the user accepted a claim of the assistant, the source is the accepting message.
+    If the user accepted a claim by the assistant, the source is the accepting message.
     """
     own = candidate.quoted_role == "user"
     return SourceInput(

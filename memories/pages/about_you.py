@@ -1,4 +1,4 @@
-"""The page "About you": the portrait of the user, and a form below it to correct or complete it."""
+"""The "About you" page: the portrait of the user, and a form below it to correct or complete it."""
 
 from __future__ import annotations
 

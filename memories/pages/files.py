@@ -326,7 +326,7 @@ _SAID_BY_SERVICES = (
 
 
 class FileText(forms.Form):
-    """The form to edit a whole file. `tag` is the ETag of the version that is edited."""
+    """The form for editing a whole file. `tag` is the ETag of the version that is edited."""
 
     tag = forms.CharField(required=False, max_length=80, widget=forms.HiddenInput)
     content = forms.CharField(
@@ -357,7 +357,7 @@ class FileText(forms.Form):
 
 
 class NewFile(FileText):
-    """The form to create a note, with its path."""
+    """The form for creating a note, with its path."""
 
     path = forms.CharField(
         label=gettext_lazy("Name"),
@@ -379,7 +379,7 @@ class NewFile(FileText):
 
 
 class NoteLine(forms.Form):
-    """The form to append a line to today's note."""
+    """The form for appending a line to today's note."""
 
     text = forms.CharField(
         label=gettext_lazy("A line for today's note"),

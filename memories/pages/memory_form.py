@@ -239,7 +239,7 @@ class TellForm(RefusableForm):
 
 
 class MemoryForm(RefusableForm):
-    """The form to edit a memory."""
+    """The form for editing a memory."""
 
     content = forms.CharField(
         label=gettext_lazy("What should be remembered?"),
@@ -301,7 +301,7 @@ class MemoryForm(RefusableForm):
 
 
 class AddForm(MemoryForm):
-    """The form to add a memory. If no kind is chosen, it is derived from the text."""
+    """The form for adding a memory. If no kind is chosen, it is derived from the text."""
 
     kind = forms.ChoiceField(
         label=gettext_lazy("Kind"),

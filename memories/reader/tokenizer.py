@@ -65,7 +65,7 @@ class Tokenizer:
         return cls(trie, ids, scores, normal)
 
     def save(self, folder: Path) -> None:
-        """Write three files to `folder` that hold everything except `normal`."""
+        """Save the tokenizer as three files in `folder`. `normal` is not saved."""
         self._trie.save(str(folder / "pieces.marisa"))
         for name, array in zip(_ARRAYS, (self._ids, self._scores), strict=True):
             np.save(folder / name, array)

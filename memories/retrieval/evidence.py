@@ -158,7 +158,7 @@ class Score:
 
 
 def recency(since: datetime, *, now: datetime) -> float:
-    """Return how recent a memory is: 1 for now, and e**-1 after 30 days.
+    """Return how recent a memory is: 1 if `since` is `now`, and e**-1 after 30 days.
 
     `since` is the time of the last access or, if there was none, of the creation.
     """

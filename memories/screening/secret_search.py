@@ -92,9 +92,10 @@ def _search(text: str) -> tuple[Span, ...]:
 
 
 def _with_tied_parts(text: str, span: Span) -> Span:
-    """Extend a password by the parts that a dash or closing mark joins to it.
+    """Extend a password span by the parts that are joined to it.
 
-    For example, 月落-乌啼-霜满天 is one password.
+    Parts are joined by a dash or a similar sign, or by a closing bracket. For example,
+    月落-乌啼-霜满天 is one password.
     """
     if span.category != "password":
         return span

@@ -264,7 +264,8 @@ def record_return(rows: QuerySet[Memory]) -> None:
 def _file(decision: Decision) -> bool:
     """Move a file back to the recycle bin if it was deleted after the restored backup was made.
 
-    Primary keys are reused after a restore, so a file that was created later is a different one.
+    Primary keys are reused after a restore. A file with this key that was created after the
+    deletion is therefore a different file, and is left alone.
     """
     user = User.objects.filter(subject=UUID(decision.state["subject"])).first()
     if user is None or not decision.state["recycled"]:

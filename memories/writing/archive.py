@@ -132,7 +132,7 @@ def bring_back(memory: Memory) -> None:
 
 
 def people_with_some(now: datetime) -> Iterator[User]:
-    """Yield the users that have memories to archive. Call it inside `as_system`."""
+    """Yield the users who have memories to archive. Call it inside `as_system`."""
     owners = unused(now).order_by().values("user").distinct()
     on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
     yield from on.exclude(settings__longterm_enabled=False).order_by("pk")

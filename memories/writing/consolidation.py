@@ -156,9 +156,10 @@ def request(*, user: User, dry_run: bool = False) -> Operation:
 
 
 def people_to_ask_for(now: datetime) -> list[User]:
-    """Return the users with old notes, enough old memories, or unused memories.
+    """Return the users for whom a consolidation should be requested.
 
-    Call it inside `as_system`.
+    They have old notes, enough old memories to merge, or unused memories. Call it inside
+    `as_system`.
     """
     asked = (
         single_texts.people_with_unread_notes(now),
@@ -169,7 +170,7 @@ def people_to_ask_for(now: datetime) -> list[User]:
 
 
 def people_with_enough(now: datetime) -> Iterator[User]:
-    """Yield the users that have enough memories to join. Call it inside `as_system`."""
+    """Yield the users who have enough old memories to merge. Call it inside `as_system`."""
     pools = eligible(now).order_by().values("user", "kind", "project")
     enough = pools.annotate(count=Count("pk")).filter(count__gte=FEWEST)
     owners = {row["user"] for row in enough}

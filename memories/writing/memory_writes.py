@@ -287,7 +287,7 @@ def restore_version(
 def _lock(memory: Memory) -> Memory:
     """Return the memory's current row, locked until the transaction ends.
 
-    Raise `NotFound` if it no longer exists. The lock keeps version numbers without gaps.
+    Raise `NotFound` if it no longer exists. The lock prevents gaps in the version numbers.
     """
     rows = Memory.objects.select_for_update(of=("self",)).select_related("user", "project")
     found = rows.filter(user=memory.user_id, pk=memory.pk).first()

@@ -276,7 +276,7 @@ def _own(user: User, columns: Sequence[object]) -> UserSettings:
 
 
 def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
-    """Change the given settings. Raise `Invalid`, naming it, if a value is invalid."""
+    """Change the given settings. Raise `Invalid`, naming the settings, if values are invalid."""
     problems = {
         name: [problem]
         for name, value in changes.items()
@@ -300,7 +300,7 @@ def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
 
 
 def visit_portrait(user: User) -> datetime | None:
-    """Record that the person opened the page About you.
+    """Record that the person opened the "About you" page.
 
     Return the end of their previous visit, or None.
     """

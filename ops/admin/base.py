@@ -126,9 +126,9 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return masked(self.model, name) if name in hidden else name
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Exclude rows that are being forgotten.
+        """Return all rows except those that are being forgotten.
 
-        `whole` also excludes rows that belong to another row being forgotten.
+        Rows that belong to another row being forgotten are only excluded by the method `whole`.
         """
         rows = cast("QuerySet[Any]", super().get_queryset(request))
         return rows.filter(hidden_at=None) if _can_hide(self.model) else rows

@@ -123,7 +123,10 @@ def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation 
 
 
 def withdraw(*, user: User, about: Q) -> None:
-    """Cancel queued operations that match `about`, except forgets, which only erase."""
+    """Cancel queued operations that match `about`.
+
+    Forget operations stay queued, since they only erase data.
+    """
     waiting = Operation.objects.filter(about, subject=user.subject, status=Status.PENDING)
     for operation in waiting.exclude(kind__in=FORGET_KINDS):
         try:

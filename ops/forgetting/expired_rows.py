@@ -124,7 +124,7 @@ def _erase_strays() -> int:
 def _files_in(kind: str) -> list[Path]:
     """Return the files in a folder on the local disk.
 
-    Return none for object storage, which deletes expired files itself.
+    The result is empty for object storage, which deletes expired files itself.
     """
     try:
         folder = Path(storages[kind].path(""))

@@ -2,17 +2,17 @@
 
 Restoring a backup can't undo them, since the ledger is stored outside the data folder.
 `<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` contains one line of JSON, with ids only, for each
-request to forget. The line is on the disk before the request is answered, and the handler checks
-for it again before it erases anything. A crash may leave an incomplete line; readers skip it, and
-the complete line is appended later.
+request to forget. The line is on the disk before the request is answered, and the operation's
+handler checks for it again before it erases anything. A crash may leave an incomplete line; readers
+skip it, and the complete line is appended later.
 
 A decision changes who may access what, such as the revocation of a key. Each line of
 `decisions.jsonl` names a target (a key, an account, a file …) by an id or a digest, and contains
 its complete state, so only the last line for a target counts. Applying a line twice changes
 nothing. A line contains no text, no password and no secret. It is written inside the transaction of
 the change, before the commit. A crash between the two leaves a line which, after a restore, at
-worst ends an access too early. If the line can't be written, the change is made nevertheless,
-because revoking a key must never wait for a disk.
+worst revokes somebody's access too early. If the line can't be written, the change is made
+nevertheless, because revoking a key must never wait for a disk.
 """
 
 from __future__ import annotations

@@ -196,8 +196,8 @@ def operation_lines(user: User) -> tuple[list[Happening], list[Happening]]:
     """Return the lines for the newest operations, and those for successful upkeep.
 
     Upkeep is of interest to operators only. Operations that learned something successfully, one
-    after the other, share a line. Overdue and stuck operations and failed forgets come first,
-    however old they are.
+    after the other, share a line. Overdue or stuck operations and failed forget operations come
+    first, however old they are.
     """
     now = timezone.now()
     wanted = Q(status=Status.FAILED, priority=Priority.FORGET)

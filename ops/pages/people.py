@@ -1,4 +1,4 @@
-"""The page People, for owners: logins, invitations, roles, API keys and registration."""
+"""The People page, for owners: logins, invitations, roles, API keys and registration."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def enqueue(
     """Insert an operation in the caller's transaction, and wake the worker after the commit.
 
     `payload` may contain only ids. If an operation with the same `dedupe_key` is already queued,
-    return that one. The API key that acts is recorded as the requester.
+    return that one. The acting API key is recorded as the requester.
     """
     fields: dict[str, Any] = {
         "kind": kind,

@@ -128,9 +128,11 @@ class Run:
         return waiting_beside(self.operation, limit=limit)
 
     def turn_to(self, waiting: int | None) -> None:
-        """Note that the work of a queued operation begins, or this one's own work again (None).
+        """Record that work on a queued operation begins.
 
-        Each operation gets its own processor time, and only its own work can be blamed on it.
+        `waiting` is its primary key; None means that the running operation resumes its own work.
+        The processor time of each operation is limited separately, and a crash is blamed only on
+        the operation whose work caused it.
         """
         watchdog.own.go_on(with_pk=waiting)
 

@@ -107,11 +107,11 @@ class _Search:
     _known: dict[tuple[Any, ...], list[Held]] = field(default_factory=dict)
 
     def field(self, place: str, row: str, strings: Sequence[str], *, short: bool) -> None:
-        """Check whether a field contains an erased text, and note it as a suspect if so.
+        """Check whether a field contains an erased text, and record it as a suspect if so.
 
         Equal fields are compared only once. With `short`, texts shorter than a shingle are searched
-        for too; this is only done in columns of people's texts, since a code elsewhere may equal a
-        short text.
+        for too. `short` is meant for columns that hold people's texts: in other columns a short
+        text may match an unrelated value, such as a status code, by chance.
         """
         if not len(self.erased.texts):
             return

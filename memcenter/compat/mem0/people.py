@@ -105,7 +105,10 @@ def entity(asked: Asked, name: str) -> User:
 
 
 def check_named(asked: Asked) -> None:
-    """Raise `Invalid` if the key requires that calls name a user; call it when none is named."""
+    """Raise `Invalid` if the API key requires every call to name a user.
+
+    Use this for calls that name no user.
+    """
     if asked.key is not None and asked.key.requires_user and asked.key.user is None:
         raise Invalid.field("user_id", "This key refuses calls that name no user.")
 

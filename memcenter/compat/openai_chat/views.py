@@ -174,7 +174,7 @@ def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
 
 
 def _exchange(asked: Asked, body: Mapping[str, Any]) -> Exchange | None:
-    """Return the turn to recall for and to record, or None if there is no user text."""
+    """Return the turn for which memories are recalled, or None if there is no user text."""
     headers = asked.request.headers
     brief = headers.get(TEMPORARY_HEADER, "").lower() in _TRUE
     kept = body.get("store") is not False

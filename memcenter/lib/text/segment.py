@@ -34,7 +34,7 @@ _WORDS = re.compile(r"\b[A-Za-z]")
 def names_among_stop_words(text: str) -> frozenset[str]:
     """Return, in lower case, those stop words that the text uses as names.
 
-    Return none if most words are capitalised, as in a headline.
+    The result is empty if most words are capitalised, as in a headline.
     """
     if not any(name in text for name in _NAMES):
         return frozenset()

@@ -157,8 +157,8 @@ def _is_contradiction(ruled: Decision) -> bool:
 def _contradicted(candidate: Candidate, ruled: Decision) -> Decision:
     """Return a decision that asks the user to review the contradiction.
 
-    If the person has just corrected the memory, or explicitly asked to remember the new statement,
-    the decision to replace the memory is returned instead.
+    If the user has just corrected the memory, or explicitly asked for the new statement to be
+    remembered, the decision to replace the memory is returned instead.
     """
     decided = candidate.corrects or candidate.explicit
     if decided and ruled.verdict is Verdict.REPLACE:

@@ -41,8 +41,8 @@ _CONTEXT = 400  # tokens of each message around it
 class ModelExtractor:
     """Extract candidates by a chat model; the bundled extractor finds commands and secrets.
 
-    Secrets, quotations and pasted text are covered before anything is sent. Statements that the
-    person asked to remember are kept even if the chat model overlooks them.
+    Secrets, quotations and pasted text are covered before anything is sent. If the person
+    asked for a statement to be remembered, it is kept even if the chat model overlooks it.
     """
 
     name = "model"
@@ -142,7 +142,7 @@ def _from_other_side(turn: TurnText) -> TurnText:
 
 
 def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list[Candidate]:
-    """Mark candidates that the person asked to remember as explicit, and add missing ones."""
+    """Mark candidates as explicit if the person asked to save them, and add missing ones."""
     orders = [candidate for candidate in ruled if candidate.explicit]
     kept = [_marked_explicit(candidate, orders) for candidate in found]
     return kept + [

@@ -1,4 +1,4 @@
-"""Shorten statements to phrases for the page About you, by a chat model."""
+"""Shorten statements to phrases for the "About you" page, by a chat model."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from memories.extraction.wording.dates import dates_in
 from memories.extraction.wording.languages import language_of, tag_of, topic_named
 from memories.extraction.wording.own_words import data_of
 
-_ACCEPTED = 0.1  # subtracted for a claim of the assistant that the person agreed to
+_ACCEPTED = 0.1  # subtracted for a claim by the assistant that the person agreed with
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _YEARS = range(1900, 2200)
 _AS_SAID = {"zh": 4, "en": 10}  # letters of a quotation that may replace the statement
@@ -27,7 +27,7 @@ _AS_SAID = {"zh": 4, "en": 10}  # letters of a quotation that may replace the st
 
 @dataclass(frozen=True)
 class Spoken:
-    """A person's message, and the assistant's claim that the person agreed to in it, if any."""
+    """A person's message, and the assistant's claim that the message agrees with, if any."""
 
     own: Quotable
     accepted: Quotation | None
@@ -86,8 +86,8 @@ def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
 def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
     """Return the passage that was quoted and the role of its speaker, or None if nobody said it.
 
-    The passage is in the person's message, or in a claim of the assistant that the person agreed
-    to.
+    The passage is in the person's message, or in a claim by the assistant that the person agreed
+    with.
     """
     own = spoken.own
     if found := own.find(quote):

@@ -325,7 +325,10 @@ def _cjk_nth(match: linear.Match, said: Sentence) -> Dated | None:
 
 
 def _cjk_slash(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse 10/4; 1/2 and 3/4 are more likely fractions."""
+    """Parse a month and a day with a slash, such as 10/4, in Chinese or Japanese text.
+
+    Return None if it is more likely a fraction (1/2, 3/4) or part of a longer number or code.
+    """
     month, day = int(match["month"]), int(match["day"])
     around = said.before[-1:] + said.after[:1]
     if month < day <= 5 or any(

@@ -178,7 +178,7 @@ _CONTROL = ("\ue000", "\ue001")
 
 
 def look(token: str) -> Look:
-    """Return how much a token looks like a secret; the token has no surrounding punctuation."""
+    """Return how much a token looks like a secret; it must have no surrounding punctuation."""
     if len(token) < 3 or any(sign in token for sign in _CONTROL) or _is_something_else(token):
         return Look.NOTHING
     if _DIGITS.search(token):
