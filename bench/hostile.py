@@ -105,7 +105,12 @@ def main(arguments: Sequence[str]) -> None:
     for text in islice(Sentences(seed=0, rules=False), 20):
         _spend(steps, text, broken)  # load dictionaries and weights before timing
     texts = list(islice(messages(seed=options.seed, longest=options.longest), options.messages))
-    taken = [(_spend(steps, text, broken), text) for text in texts]
+    taken = []
+    for number, text in enumerate(texts, 1):
+        taken.append((_spend(steps, text, broken), text))
+        if number % 250 == 0:
+            worst = max(_on_way(by_step) for by_step, _ in taken)
+            print(f"{number} messages, slowest {worst:.3f} s", file=sys.stderr, flush=True)
     slowest = sorted(taken, key=lambda row: -_on_way(row[0]))
     for by_step, text in slowest[:10]:
         step = max(by_step, key=lambda name: by_step[name])
