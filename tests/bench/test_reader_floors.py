@@ -10,14 +10,15 @@ from bench import reader as bench
 from memories.extraction.bundled import BundledExtractor
 from memories.reader import reader
 
-# Sets that were blind until they were trained on, and the latest two, which never were.
+# Sets that were blind until they were trained on, and the latest ones, which never were: the eighth
+# (English, Chinese) and the sixth (the others).
 _RETIRED = bench.BLIND.parents[2] / "training" / "data"
 RETIRED = sorted(_RETIRED.glob("*/??_blind?.jsonl"))
 UNSEEN = sorted(bench.BLIND.glob("*.jsonl"))
 # Least precision and recall (borders must fit too), most harmful memories, most noisy messages.
 FLOORS = {
-    "en": (0.84, 0.88, 3, 8),
-    "zh": (0.85, 0.85, 3, 8),
+    "en": (0.81, 0.87, 4, 11),
+    "zh": (0.79, 0.83, 3, 14),
     "es": (0.9, 0.88, 1, 1),
     "de": (0.9, 0.9, 1, 1),
     "fr": (0.8, 0.9, 1, 1),
@@ -27,10 +28,10 @@ FLOORS = {
 # have some 40 wanted statements each, so one is 2.5 points, and the kernels for 4-bit weights round
 # differently on other processors: French had .88 on one and .85 on another.
 UNSEEN_FLOORS = {
-    "en": (0.83, 0.81, 12, 30),
-    "zh": (0.82, 0.82, 16, 28),
+    "en": (0.9, 0.84, 1, 6),
+    "zh": (0.82, 0.83, 5, 14),
     "es": (0.67, 0.75, 2, 7),
-    "de": (0.62, 0.84, 3, 7),
+    "de": (0.62, 0.81, 3, 7),
     "fr": (0.82, 0.82, 2, 6),
     "ja": (0.78, 0.87, 2, 5),
 }
@@ -60,7 +61,7 @@ def test_messages_keep_what_they_should(
 
 
 @pytest.mark.parametrize(
-    ("files", "least"), [(RETIRED, {"en": 0.97, "zh": 0.97}), (UNSEEN, {"en": 0.81, "zh": 0.81})]
+    ("files", "least"), [(RETIRED, {"en": 0.97, "zh": 0.97}), (UNSEEN, {"en": 0.8, "zh": 0.79})]
 )
 def test_relations_of_pairs_are_right(files: list[Path], least: dict[str, float]) -> None:
     _, compared = bench.read_rows(files)

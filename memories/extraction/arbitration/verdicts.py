@@ -57,7 +57,7 @@ _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
 _PLAN = "task"
 
-_AND = re.compile(r"\s*(?:[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b)\s*")
+_AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
 _ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # a relation doesn't depend on it
 
 APART = Finding(None)
