@@ -28,6 +28,8 @@ from memories.writing import review
 from memories.writing.direct_writes import MemoryInput
 from memories.writing.review import ReviewInput
 from ops import audit_log
+from ops.models import Operation
+from ops.pages import operation_rows
 from ops.pages.base import (
     is_htmx,
     own_settings,
@@ -52,7 +54,7 @@ def message_forget(request: HttpRequest, message_id: str) -> HttpResponse:
             found = message_erasure.consequences_of_message(message, user=user)
             return deletions.ask(request, deletions.of_message(message, found))
         operation = message_forgets.forget_message(user=user, message=message, cascade=True)
-    messages.success(request, _forgotten())
+    messages.success(request, _forgotten(operation))
     return _conversation(request, message.conversation.public_id, forget=operation.public_id)
 
 
@@ -111,7 +113,8 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Forget the items that the person ticked on a card, and mark the card as answered.
 
-    Either all ticked items are forgotten or none.
+    Either all ticked items are forgotten or none. The button for everything asks once more, unless
+    everything is one memory.
     """
     with own_transaction(request):
         user = person(request)
@@ -120,21 +123,27 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
         card = forget_cards.cards_of(user, [turn], asked=asked).get(turn.pk)
         if card is None:
             raise NotFound("There is nothing to choose here.")
+        if "again" in request.POST:
+            return _show_card(request, turn, card)
         memory_ids = _ticked(request, "memory", card.memories)
         message_ids = _ticked(request, "message", card.messages)
         keeps = "keep" in request.POST
         if not keeps and not memory_ids and not message_ids:
-            return _ask_again(request, turn, card)
-        op_id = ""
+            error = _("Nothing was selected, so nothing was forgotten.")
+            return _show_card(request, turn, replace(card, error=error), status=422)
+        if "all" in request.POST and "sure" not in request.POST and card.needs_second_question:
+            return _show_card(request, turn, replace(card, asks_again=True))
+        op_id, said = "", _("Everything was kept.")
         if keeps:
             audit_log.record("forget.declined", subject=user.subject, target=turn.public_id)
         else:
-            op_id = message_forgets.forget_chosen(
+            operation = message_forgets.forget_chosen(
                 user=user, memory_ids=memory_ids, message_ids=message_ids
-            ).public_id
+            )
+            op_id, said = operation.public_id, _forgotten(operation)
         for one in asked:
             outbox.mark_answered(one, by=op_id)
-    messages.success(request, _("Everything was kept.") if keeps else _forgotten())
+    messages.success(request, said)
     return _conversation(request, turn.conversation.public_id, forget=op_id)
 
 
@@ -145,23 +154,20 @@ def _ticked(request: HttpRequest, name: str, lines: Sequence[forget_cards.Line])
     return [one for one in listed if one in ticked]
 
 
-def _ask_again(request: HttpRequest, turn: Turn, card: forget_cards.Card) -> HttpResponse:
-    error = _("Nothing was selected, so nothing was forgotten.")
-    if is_htmx(request):
-        return render(
-            request,
-            "conversations/includes/forget_card.html",
-            {"card": replace(card, error=error)},
-            status=422,
-        )
-    messages.warning(request, error)
-    response = chat_page.show(request, Opened(turn.conversation))
-    response.status_code = 422
-    return response
+def _show_card(
+    request: HttpRequest, turn: Turn, card: forget_cards.Card, *, status: int = 200
+) -> HttpResponse:
+    """Show the card again: in its place, or alone on a page without JavaScript."""
+    part = "conversations/includes/forget_card.html"
+    template = part if is_htmx(request) else "conversations/forget_card_page.html"
+    context = {"card": card, "back": Opened(turn.conversation).url}
+    return render(request, template, context, status=status)
 
 
-def _forgotten() -> str:
-    return _("Forgotten. It’s no longer shown or used. The receipt will appear below.")
+def _forgotten(operation: Operation) -> str:
+    return _("%(forgotten)s The receipt will appear below.") % {
+        "forgotten": operation_rows.forgotten_and_kept(operation)
+    }
 
 
 def _conversation(request: HttpRequest, public_id: str, *, forget: str) -> HttpResponse:

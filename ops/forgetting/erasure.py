@@ -47,6 +47,7 @@ FORGET_KINDS = (
     Kind.FORGET_LAYER,
     Kind.FORGET_USER,
 )
+STILL_SAID = "still_said"  # key of the number of messages that stay and state what is forgotten
 LEDGER = "ledger"  # key of the ledger's target in the payload
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 
