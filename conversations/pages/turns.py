@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -23,8 +24,9 @@ from conversations.recording import turns
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories.learning import told_messages
 from memories.learning.told_messages import Proposal, Span
+from memories.models import Memory
 from memories.pages.memory_form import MemoryForm, say_what_became
-from memories.writing import review
+from memories.writing import curation, review
 from memories.writing.direct_writes import MemoryInput
 from memories.writing.review import ReviewInput
 from ops import audit_log
@@ -96,8 +98,7 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
         if memory.deleted_at is None:
             messages.success(request, _("This exchange has been undone."))
         else:
-            undo = reverse("memory_restore", args=[memory.public_id])
-            undo = f"{undo}?{urlencode({'next': Opened(turn.conversation).url})}"
+            undo = _restore_url(memory, turn)
             messages.success(request, _("Moved to the recycle bin."), extra_tags=undo)
     if not is_htmx(request):
         return redirect(_answer_url(turn))
@@ -219,22 +220,35 @@ def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Confirm that a constraint applies to the person, or reject it and forget it."""
-    decision = "accept" if request.POST.get("mine") == "yes" else "reject"
+    """Confirm that a constraint applies to the person, or move it to the recycle bin."""
+    is_own = request.POST.get("mine") == "yes"
     with own_transaction(request):
         user = person(request)
         turn = _turn(request, turn_id)
         asked = turn_memories.lessons_of(user, [turn])[turn.pk].asked_about
         if asked is None or asked.public_id != request.POST.get("memory"):
             raise NotFound("There is nothing to answer here.")
-        review.confirm(user=user, decisions=[ReviewInput(asked.public_id, decision)])
+        if is_own:
+            review.confirm(user=user, decisions=[ReviewInput(asked.public_id, "accept")])
+            messages.success(request, _("Remembered as yours."))
+        else:
+            curation.recycle(user=user, memory=asked)
+            said = _("Not kept, because it isn’t about you. It’s in the recycle bin.")
+            messages.success(request, said, extra_tags=_restore_url(asked, turn))
         if not is_htmx(request):
             return redirect(_answer_url(turn))
         lessons = turn_memories.lessons_of(user, [turn])[turn.pk]
         context = {"lessons": lessons, "page": Opened(turn.conversation).url}
         response = render(request, _LESSONS, context)
+        response.write(render_to_string("includes/toast_list.html", {"oob": True}, request))
     response["HX-Trigger"] = "memories-learned"
     return response
+
+
+def _restore_url(memory: Memory, turn: Turn) -> str:
+    """Return the address that takes a memory out of the recycle bin and leads back to the turn."""
+    back = urlencode({"next": Opened(turn.conversation).url})
+    return f"{reverse('memory_restore', args=[memory.public_id])}?{back}"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -124,7 +124,7 @@ def test_pages_open_and_are_kept_by_no_cache(address: str, client: Client, said:
 def test_a_switch_goes_off_and_on_by_a_plain_form(client: Client, maya: User) -> None:
     answer = client.post("/settings/switches/longterm_enabled/", {}, follow=True)
     assert not users.settings_of(maya).longterm_enabled
-    assert "Memory is off." in answer.text
+    assert "Long-term memory is off." in answer.text
     client.post("/settings/switches/longterm_enabled/", {"longterm_enabled": "on"})
     assert users.settings_of(maya).longterm_enabled
 
@@ -134,7 +134,7 @@ def test_a_switch_by_htmx_answers_the_switches_and_the_head(client: Client, said
     answer = client.post("/settings/switches/longterm_enabled/", {}, headers=headers)
     assert "<html" not in answer.text
     assert 'id="switches"' in answer.text
-    assert "Memory is off." in answer.text
+    assert "Long-term memory is off." in answer.text
     assert "Delete what is stored" in answer.text
     assert "HX-Target" in answer["Vary"]
 
