@@ -140,7 +140,8 @@ def _begin(
     gone: set[int],
     requested_by_key: int | None,
 ) -> Operation:
-    payload = {**payload, erasure.STILL_SAID: count_telling(user, gone)}
+    if still_said := count_telling(user, gone):
+        payload = {**payload, erasure.STILL_SAID: still_said}
     rederivation.hide(user=user, resting=Q(memory__in=gone), gone=gone)
     memory_writes.drop_facets(user.pk)
     about = Q(payload__memory__in=sorted(gone))
