@@ -64,8 +64,9 @@ def begin(
     """Enqueue a forget operation, in the transaction that called `start` and hid the rows.
 
     Hides exports and stored responses of the person, and cancels queued operations that match
-    `about`. `payload` and `target` may contain only ids. `target` goes into the ledger, so its ids
-    must still be valid after an older state of the database was restored.
+    `about`. `payload` may contain only ids and counts, and `target` only ids.
+    `target` goes into the ledger, so its ids must still be valid after an older state of the
+    database was restored.
     """
     exports.hide_exports(user=user, conversations=concerned(kind, payload))
     _blank_answers(user)
