@@ -96,7 +96,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "remember": "All right, I'm passing that on to be remembered. Memory Center shows what was"
         " kept.",
         "learned": "Noted:",
-        "off": "Remembering is off here, so I won't keep this.",
+        "off": "Nothing said here becomes a memory.",
         "withheld": "All right, I won't keep this.",
         "forget": "I didn't understand what to forget, so nothing was forgotten. Memory Center"
         " shows every memory, and forgets the ones you choose.",
@@ -127,11 +127,11 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "more": "……还有更多，都在记忆中心里。",
         "remember": "好的，我已转交去记住。记住了什么，可以在记忆中心看到。",
         "learned": "记下了：",
-        "off": "这里没有开启记忆，所以我不会保留这些内容。",
+        "off": "这里说的话不会成为记忆。",
         "withheld": "好的，这条我不会记住。",
         "forget": "我没有听懂要忘记什么，所以什么都没有忘记。"
         "记忆中心列出了全部记忆，可以在那里选择要忘记的。",
-        "forgotten": "已经彻底忘记。说过它的消息还在，除非你另作选择。",
+        "forgotten": "已经彻底忘记。提到它的消息还在，要不要一起忘记由你决定。",
         "needs_choice": "我不能确定你指的是哪些记忆，所以还没有忘记任何内容。"
         "请在下面选择哪些忘记、哪些保留。",
         "nothing_found": "你的记忆里没有找到这样的内容，所以没有什么可忘记的。",

@@ -310,9 +310,11 @@ def _forget_chosen(
     gone = memory_forgets.with_archived(user, there)
     targets = targets_of(user, pks)
     counted = [_hide_with_traces(user, target) for target in targets]
+    still_said = memory_forgets.count_telling(user, gone)
     rederivation.hide(user=user, resting=resting_on(targets, gone=gone), gone=gone)
     memory_writes.drop_facets(user.pk)
     payload = {
+        erasure.STILL_SAID: still_said,
         "memories": sorted(gone),
         "messages": pks,
         "conversations": [one.conversation for one in targets],

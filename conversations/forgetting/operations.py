@@ -72,7 +72,8 @@ def forget_choice(run: Run) -> Mapping[str, Any]:
     with as_user(user):
         targets = message_forgets.targets_of(user, payload["messages"])
     _erase(run, user, targets, forget_memories=True, gone=payload["memories"])
-    kept = ("messages",) if not payload["messages"] else ()
+    still_said = payload.get(erasure.STILL_SAID, 0)
+    kept = ("messages",) if still_said or not payload["messages"] else ()
     return erasure.finish(
         run,
         user=user,

@@ -135,7 +135,9 @@ def _common_context(request: HttpRequest, found: Opened, part: str) -> dict[str,
     user = person(request)
     context: dict[str, Any] = {"opened": found, "row": found.row, "section": "chat"}
     context["chat_model"] = answer_text.model_name()
-    context["is_off"] = not users.settings_of(user).longterm_enabled
+    own = users.settings_of(user)
+    context["is_off"] = not own.longterm_enabled
+    context["keeps_moments"] = own.episodic_enabled and not found.is_temporary
     if part in ("", "#list"):
         query = request.GET.get("q", "").strip()[:200]
         after = request.GET.get("after", "")

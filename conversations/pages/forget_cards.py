@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from conversations.models import Message, Turn
+from conversations.models import Message, Role, Turn
 from memcenter.lib.errors import NotFound
 from memories.forgetting.spoken_requests import FORGOTTEN, Outcome
 from memories.models import Memory
@@ -36,13 +36,21 @@ _LATELY = timedelta(days=7)  # an unanswered question is dropped after this time
 
 @dataclass(frozen=True)
 class Line:
-    """A memory or message on a card, which the person can choose to forget."""
+    """A memory or message on a card, which the person can choose to forget.
 
+    `name` is the name of its form field: memory or message.
+
+    `is_likely` is False if the request may mean something else. `is_chosen` is True if it is ticked
+    at first.
+    """
+
+    name: str
     public_id: str
     text: str
     at: datetime
-    note: str = ""
-    href: str = ""
+    note: str
+    is_likely: bool
+    is_chosen: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,7 @@ class Card:
     """The choices that the chat offers after an unclear request to forget.
 
     `is_done` is True if the memory is already forgotten and only messages remain to be chosen.
+    `asks_again` is True if the person wants to forget everything and is asked once more.
     """
 
     turn_id: str
@@ -57,6 +66,32 @@ class Card:
     memories: Sequence[Line]
     messages: Sequence[Line]
     error: str = ""
+    asks_again: bool = False
+
+    @property
+    def groups(self) -> list[tuple[str, list[Line]]]:
+        """Return the likely memories, their messages, and everything doubtful, with headings."""
+        doubtful = [one for one in [*self.memories, *self.messages] if not one.is_likely]
+        groups = [
+            (_("Memories"), [one for one in self.memories if one.is_likely]),
+            (_("Messages that mention it"), [one for one in self.messages if one.is_likely]),
+            (_("Perhaps also"), doubtful),
+        ]
+        return [(heading, lines) for heading, lines in groups if lines]
+
+    @property
+    def count(self) -> int:
+        return len(self.memories) + len(self.messages)
+
+    @property
+    def is_unsure(self) -> bool:
+        """Return True if no memory on the card is likely to be meant."""
+        return not self.is_done and not any(one.is_likely for one in self.memories)
+
+    @property
+    def needs_second_question(self) -> bool:
+        """Return True if everything is more than one memory, or has a message."""
+        return len(self.memories) > 1 or bool(self.messages)
 
     @property
     def url(self) -> str:
@@ -105,30 +140,38 @@ def _card(
 ) -> Card:
     own = [memories[one] for one in outcome.memory_ids if one in memories]
     told = [said[one] for one in outcome.message_ids if one in said]
+    likely, is_done = set(outcome.likely_ids), outcome.status == FORGOTTEN
     return Card(
         turn_id=turn.public_id,
-        is_done=outcome.status == FORGOTTEN,
-        memories=[_memory_line(one) for one in own],
-        messages=[_message_line(one, turn) for one in told],
+        is_done=is_done,
+        memories=[_memory_line(one, is_likely=one.public_id in likely) for one in own],
+        messages=[
+            _message_line(one, turn, is_likely=is_done or one.public_id in likely) for one in told
+        ],
     )
 
 
-def _memory_line(memory: Memory) -> Line:
+def _memory_line(memory: Memory, *, is_likely: bool) -> Line:
     if memory.deleted_at is not None:
         state = _("in the recycle bin")
     else:
         state = "" if memory.status == "active" else memory.get_status_display()
     note = " · ".join(filter(None, (str(memory.get_kind_display()), state)))
-    page = reverse("memory_page", args=[memory.public_id])
-    return Line(memory.public_id, _short(memory.content), memory.created_at, note, page)
+    text = _short(memory.content)
+    at, pk = memory.created_at, memory.public_id
+    return Line("memory", pk, text, at, note, is_likely=is_likely, is_chosen=is_likely)
 
 
-def _message_line(message: Message, turn: Turn) -> Line:
+def _message_line(message: Message, turn: Turn, *, is_likely: bool) -> Line:
+    """Return the line of a message. It isn't ticked at first, since its exchange goes with it."""
     if message.pk == turn.user_message_id:
         note = _("what you just asked, with the answer")
+    elif message.role == Role.ASSISTANT:
+        note = _("an answer, with your question and anything else learned only there")
     else:
         note = _("with its answer, and anything else learned only there")
-    return Line(message.public_id, _short(message.content), message.created_at, note)
+    text = _short(message.content)
+    return Line("message", message.public_id, text, message.created_at, note, is_likely=is_likely)
 
 
 def _short(text: str) -> str:
@@ -153,6 +196,10 @@ class ForgetLine:
     @property
     def happening(self) -> Happening:
         return operation_rows.happening(self.operation)
+
+    @property
+    def words(self) -> str:
+        return operation_rows.forgotten_and_kept(self.operation)
 
     @property
     def shown(self) -> ShownReceipt | None:

@@ -42,13 +42,15 @@ class Lessons:
     """What was learned from one turn.
 
     The page requests it again while the turn is queued, at most `TRIES` times; `tries` counts them.
-    `refused` holds the categories of secrets that weren't stored. `asked_about` is a constraint
-    that may be about somebody else, so the person is asked to confirm it.
+    `retired` are the memories that the turn's memories superseded. `refused` holds the categories
+    of secrets that weren't stored. `asked_about` is a constraint that may be about somebody else,
+    so the person is asked to confirm it.
     """
 
     turn: Turn
     learned: Sequence[Memory] = ()
     updated: Sequence[Memory] = ()
+    retired: Sequence[Memory] = ()
     waiting: Sequence[Memory] = ()
     asked_about: Memory | None = None
     refused: Sequence[str] = ()
@@ -86,6 +88,9 @@ class Lessons:
         """
         learned = ngettext("%(n)d memory learned", "%(n)d memories learned", len(self.learned))
         updated = ngettext("%(n)d memory updated", "%(n)d memories updated", len(self.updated))
+        retired = ngettext(
+            "%(n)d memory no longer used", "%(n)d memories no longer used", len(self.retired)
+        )
         return [
             {
                 "label": words % {"n": len(those)},
@@ -96,6 +101,7 @@ class Lessons:
             for words, icon, those in (
                 (learned, "sparkle", self.learned),
                 (updated, "refresh", self.updated),
+                (retired, "disable", self.retired),
             )
             if those
         ]
@@ -117,12 +123,14 @@ def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int
         "turn", "category"
     ):
         refused[turn_id][category] = None
+    retired = _superseded(user, turns)
     learning = _being_learned(user, turns)
     unclear = _with_unsure_owner(user, [one for each in taught.values() for one in each["waiting"]])
     return {
         turn.pk: Lessons(
             turn,
             **taught[turn.pk],
+            retired=[one for memory in _taught(taught[turn.pk]) for one in retired[memory.pk]],
             asked_about=next((m for m in taught[turn.pk]["waiting"] if m.pk in unclear), None),
             refused=sorted(refused[turn.pk]),
             is_learning=turn.pk in learning,
@@ -151,6 +159,19 @@ def _memories_by_outcome(user: User, turns: Iterable[Turn]) -> dict[int, dict[st
             seen.add((one.turn_id, memory.pk))
             taught[one.turn_id or 0][name].append(memory)
     return taught
+
+
+def _taught(outcomes: Mapping[str, list[Memory]]) -> list[Memory]:
+    return [*outcomes.get("learned", ()), *outcomes.get("updated", ())]
+
+
+def _superseded(user: User, turns: Sequence[Turn]) -> dict[int, list[Memory]]:
+    """Return the memories that the turns' memories superseded, by the superseding one's key."""
+    found: dict[int, list[Memory]] = defaultdict(list)
+    taught = Arbitration.objects.filter(user=user, turn__in=turns).values("memory")
+    for one in Memory.objects.filter(user=user, superseded_by__in=taught).order_by("pk"):
+        found[one.superseded_by_id or 0].append(one)
+    return found
 
 
 def _with_unsure_owner(user: User, waiting: Sequence[Memory]) -> set[int]:

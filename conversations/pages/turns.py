@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -23,11 +24,14 @@ from conversations.recording import turns
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories.learning import told_messages
 from memories.learning.told_messages import Proposal, Span
+from memories.models import Memory
 from memories.pages.memory_form import MemoryForm, say_what_became
-from memories.writing import review
+from memories.writing import curation, review
 from memories.writing.direct_writes import MemoryInput
 from memories.writing.review import ReviewInput
 from ops import audit_log
+from ops.models import Operation
+from ops.pages import operation_rows
 from ops.pages.base import (
     is_htmx,
     own_settings,
@@ -52,7 +56,7 @@ def message_forget(request: HttpRequest, message_id: str) -> HttpResponse:
             found = message_erasure.consequences_of_message(message, user=user)
             return deletions.ask(request, deletions.of_message(message, found))
         operation = message_forgets.forget_message(user=user, message=message, cascade=True)
-    messages.success(request, _forgotten())
+    messages.success(request, _forgotten(operation))
     return _conversation(request, message.conversation.public_id, forget=operation.public_id)
 
 
@@ -94,8 +98,7 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
         if memory.deleted_at is None:
             messages.success(request, _("This exchange has been undone."))
         else:
-            undo = reverse("memory_restore", args=[memory.public_id])
-            undo = f"{undo}?{urlencode({'next': Opened(turn.conversation).url})}"
+            undo = _restore_url(memory, turn)
             messages.success(request, _("Moved to the recycle bin."), extra_tags=undo)
     if not is_htmx(request):
         return redirect(_answer_url(turn))
@@ -111,7 +114,8 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Forget the items that the person ticked on a card, and mark the card as answered.
 
-    Either all ticked items are forgotten or none.
+    Either all ticked items are forgotten or none. The button for everything asks once more, unless
+    everything is one memory.
     """
     with own_transaction(request):
         user = person(request)
@@ -120,21 +124,27 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
         card = forget_cards.cards_of(user, [turn], asked=asked).get(turn.pk)
         if card is None:
             raise NotFound("There is nothing to choose here.")
+        if "again" in request.POST:
+            return _show_card(request, turn, card)
         memory_ids = _ticked(request, "memory", card.memories)
         message_ids = _ticked(request, "message", card.messages)
         keeps = "keep" in request.POST
         if not keeps and not memory_ids and not message_ids:
-            return _ask_again(request, turn, card)
-        op_id = ""
+            error = _("Nothing was selected, so nothing was forgotten.")
+            return _show_card(request, turn, replace(card, error=error), status=422)
+        if "all" in request.POST and "sure" not in request.POST and card.needs_second_question:
+            return _show_card(request, turn, replace(card, asks_again=True))
+        op_id, said = "", _("Everything was kept.")
         if keeps:
             audit_log.record("forget.declined", subject=user.subject, target=turn.public_id)
         else:
-            op_id = message_forgets.forget_chosen(
+            operation = message_forgets.forget_chosen(
                 user=user, memory_ids=memory_ids, message_ids=message_ids
-            ).public_id
+            )
+            op_id, said = operation.public_id, _forgotten(operation)
         for one in asked:
             outbox.mark_answered(one, by=op_id)
-    messages.success(request, _("Everything was kept.") if keeps else _forgotten())
+    messages.success(request, said)
     return _conversation(request, turn.conversation.public_id, forget=op_id)
 
 
@@ -145,23 +155,20 @@ def _ticked(request: HttpRequest, name: str, lines: Sequence[forget_cards.Line])
     return [one for one in listed if one in ticked]
 
 
-def _ask_again(request: HttpRequest, turn: Turn, card: forget_cards.Card) -> HttpResponse:
-    error = _("Nothing was selected, so nothing was forgotten.")
-    if is_htmx(request):
-        return render(
-            request,
-            "conversations/includes/forget_card.html",
-            {"card": replace(card, error=error)},
-            status=422,
-        )
-    messages.warning(request, error)
-    response = chat_page.show(request, Opened(turn.conversation))
-    response.status_code = 422
-    return response
+def _show_card(
+    request: HttpRequest, turn: Turn, card: forget_cards.Card, *, status: int = 200
+) -> HttpResponse:
+    """Show the card again: in its place, or alone on a page without JavaScript."""
+    part = "conversations/includes/forget_card.html"
+    template = part if is_htmx(request) else "conversations/forget_card_page.html"
+    context = {"card": card, "back": Opened(turn.conversation).url}
+    return render(request, template, context, status=status)
 
 
-def _forgotten() -> str:
-    return _("Forgotten. It’s no longer shown or used. The receipt will appear below.")
+def _forgotten(operation: Operation) -> str:
+    return _("%(forgotten)s The receipt will appear below.") % {
+        "forgotten": operation_rows.forgotten_and_kept(operation)
+    }
 
 
 def _conversation(request: HttpRequest, public_id: str, *, forget: str) -> HttpResponse:
@@ -213,22 +220,35 @@ def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Confirm that a constraint applies to the person, or reject it and forget it."""
-    decision = "accept" if request.POST.get("mine") == "yes" else "reject"
+    """Confirm that a constraint applies to the person, or move it to the recycle bin."""
+    is_own = request.POST.get("mine") == "yes"
     with own_transaction(request):
         user = person(request)
         turn = _turn(request, turn_id)
         asked = turn_memories.lessons_of(user, [turn])[turn.pk].asked_about
         if asked is None or asked.public_id != request.POST.get("memory"):
             raise NotFound("There is nothing to answer here.")
-        review.confirm(user=user, decisions=[ReviewInput(asked.public_id, decision)])
+        if is_own:
+            review.confirm(user=user, decisions=[ReviewInput(asked.public_id, "accept")])
+            messages.success(request, _("Remembered as yours."))
+        else:
+            curation.recycle(user=user, memory=asked)
+            said = _("Not kept, because it isn’t about you. It’s in the recycle bin.")
+            messages.success(request, said, extra_tags=_restore_url(asked, turn))
         if not is_htmx(request):
             return redirect(_answer_url(turn))
         lessons = turn_memories.lessons_of(user, [turn])[turn.pk]
         context = {"lessons": lessons, "page": Opened(turn.conversation).url}
         response = render(request, _LESSONS, context)
+        response.write(render_to_string("includes/toast_list.html", {"oob": True}, request))
     response["HX-Trigger"] = "memories-learned"
     return response
+
+
+def _restore_url(memory: Memory, turn: Turn) -> str:
+    """Return the address that takes a memory out of the recycle bin and leads back to the turn."""
+    back = urlencode({"next": Opened(turn.conversation).url})
+    return f"{reverse('memory_restore', args=[memory.public_id])}?{back}"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

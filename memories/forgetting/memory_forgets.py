@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from conversations.models import Conversation, Message, Role
+from conversations.models import Conversation, Message, Role, Turn
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.lib.text import segment, shingles
 from memories.extraction.masking import masked
 from memories.forgetting import rederivation
 from memories.models import Memory, MemoryStatus, MemoryVersion, Project, Source
-from memories.writing import memory_writes
+from memories.writing import memory_writes, similar_memories
 from ops import audit_chain
 from ops.forgetting import erasure
 from ops.models import Kind, Operation, User
@@ -140,6 +140,8 @@ def _begin(
     gone: set[int],
     requested_by_key: int | None,
 ) -> Operation:
+    if still_said := count_telling(user, gone):
+        payload = {**payload, erasure.STILL_SAID: still_said}
     rederivation.hide(user=user, resting=Q(memory__in=gone), gone=gone)
     memory_writes.drop_facets(user.pk)
     about = Q(payload__memory__in=sorted(gone))
@@ -175,12 +177,42 @@ def blank_titles(user: User, memories: Collection[int]) -> None:
             Conversation.objects.filter(pk=row.pk).update(title="")
 
 
+def repeating_messages(
+    user: User, memories: Collection[int], *, told: Collection[int] = ()
+) -> list[Message]:
+    """Return the messages that contain a text or quotation of these memories, oldest first.
+
+    They are messages of both sides. Messages in `told`, and answers to them, are left out, since
+    an answer is forgotten with its question.
+    """
+    sources = Source.objects.filter(user=user, memory__in=memories)
+    found = similar_memories.repeating(_texts_of(user, memories, sources), user=user)
+    rows = Message.objects.filter(user=user, pk__in=found).exclude(pk__in=told)
+    questions = {*found, *told}
+    answered = Turn.objects.filter(user=user, user_message__in=questions)
+    return list(rows.exclude(pk__in=answered.values("assistant_message")).order_by("pk"))
+
+
+def count_telling(user: User, memories: Collection[int]) -> int:
+    """Return how many messages told these memories or repeat them, and aren't hidden."""
+    sources = Source.objects.filter(user=user, memory__in=memories)
+    asked = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
+    told = list(Message.objects.filter(asked, user=user).values_list("pk", flat=True))
+    return len(told) + len(repeating_messages(user, memories, told=told))
+
+
+def _texts_of(user: User, memories: Collection[int], sources: QuerySet[Source]) -> set[str]:
+    """Return all versions of these memories and the quotations of these sources."""
+    versions = MemoryVersion.objects.filter(user=user, memory__in=memories)
+    quotes = sources.values_list("quote", flat=True)
+    return {*versions.values_list("content", flat=True), *quotes} - {""}
+
+
 def _conversations_with_titles_about(
     user: User, memories: Collection[int], sources: QuerySet[Source]
 ) -> list[int]:
     """Return the keys of conversations whose titles contain the words of one of these memories."""
-    versions = MemoryVersion.objects.filter(user=user, memory__in=memories)
-    texts = {*versions.values_list("content", flat=True), *sources.values_list("quote", flat=True)}
+    texts = _texts_of(user, memories, sources)
     told = [words for text in texts if (words := frozenset(segment.terms(text)))]
     titles = Conversation.objects.filter(user=user).exclude(title="").values_list("pk", "title")
     named = ((pk, frozenset(segment.terms(title))) for pk, title in titles)

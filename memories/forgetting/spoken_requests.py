@@ -65,11 +65,15 @@ class Found:
     """The memories that the requests may mean, most probable first, and messages that state them.
 
     `is_plain` is True if each request clearly means one memory and no other memory is similar.
+    `likely` holds the keys of the memories that are probably meant, and `likely_messages` the keys
+    of the messages that state one of them.
     """
 
     memories: Sequence[Memory] = ()
     messages: Sequence[Message] = ()
     is_plain: bool = False
+    likely: Collection[int] = ()
+    likely_messages: Collection[int] = ()
 
 
 @dataclass(frozen=True)
@@ -77,13 +81,15 @@ class Outcome:
     """The outcome of a request to forget. It contains only public ids, no text.
 
     `status` is FORGOTTEN (the memories in `memory_ids` are erased, the messages in `message_ids`
-    still state them), NEEDS_CHOICE (nothing is erased) or NOTHING_FOUND.
+    still state them), NEEDS_CHOICE (nothing is erased) or NOTHING_FOUND. `likely_ids` are the
+    memories and messages that are probably meant; the others only may be.
     """
 
     status: str = NOTHING_FOUND
     memory_ids: Sequence[str] = ()
     message_ids: Sequence[str] = ()
     op_id: str = ""
+    likely_ids: Sequence[str] = ()
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Outcome:
@@ -92,7 +98,11 @@ class Outcome:
     @property
     def told(self) -> dict[str, Any]:
         """Return the outcome as a dict, which is stored in an operation's payload."""
-        ids = {"memory_ids": list(self.memory_ids), "message_ids": list(self.message_ids)}
+        ids = {
+            "memory_ids": list(self.memory_ids),
+            "message_ids": list(self.message_ids),
+            "likely_ids": list(self.likely_ids),
+        }
         return {"status": self.status, **ids, **({"op_id": self.op_id} if self.op_id else {})}
 
     def with_request(self, message: Message) -> Outcome:
@@ -102,7 +112,12 @@ class Outcome:
         """
         if self.status == NOTHING_FOUND or message.public_id in self.message_ids:
             return self
-        return replace(self, message_ids=[*self.message_ids, message.public_id])
+        own = message.public_id
+        return replace(
+            self,
+            message_ids=[*self.message_ids, own],
+            likely_ids=[*self.likely_ids, own],
+        )
 
 
 def prepare(requests: Sequence[ForgetRequest]) -> list[Asked]:
@@ -188,11 +203,18 @@ def find(
         for one in asked
     ]
     memories = list({memory.pk: memory for one in each for memory in one.memories}.values())
-    messages = {message.pk: message for one in each for message in one.messages}
-    messages |= {message.pk: message for message in _messages_of(user, memories)}
+    memories = memories[:LISTED]
+    likely = {pk for one in each for pk in one.likely}
+    of_likely = {message.pk: message for one in each for message in one.messages}
+    told = _messages_of(user, [one for one in memories if one.pk in likely])
+    of_likely |= {message.pk: message for message in told}
+    others = _messages_of(user, [one for one in memories if one.pk not in likely])
+    messages = of_likely | {
+        message.pk: message for message in others if message.pk not in of_likely
+    }
     in_words = all(one.request.in_words for one in asked)
     plain = in_words and bool(memories) and all(one.is_plain for one in each)
-    return Found(memories[:LISTED], list(messages.values()), plain)
+    return Found(memories, list(messages.values()), plain, likely, set(of_likely))
 
 
 def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> Outcome:
@@ -204,15 +226,17 @@ def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> 
         return Outcome()
     memories = [one.public_id for one in found.memories]
     messages = [one.public_id for one in found.messages]
+    likely = [one.public_id for one in found.memories if one.pk in found.likely]
+    likely += [one.public_id for one in found.messages if one.pk in found.likely_messages]
     if not found.is_plain:
-        return Outcome(NEEDS_CHOICE, memories, messages)
+        return Outcome(NEEDS_CHOICE, memories, messages, likely_ids=likely)
     operation = memory_forgets.forget_memories(
         user=user,
         memories=found.memories,
         requested_by_key=requested_by_key,
         chosen=ONLY_MATCH,
     )
-    return Outcome(FORGOTTEN, memories, messages, operation.public_id)
+    return Outcome(FORGOTTEN, memories, messages, operation.public_id, likely)
 
 
 def _find_meant(asked: Asked, user: User) -> Found:
@@ -233,7 +257,7 @@ def _find_meant(asked: Asked, user: User) -> Found:
     judged = [(_probability(about, one, said_before[one.pk]), one) for one in read]
     plain = None if unread else _plain_match(about, judged, nearness)
     if plain and _do_earlier_texts_match(about, said_before[plain.pk]):
-        return Found(_rows(user, [plain.pk]), is_plain=True)
+        return Found(_rows(user, [plain.pk]), is_plain=True, likely={plain.pk})
     listed = [
         (-score - nearness[one.pk], one.pk)
         for score, one in judged
@@ -243,7 +267,10 @@ def _find_meant(asked: Asked, user: User) -> Found:
         or _is_alike(one, topics)
     ]
     further = [(-one.similarity, one.pk) for one in unread]
-    return Found(_rows(user, [pk for _, pk in [*sorted(listed), *sorted(further)]]))
+    likely = {one.pk for score, one in judged if score > pairs.YES}
+    likely |= {plain.pk} if plain else set()
+    rows = _rows(user, [pk for _, pk in [*sorted(listed), *sorted(further)]])
+    return Found(rows, likely=likely)
 
 
 def _nearness(about: str, met: Sequence[Meant]) -> dict[int, float]:
@@ -332,15 +359,18 @@ def _rows(user: User, pks: Sequence[int]) -> list[Memory]:
 
 
 def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
-    """Return the user's messages that state these memories, oldest first.
+    """Return the messages that state these memories, oldest first.
 
-    These are their sources, and other messages that repeat the statements.
+    These are the user's messages that are their sources or repeat the statements, and other answers
+    that repeat a memory word for word.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = sources.values_list("message", "turn__user_message", "turn__assistant_message")
     wanted = {pk for row in told for pk in _own_message(*row)}
     for memory in memories[:_MOST_WITH_REPEATING]:
         wanted |= _find_repeating_messages(memory, known=wanted)
+    repeated = memory_forgets.repeating_messages(user, [one.pk for one in memories], told=wanted)
+    wanted |= {one.pk for one in repeated if not asks_to_forget(one.content)}
     return list(Message.objects.filter(user=user, pk__in=wanted).order_by("pk"))
 
 
@@ -386,7 +416,8 @@ def _taught_by_previous_turn(
     if not memories:
         return Found(messages=[] if turn.extracted_at else [turn.user_message])
     plain = turn.extracted_at is not None and len(memories) == 1
-    return Found(memories, is_plain=plain and _says_nothing_else(turn, memories[0], sources))
+    plain = plain and _says_nothing_else(turn, memories[0], sources)
+    return Found(memories, is_plain=plain, likely={one.pk for one in memories})
 
 
 def _says_nothing_else(turn: Turn, memory: Memory, sources: Sequence[Source]) -> bool:

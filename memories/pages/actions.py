@@ -22,7 +22,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.forgetting import message_forgets
-from conversations.models import Rating, Turn
+from conversations.models import Message, Rating, Turn
 from memcenter.lib.errors import ApplicationError, NotFound
 from memcenter.lib.text.richtext import inner
 from memories import projects, selectors
@@ -242,18 +242,23 @@ def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
     with own_transaction(request):
         memory = selectors.memory_of(person(request), memory_id)
         turns = _turns(memory)
+        told = [turn.user_message for turn in turns]
+        repeated = memory_forgets.repeating_messages(
+            memory.user, [memory.pk], told=[one.pk for one in told]
+        )
+        told += repeated
         if request.method != "POST":
-            context = _forget_context(request, memory, turns)
+            context = _forget_context(request, memory, turns, repeated)
             return render_page(request, "memories/memory_forget.html", context)
-        if turns and request.POST.get("turns"):
-            told = [turn.user_message.public_id for turn in turns]
-            message_forgets.forget_chosen(
-                user=memory.user, memory_ids=[memory.public_id], message_ids=told
+        if told and request.POST.get("turns"):
+            told_ids = [one.public_id for one in told]
+            operation = message_forgets.forget_chosen(
+                user=memory.user, memory_ids=[memory.public_id], message_ids=told_ids
             )
         else:
-            chosen = message_forgets.BY_PERSON if turns else ""
-            memory_forgets.forget_memory(user=memory.user, memory=memory, chosen=chosen)
-    messages.success(request, forgotten_words())
+            chosen = message_forgets.BY_PERSON if told else ""
+            operation = memory_forgets.forget_memory(user=memory.user, memory=memory, chosen=chosen)
+    messages.success(request, forgotten_words(operation))
     return leave(request, way_back(request, default=reverse("memory_list")))
 
 
@@ -267,8 +272,8 @@ def bin_empty(request: HttpRequest) -> HttpResponse:
             context = _bin_context(len(memories))
             return render_page(request, "memories/memory_forget.html", context)
         if memories:
-            memory_forgets.forget_memories(user=person(request), memories=memories)
-            messages.success(request, forgotten_words())
+            operation = memory_forgets.forget_memories(user=person(request), memories=memories)
+            messages.success(request, forgotten_words(operation))
     return leave(request, reverse("memory_bin"))
 
 
@@ -281,8 +286,8 @@ def project_forget(request: HttpRequest, key: str) -> HttpResponse:
         if request.method != "POST":
             context = _project_context(project)
             return render_page(request, "memories/memory_forget.html", context)
-        memory_forgets.forget_project(user=person(request), project=project)
-    messages.success(request, forgotten_words())
+        operation = memory_forgets.forget_project(user=person(request), project=project)
+    messages.success(request, forgotten_words(operation))
     return leave(request, reverse("memory_list"))
 
 
@@ -309,7 +314,9 @@ def _turns(memory: Memory) -> list[Turn]:
     return list(found.values())
 
 
-def _forget_context(request: HttpRequest, memory: Memory, turns: Sequence[Turn]) -> dict[str, Any]:
+def _forget_context(
+    request: HttpRequest, memory: Memory, turns: Sequence[Turn], repeated: Sequence[Message]
+) -> dict[str, Any]:
     user = person(request)
     uses = selectors.recalls_of(user, memory).count()
     versions = selectors.versions_of(memory).count()
@@ -330,8 +337,8 @@ def _forget_context(request: HttpRequest, memory: Memory, turns: Sequence[Turn])
         "title": _("Forget this now?"),
         "text": _("This can't be undone. You will get a receipt."),
         "goes": goes,
-        "stays": _remaining(turns),
-        "choices": _choices(turns),
+        "stays": [*_remaining(turns), *_repeating(len(repeated))],
+        "choices": _choices(len(turns) + len(repeated)),
         "confirm": _("Forget now"),
         "cancel_href": back if back != reverse("memory_list") else page,
         # The page of a forgotten memory would be a 404.
@@ -355,12 +362,23 @@ def _remaining(turns: Sequence[Turn]) -> list[str]:
     return [words % {"n": count}]
 
 
-def _choices(turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    if not turns:
+def _repeating(count: int) -> list[str]:
+    if not count:
         return []
-    label = ngettext("Also delete this exchange", "Also delete these %(n)d exchanges", len(turns))
+    words = ngettext(
+        "%(n)d other message that repeats it word for word",
+        "%(n)d other messages that repeat it word for word",
+        count,
+    )
+    return [words % {"n": count}]
+
+
+def _choices(count: int) -> list[dict[str, Any]]:
+    if not count:
+        return []
+    label = ngettext("Also delete this exchange", "Also delete these %(n)d exchanges", count)
     help_text = _("What you said and the answer, plus anything else learned only there.")
-    return [{"name": "turns", "label": label % {"n": len(turns)}, "help": help_text}]
+    return [{"name": "turns", "label": label % {"n": count}, "help": help_text}]
 
 
 def _bin_context(count: int) -> dict[str, Any]:

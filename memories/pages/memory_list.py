@@ -413,6 +413,7 @@ class Standing:
     name: str
     is_on: bool
     survey: Survey
+    keeps_moments: bool = False
 
     @property
     def totals(self) -> Totals:
@@ -427,7 +428,12 @@ def standing_for(request: HttpRequest) -> Standing:
     standing: Standing | None = getattr(request, "memory_standing", None)
     if standing is None:
         user = cast(User, request.user)
-        is_on = own_settings(request).longterm_enabled
-        standing = Standing(user.shown_name, is_on, survey_of(user))
+        own = own_settings(request)
+        standing = Standing(
+            user.shown_name,
+            own.longterm_enabled,
+            survey_of(user),
+            keeps_moments=own.episodic_enabled,
+        )
         request.memory_standing = standing  # type: ignore[attr-defined]
     return standing

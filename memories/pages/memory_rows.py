@@ -281,7 +281,7 @@ def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
     if memory.deleted_at is not None:
         return [forget]
     items = _uses(memory, back=page)
-    if memory.archived_at is not None:
+    if memory.archived_at is not None or memory.status == MemoryStatus.SUPERSEDED:
         items = [{"label": _("Edit"), "icon": "edit", "href": act(memory, "edit", back=page)}]
     delete = act(memory, "delete", back=reverse("memory_list"))
     help_text = _("moves to the recycle bin; you can undo it")
@@ -295,7 +295,7 @@ def _uses(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
     """Return the menu items that decide whether the memory is used: pin, disable, enable."""
     if memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         return [_pin(memory, back=back), _switch(memory, back=back)]
-    if memory.archived_at is not None:
+    if memory.archived_at is not None or memory.status == MemoryStatus.SUPERSEDED:
         enable = act(memory, "enable", back=back)
         return [{"label": _("Use it again"), "icon": "restore", "action": enable}]
     return []

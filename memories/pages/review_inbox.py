@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time
+from datetime import date, datetime, time
 from typing import Any
 
 from django.contrib import messages
@@ -53,7 +53,14 @@ def memory_review(request: HttpRequest) -> HttpResponse:
 @personal_page
 def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     decision = request.POST.get("decision", "")
-    given = ReviewInput(memory_id, decision, _since(request.POST.get("since", "")))
+    day = _day(request.POST.get("since", ""))
+    given = ReviewInput(
+        memory_id,
+        decision,
+        valid_from=_moment(day, time.min) if day else None,
+        # A memory that ends today counts through the end of today.
+        old_until=_moment(day, time.max) if day else None,
+    )
     try:
         with own_transaction(request):
             results = review.confirm(user=person(request), decisions=[given])
@@ -62,7 +69,8 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
         return redirect("memory_review")
     if results[0].result == "not_found":
         raise NotFound("There is no such candidate.")
-    messages.success(request, _said(decision, removed=results[0].memory_id is None))
+    ends = decision == "keep_both" and given.old_until is not None
+    messages.success(request, _said(decision, removed=results[0].memory_id is None, ends=ends))
     return redirect("memory_review")
 
 
@@ -104,15 +112,18 @@ def _next_after(shown: list[Memory], current: Memory) -> str:
     return f"{reverse('memory_review')}?candidate={shown[place].public_id}"
 
 
-def _since(text: str) -> datetime | None:
+def _day(text: str) -> date | None:
     try:
-        day = parse_date(text)
+        return parse_date(text)
     except ValueError:
         return None
-    return timezone.make_aware(datetime.combine(day, time.min)) if day else None
 
 
-def _said(decision: str, *, removed: bool) -> str:
+def _moment(day: date, at: time) -> datetime:
+    return timezone.make_aware(datetime.combine(day, at))
+
+
+def _said(decision: str, *, removed: bool, ends: bool = False) -> str:
     if decision == "accept" and removed:
         return _("Moved to the recycle bin.")
     return {
@@ -120,5 +131,7 @@ def _said(decision: str, *, removed: bool) -> str:
         "reject": _("Not remembered. It won’t be learned from there again."),
         "keep_new": _("The new one is used; the old one is kept but no longer used."),
         "keep_old": _("What I knew is still used."),
-        "keep_both": _("Both are used."),
+        "keep_both": _("Both are kept, the old one until the day that you chose.")
+        if ends
+        else _("Both are used."),
     }[decision]

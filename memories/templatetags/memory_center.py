@@ -16,8 +16,10 @@ from memcenter.lib.text import richtext
 from memcenter.lib.text.richtext import as_html
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages.memory_list import Standing, standing_for
+from ops.pages.forgetting import receipt_title
 
 register = template.Library()
+register.filter("receipt_title", receipt_title)
 _MARK = re.compile(r" ?<!-- mem_\w+ -->")
 
 

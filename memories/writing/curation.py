@@ -16,7 +16,7 @@ from memories.extraction import masking
 from memories.extraction.masking import masked
 from memories.extraction.wording.languages import ANSWERS
 from memories.models import Change, Memory, MemoryStatus, Origin
-from memories.writing import archive, direct_writes, memory_writes, verdicts
+from memories.writing import archive, direct_writes, memory_writes, relations, verdicts
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.writing.memory_writes import SourceInput
 from ops import audit_log, webhook_events
@@ -121,7 +121,22 @@ def _follow_tags(memory: Memory, tags: Iterable[str]) -> None:
 
 
 def enable(*, user: User, memory: Memory) -> Memory:
+    """Use the memory again. If another memory superseded it, both are used from now on."""
+    if memory.status == MemoryStatus.SUPERSEDED:
+        return _audit("enabled", _reinstate(user, memory))
     return _audit("enabled", _set(user, memory, status=MemoryStatus.ACTIVE))
+
+
+def _reinstate(user: User, memory: Memory) -> Memory:
+    memory = _lock(user, memory)
+    if memory.status != MemoryStatus.SUPERSEDED:
+        return memory
+    if memory.superseded_by is not None:
+        relations.settle(memory, memory.superseded_by)
+    memory.status, memory.superseded_by = MemoryStatus.ACTIVE, None
+    memory.save(update_fields=["status", "superseded_by", "updated_at"])
+    memory_writes.changed(memory)
+    return memory
 
 
 def disable(*, user: User, memory: Memory) -> Memory:

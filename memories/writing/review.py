@@ -26,6 +26,7 @@ class ReviewInput:
     id: str
     decision: str
     valid_from: datetime | None = None
+    old_until: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
     """Carry out the user's decision on each memory that awaits review.
 
     keep_new replaces the contradicted memory. keep_both keeps both; if a date is given, the old
-    memory is valid until then and the new one from then on. reject and keep_old forget the new
-    memory. The contradiction is then settled; if an accepted memory conflicts with yet another
-    memory, it returns to the inbox. If a memory is in the inbox because its line was removed from a
-    memory file, accept and keep_new move it to the recycle bin, and any other decision keeps it.
-    Raise `Invalid`, before any change, if a decision is unknown, and `Conflict` (`memory_off`) if a
-    memory is accepted while long-term memory is off.
+    memory is valid until then (or until `old_until`) and the new one from then on. reject and
+    keep_old forget the new memory. The contradiction is then settled; if an accepted memory
+    conflicts with yet another memory, it returns to the inbox. If a memory is in the inbox because
+    its line was removed from a memory file, accept and keep_new move it to the recycle bin, and any
+    other decision keeps it. Raise `Invalid`, before any change, if a decision is unknown, and
+    `Conflict` (`memory_off`) if a memory is accepted while long-term memory is off.
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
@@ -112,7 +113,7 @@ def _settle(candidate: Memory, other: Memory, given: ReviewInput) -> None:
     if given.decision == "keep_new":
         relations.supersede(other, by=candidate)
     elif given.decision == "keep_both" and given.valid_from is not None:
-        _end(other, at=given.valid_from)
+        _end(other, at=given.old_until or given.valid_from)
 
 
 def _end(other: Memory, *, at: datetime) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from django.conf import settings
 
 from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Batch
-from memcenter.lib.text import segment
+from memcenter.lib.text import segment, shingles
 from memcenter.providers.base import Vectors
 from memories.extraction.types import Known
 from memories.indexing import search_index
@@ -111,6 +111,16 @@ SELECT DISTINCT target_id FROM (
     SELECT target_id FROM near UNION ALL SELECT target_id FROM alike) AS found
 """
 
+# The messages of both sides that contain one of these texts.
+_REPEATING = """
+SELECT id, content FROM conversations_message
+ WHERE user_id = %s AND role IN ('user', 'assistant') AND hidden_at IS NULL
+   AND content ILIKE ANY(%s::text[])
+ ORDER BY id
+"""
+_BRACKETED = re.compile(r"\[[^\[\]]*\]")  # added to a memory, not said: a person or a date
+_SHORTEST = 4  # letters and digits; a shorter text stands in unrelated messages too
+
 
 @dataclass(frozen=True)
 class Meant:
@@ -132,7 +142,7 @@ def perhaps_meant(
     They share one of `terms`, have at least the cosine similarity `floor`, or have a version that
     contains `longest`.
     """
-    like = "%" + re.sub(r"([\\%_])", r"\\\1", longest) + "%" if longest else ""
+    like = _like(longest) if longest else ""
     found = statements.rows(
         _MEANT,
         [
@@ -158,6 +168,37 @@ def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
         [user, user, memory.pk, few, user, terms, _MAX_ROWS, terms, few],
     )
     return [pk for (pk,) in found]
+
+
+def repeating(texts: Iterable[str], *, user: User) -> list[int]:
+    """Return the messages of both sides that contain one of these texts word for word.
+
+    A text also counts without what was added to it in square brackets. A single word and a text
+    of less than `_SHORTEST` letters and digits are left out.
+    """
+    said = {_plain(form) for text in texts for form in (text, _BRACKETED.sub("", text))}
+    said = {text for text in said if _is_statement(text)}
+    if not said:
+        return []
+    found = statements.rows(_REPEATING, [user.pk, [_like(text) for text in said]])
+    # Words end at a word border: "she is 5" is not in "she is 50".
+    whole = re.compile(
+        rf"(?<!\w)(?:{'|'.join(map(re.escape, said))})(?!\w)", re.IGNORECASE | re.ASCII
+    )
+    return [pk for pk, content in found if whole.search(content)]
+
+
+def _is_statement(text: str) -> bool:
+    several = " " in text or shingles.has_han(text)
+    return several and len(shingles.normalise(text)) >= _SHORTEST
+
+
+def _plain(text: str) -> str:
+    return re.sub(r" {2,}", " ", text).strip(" \n.!?。！？")
+
+
+def _like(text: str) -> str:
+    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
 
 
 def similar_to(

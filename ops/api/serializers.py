@@ -185,6 +185,11 @@ class ForgetOutcome(serializers.Serializer[Any]):
     message_ids = serializers.ListField(
         child=serializers.CharField(), help_text="Messages that say it; they stay until chosen."
     )
+    likely_ids = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="The memories and messages of both lists that are probably meant.",
+    )
     op_id = serializers.CharField(required=False, help_text="The forget, where it was done.")
 
 

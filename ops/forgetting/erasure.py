@@ -47,6 +47,7 @@ FORGET_KINDS = (
     Kind.FORGET_LAYER,
     Kind.FORGET_USER,
 )
+STILL_SAID = "still_said"  # key of the number of messages that stay and state what is forgotten
 LEDGER = "ledger"  # key of the ledger's target in the payload
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 
@@ -63,8 +64,9 @@ def begin(
     """Enqueue a forget operation, in the transaction that called `start` and hid the rows.
 
     Hides exports and stored responses of the person, and cancels queued operations that match
-    `about`. `payload` and `target` may contain only ids. `target` goes into the ledger, so its ids
-    must still be valid after an older state of the database was restored.
+    `about`. `payload` may contain only ids and counts, and `target` only ids.
+    `target` goes into the ledger, so its ids must still be valid after an older state of the
+    database was restored.
     """
     exports.hide_exports(user=user, conversations=concerned(kind, payload))
     _blank_answers(user)

@@ -35,7 +35,7 @@ _SCOPES = {
     "memory": gettext_lazy("A memory was forgotten"),
     "message": gettext_lazy("An exchange was forgotten"),
     "messages": gettext_lazy("A part of a conversation was forgotten"),
-    "choice": gettext_lazy("Your choice was forgotten"),
+    "choice": gettext_lazy("What you chose was forgotten"),
     "conversation": gettext_lazy("A conversation was forgotten"),
     "clear": gettext_lazy("A conversation was cleared"),
     "project": gettext_lazy("A project was forgotten"),
@@ -43,8 +43,13 @@ _SCOPES = {
     "episode_layer": gettext_lazy("All earlier moments were deleted"),
     "user": gettext_lazy("Everything was forgotten"),
 }
+# What people know by name. The other rows of a receipt are in its details.
+_PLAIN = (
+    *("message", "conversation", "temporary_conversation", "summary", "episode", "memory"),
+    *("project", "memoryfile", "dailynote", "feedback", "export", "import", "account"),
+)
 _KEPT = {
-    "messages": gettext_lazy("the messages it came from"),
+    "messages": gettext_lazy("the messages it came from, and answers that repeat it"),
     "memories": gettext_lazy("what was learned from it"),
 }
 
@@ -57,8 +62,11 @@ _CHOSEN = {
 
 @dataclass(frozen=True)
 class ReceiptLine:
+    """A kind of erased rows. `is_plain` is False if only the details of the receipt show it."""
+
     label: str
     count: int
+    is_plain: bool
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,14 @@ class ShownReceipt:
         return str(_("Kept, as you chose") if asked else _("Kept"))
 
     @property
+    def plain_lines(self) -> list[ReceiptLine]:
+        return [line for line in self.lines if line.is_plain]
+
+    @property
+    def other_lines(self) -> list[ReceiptLine]:
+        return [line for line in self.lines if not line.is_plain]
+
+    @property
     def total(self) -> int:
         return sum(line.count for line in self.lines)
 
@@ -111,7 +127,7 @@ def _moment_of(text: str | None) -> datetime | None:
 
 
 def receipt_title(receipt: Receipt) -> str:
-    return str(_SCOPES.get(receipt.scope, receipt.scope))
+    return str(_SCOPES.get(receipt.scope, _("Something was forgotten")))
 
 
 def _receipt_lines(receipt: Receipt) -> list[ReceiptLine]:
@@ -127,7 +143,8 @@ def _receipt_lines(receipt: Receipt) -> list[ReceiptLine]:
     known = [str(label) for label in stored_amounts.LABELS.values()]
     order = {label: number for number, label in reversed(list(enumerate(known)))}
     ranked = sorted(counts, key=lambda label: (order.get(label, len(known)), label))
-    return [ReceiptLine(label, counts[label]) for label in ranked]
+    plain = {str(stored_amounts.LABELS[name]) for name in _PLAIN}
+    return [ReceiptLine(label, counts[label], label in plain) for label in ranked]
 
 
 @require_safe

@@ -12,10 +12,10 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgettext_lazy
 
 from ops import selectors
-from ops.forgetting.erasure import FORGET_KINDS
+from ops.forgetting.erasure import FORGET_KINDS, STILL_SAID
 from ops.models import Kind, Operation, Priority, Status, User
 from ops.pages import stored_amounts
 from ops.selectors import Trouble
@@ -322,12 +322,24 @@ def _error_of(operation: Operation) -> str:
     return said(error)
 
 
-def forgotten_words() -> str:
+def forgotten_words(operation: Operation | None = None) -> str:
     """Return the message shown after something other than the account was forgotten."""
-    return _(
-        "Forgotten. It’s no longer shown or used. "
-        "Erasing every trace takes a moment. You’ll find the receipt under Data management."
+    return _("%(forgotten)s You’ll find the receipt under Data management.") % {
+        "forgotten": forgotten_and_kept(operation)
+    }
+
+
+def forgotten_and_kept(operation: Operation | None) -> str:
+    """Say that something was forgotten, and how many messages still say it."""
+    count = operation.payload.get(STILL_SAID, 0) if operation else 0
+    if not count:
+        return _("Forgotten. It’s no longer shown or used.")
+    words = ngettext(
+        "Forgotten, and no longer used. %(n)d message still says it.",
+        "Forgotten, and no longer used. %(n)d messages still say it.",
+        count,
     )
+    return words % {"n": count}
 
 
 def said_of_trouble(trouble: Trouble) -> str:

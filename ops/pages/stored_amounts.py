@@ -75,6 +75,9 @@ LABELS = {
     "export": gettext_lazy("Exports"),
     "import": gettext_lazy("Imports"),
     "transfer": gettext_lazy("Export and import files"),
+    "copy": gettext_lazy("Files written anew"),
+    "memoryfile_line": gettext_lazy("Lines in files"),
+    "fileversion_line": gettext_lazy("Lines in versions of files"),
     "apikey": gettext_lazy("API keys"),
     "webhook": gettext_lazy("Webhooks"),
     "usersettings": gettext_lazy("Settings"),
@@ -177,7 +180,9 @@ def sentences_of(counts: dict[str, int]) -> list[str]:
 
 def label_of(name: str) -> str:
     """Return the plain name of a table, a store or a step; an unknown name is hardly changed."""
-    return str(LABELS.get(name.rpartition("_")[2], LABELS.get(name, name.replace("_", " "))))
+    bare = name.rpartition(":")[2]
+    names = (bare, bare.rpartition("_")[2])
+    return str(next((LABELS[one] for one in names if one in LABELS), bare.replace("_", " ")))
 
 
 def shown(count: int) -> dict[str, str]:

@@ -53,7 +53,7 @@ def test_switching_memory_off_says_so_at_once_and_survives_a_reload(
     switch = page.get_by_role("switch", name="Long-term memory")
     expect(switch).to_be_checked()
     switch.press("Space")
-    expect(page.get_by_text("Memory is off.")).to_be_visible()
+    expect(page.get_by_text("Long-term memory is off.")).to_be_visible()
     expect(page.get_by_text("Delete what is stored…")).to_be_visible()
     expect(switch).to_be_focused()
     page.reload()

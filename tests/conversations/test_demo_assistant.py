@@ -130,9 +130,9 @@ def test_what_was_learned_is_told_and_not_quoted_twice() -> None:
 @pytest.mark.parametrize(
     ("message", "says"),
     [
-        ("Remember that I like tea", "Remembering is off here"),
-        ("I like tea", "Remembering is off here"),
-        ("记住我喜欢喝茶", "这里没有开启记忆"),
+        ("Remember that I like tea", "Nothing said here becomes a memory"),
+        ("I like tea", "Nothing said here becomes a memory"),
+        ("记住我喜欢喝茶", "这里说的话不会成为记忆"),
     ],
 )
 def test_where_memory_is_off_it_promises_nothing(message: str, says: str) -> None:

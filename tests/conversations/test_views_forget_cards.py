@@ -114,12 +114,76 @@ def test_with_memories_alone_the_receipt_says_that_the_messages_stayed_as_chosen
     assert receipt.kept == ["messages"]
     page = text_of(client.get(reverse("receipt_page", args=[receipt.public_id])))
     assert "Kept, as you chose" in page and "you, from a list" in page
-    assert "Your choice was forgotten" in page
+    assert "What you chose was forgotten" in page
 
 
-def test_all_go_with_one_tap(client: Client, asking: Turn) -> None:
-    assert choose(client, asking, all="1") == 302
+def test_all_go_only_after_a_second_question(client: Client, asking: Turn) -> None:
+    url = reverse("turn_forget", args=[asking.public_id])
+    for headers in ({}, htmx("bubbles")):
+        question = client.post(url, {"all": "1"}, headers=headers)
+        assert question.status_code == 200 and "Forget all 4 for good" in text_of(question)
+        assert "Lives in Brno" in text_of(question) and "I live in Brno." in text_of(question)
+    assert "What should be forgotten?" in text_of(client.post(url, {"again": "1"}))
+    assert len(left()) == 3 and Message.objects.count() == 4
+    assert choose(client, asking, all="1", sure="1") == 302
     assert left() == ["Plays the cello"] and not Message.objects.exists()
+
+
+def test_a_card_with_nothing_likely_says_so_and_ticks_nothing(
+    client: Client, conversation: Conversation, asking: Turn
+) -> None:
+    page = page_of(client, conversation)
+    assert "nothing that is clearly what you mean" in page and "checked" not in page
+
+
+def test_the_likely_memory_is_ticked_and_the_doubtful_stand_below(
+    client: Client,
+    alice: User,
+    conversation: Conversation,
+    memories: list[Memory],
+    pairs: FakePairs,
+) -> None:
+    home, work, _cello = memories
+    born = make_memory(alice, "Was born in Brno")
+    pairs.means(home.content, share=0.6)
+    pairs.means(born.content, share=0.7)
+    pairs.means(work.content, share=0.3)
+    answer_text.exchange(ASKED, user=alice, conversation=conversation)
+    card = page_of(client, conversation).split('<form class="card forget"')[1].split("</form>")[0]
+    likely, doubtful = card.split("Perhaps also")
+    assert f'value="{home.public_id}" checked' in likely and "I live in Brno." in likely
+    assert work.content in doubtful and "checked" not in doubtful
+    assert card.count("checked") == 2 and "clearly what you mean" not in card
+
+
+def test_an_answer_that_repeats_it_is_offered_and_goes_with_its_question(
+    client: Client, alice: User, conversation: Conversation, told: Turn, memories: list[Memory]
+) -> None:
+    memories[0].versions.update(content="I live in Brno")
+    said = make_turn(conversation, "Where should I eat?", "As you say, I live in Brno. Try Lokál.")
+    make_turn(conversation, "And in Vienna?", "I live in Brnox street.")
+    asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn
+    page = page_of(client, conversation)
+    card = page[page.index(f'id="forget-{asking.public_id}"') :].split("</form>")[0]
+    assert said.assistant_message.public_id in card and "street" not in card
+    assert told.assistant_message.public_id not in card  # it goes with its question
+    repeated = [told.user_message.public_id, said.assistant_message.public_id]
+    choose(client, asking, memory=[memories[0].public_id], message=repeated)
+    assert not Message.objects.filter(content__icontains="eat?").exists()
+
+
+def test_the_toast_and_the_receipt_say_that_messages_stay(
+    client: Client, alice: User, conversation: Conversation, memories: list[Memory]
+) -> None:
+    memories[0].versions.update(content="I live in Brno")
+    make_turn(conversation, "Where should I eat?", "As you say, I live in Brno.")
+    asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn
+    url = reverse("turn_forget", args=[asking.public_id])
+    chosen = {"memory": [memories[0].public_id], "message": [asking.user_message.public_id]}
+    page = text_of(client.post(url, chosen, follow=True))
+    assert "2 messages still say it" in page and "no longer shown" not in page
+    worker.drain()
+    assert Receipt.objects.get().kept == ["messages"]
 
 
 def test_everything_stays_and_it_is_not_asked_again(
@@ -171,7 +235,7 @@ def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
     page = page_of(client, conversation)
     assert "Forget the messages that mention it too?" in page
     assert not left()
-    assert choose(client, said.turn, all="1") == 302
+    assert choose(client, said.turn, all="1", sure="1") == 302
     assert not Message.objects.exists()
     worker.drain()
     receipts = Receipt.objects.order_by("pk")
@@ -203,7 +267,7 @@ def test_where_the_asking_message_went_too_the_receipt_stands_below_the_others(
     client: Client, conversation: Conversation, asking: Turn
 ) -> None:
     url = reverse("turn_forget", args=[asking.public_id])
-    response = client.post(url, {"all": "1"})
+    response = client.post(url, {"all": "1", "sure": "1"})
     operation = Operation.objects.get(kind="forget_choice")
     assert response.headers["Location"].endswith(f"#receipt-{operation.public_id}")
     worker.drain()
@@ -230,7 +294,7 @@ def test_a_plain_match_shows_its_receipt_with_the_question_about_the_messages(
 def test_a_receipt_of_the_chat_leads_to_its_page_and_is_nobody_elses(
     client: Client, mallory: User, asking: Turn
 ) -> None:
-    choose(client, asking, all="1")
+    choose(client, asking, all="1", sure="1")
     operation = Operation.objects.get(kind="forget_choice")
     look = reverse("forget_receipt", args=[operation.public_id])
     assert client.get(look).headers["Location"] == reverse("data_management")

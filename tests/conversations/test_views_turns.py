@@ -264,6 +264,32 @@ def test_the_answer_keeps_the_limit_or_forgets_it(
     assert (found.status if found else None) == status
 
 
+def test_somebody_elses_limit_is_said_to_be_in_the_bin_and_can_be_put_back(
+    client: Client, turn: Turn, limit: Memory
+) -> None:
+    url = address("turn_owner", turn.public_id)
+    given = {"memory": limit.public_id, "mine": "no"}
+    text = text_of(client.post(url, given, headers=htmx(f"lessons-{turn.public_id}")))
+    restore = address("memory_restore", limit.public_id)
+    assert "isn’t about you" in text and restore in text
+    assert not Operation.objects.filter(kind__startswith="forget").exists()
+    client.post(restore)
+    assert "is this about you?" in lessons(client, turn)
+
+
+def test_all_memories_that_a_correction_retires_are_named(
+    alice: User, client: Client, turn: Turn
+) -> None:
+    won = make_memory(alice, "Off the inhaler", turns=[turn])
+    make_decision(turn, won, "ADD")
+    for text in ("On the inhaler", "Finn is 13"):
+        lost = make_memory(alice, text, status=MemoryStatus.SUPERSEDED)
+        Memory.objects.filter(pk=lost.pk).update(superseded_by=won)
+    text = lessons(client, turn)
+    assert "2 memories no longer used" in text
+    assert "On the inhaler" in text and "Finn is 13" in text
+
+
 def test_only_what_is_asked_about_can_be_answered(
     alice: User, client: Client, turn: Turn, limit: Memory
 ) -> None:

@@ -68,6 +68,21 @@ def test_the_turn_goes_too_when_that_is_asked(alice: User, memory: Memory, turn:
     assert not Message.everything.filter(conversation=turn.conversation_id).exists()
 
 
+def test_an_answer_elsewhere_that_repeats_it_is_offered_too(
+    alice: User, memory: Memory, turn: Turn
+) -> None:
+    memory.versions.update(content="I sail a dinghy")
+    other = make_turn(turn.conversation, "What do I do at weekends?", "You said: I sail a dinghy!")
+    page = text_of(signed_in(alice).get(url_of(memory)))
+    assert "1 other message that repeats it word for word" in page
+    assert "Also delete these 2 exchanges" in page
+    response = signed_in(alice).post(url_of(memory), follow=True)
+    assert "2 messages still say it" in text_of(response)
+    again = make_memory(alice, "I sail a dinghy")
+    signed_in(alice).post(url_of(again), {"turns": "on"})
+    assert not Message.objects.filter(pk=other.assistant_message_id).exists()
+
+
 def test_without_sources_in_conversations_no_turn_is_offered(alice: User) -> None:
     page = text_of(signed_in(alice).get(url_of(make_memory(alice, "Sails"))))
     assert "Also delete this exchange" not in page

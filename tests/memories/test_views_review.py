@@ -63,6 +63,45 @@ def test_keep_both_relates_and_dates_them(alice: User, known: Memory, heard: Mem
     assert Relation.objects.get().other == known
 
 
+def test_keep_both_without_a_date_leaves_both_in_use(
+    alice: User, known: Memory, heard: Memory
+) -> None:
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    assert 'name="since">' in page  # no date is filled in
+    assert "Both are used." in decide(alice, heard, "keep_both", since="")
+    for memory in (known, heard):
+        memory.refresh_from_db()
+        assert (memory.status, memory.valid_until) == (MemoryStatus.ACTIVE, None)
+
+
+def test_a_memory_that_ends_today_counts_through_today_and_its_history_says_so(
+    alice: User, known: Memory, heard: Memory
+) -> None:
+    today = timezone.localdate()
+    assert "until the day that you chose" in decide(
+        alice, heard, "keep_both", since=today.isoformat()
+    )
+    known.refresh_from_db()
+    assert known.valid_until is not None and known.valid_until > timezone.now()
+    assert timezone.localtime(known.valid_until).date() == today
+    page = text_of(signed_in(alice).get(address("memory_page", known.public_id)))
+    assert "Used until the end of" in page
+
+
+def test_what_was_superseded_can_be_used_again(alice: User, known: Memory, heard: Memory) -> None:
+    decide(alice, heard, "keep_new")
+    known.refresh_from_db()
+    url = address("memory_page", known.public_id)
+    page = text_of(signed_in(alice).get(url))
+    enable = address("memory_enable", known.public_id)
+    assert enable in page and "Superseded, so no longer used" in page
+    assert address("memory_page", heard.public_id) in page.split("Superseded, so")[1]
+    signed_in(alice).post(enable)
+    for memory in (known, heard):
+        memory.refresh_from_db()
+        assert (memory.status, memory.superseded_by) == (MemoryStatus.ACTIVE, None)
+
+
 def test_a_date_that_makes_no_sense_is_left_out(alice: User, heard: Memory) -> None:
     decide(alice, heard, "keep_both", since="2026-99-99")
     heard.refresh_from_db()

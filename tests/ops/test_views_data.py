@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
+from conversations.forgetting import message_forgets
 from conversations.models import Episode, Message, Summary
 from memories.forgetting import memory_forgets
 from memories.models import LexicalEntry, Memory, TargetKind, Vector
@@ -123,7 +124,7 @@ def test_pages_open_and_are_kept_by_no_cache(address: str, client: Client, said:
 def test_a_switch_goes_off_and_on_by_a_plain_form(client: Client, maya: User) -> None:
     answer = client.post("/settings/switches/longterm_enabled/", {}, follow=True)
     assert not users.settings_of(maya).longterm_enabled
-    assert "Memory is off." in answer.text
+    assert "Long-term memory is off." in answer.text
     client.post("/settings/switches/longterm_enabled/", {"longterm_enabled": "on"})
     assert users.settings_of(maya).longterm_enabled
 
@@ -133,7 +134,7 @@ def test_a_switch_by_htmx_answers_the_switches_and_the_head(client: Client, said
     answer = client.post("/settings/switches/longterm_enabled/", {}, headers=headers)
     assert "<html" not in answer.text
     assert 'id="switches"' in answer.text
-    assert "Memory is off." in answer.text
+    assert "Long-term memory is off." in answer.text
     assert "Delete what is stored" in answer.text
     assert "HX-Target" in answer["Vary"]
 
@@ -316,6 +317,23 @@ def test_forgetting_shows_its_steps_and_leads_to_its_receipt(client: Client, sai
     assert "A memory was forgotten" in shown
     assert "the messages it came from" in shown
     assert "peanuts" not in shown
+
+
+@pytest.mark.parametrize("layer", ["summary", "episode"])
+def test_a_receipt_says_nothing_in_raw_names(client: Client, maya: User, layer: str) -> None:
+    with as_user(maya):
+        operation, _count = message_forgets.delete_layer(user=maya, layer=layer)
+        counts = {"files:copy": 1, "files:memoryfile_line": 2, "memories_memory": 3}
+        audit_chain.note_step(operation, step="copies", counts=counts)
+    drain()
+    receipt = Receipt.objects.get()
+    shown = client.get(f"/memory/receipts/{receipt.public_id}/").text
+    plain, details = shown.split('<details class="receipt__more">')
+    for page in (shown, client.get("/memory/data/").text):
+        assert f"{layer}_layer" not in page
+    assert "were deleted" in plain and "Memories" in plain and "Lines in files" not in plain
+    assert "Files written anew" in details and "Lines in files" in details
+    assert "<dt>copy</dt>" not in shown and receipt.hash in details
 
 
 def test_a_receipt_is_downloaded_with_all_that_its_hash_covers(

@@ -164,7 +164,7 @@ FORMS: dict[str, Form] = {
         [world.turn.assistant_message.public_id],
         {"rating": "positive"},
     ),
-    "turn_forget": lambda world: ([world.turn.public_id], {"all": "1"}),
+    "turn_forget": lambda world: ([world.turn.public_id], {"all": "1", "sure": "1"}),
     "turn_owner": lambda world: (
         [world.turn.public_id],
         {"memory": world.candidate.public_id, "mine": "yes"},

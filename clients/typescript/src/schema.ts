@@ -1245,6 +1245,7 @@ export interface components {
             status: "forgotten" | "needs_choice" | "nothing_found";
             memory_ids: string[];
             message_ids: string[];
+            likely_ids?: string[];
             op_id?: string;
         };
         ForgetQuestion: {
