@@ -165,6 +165,23 @@
   });
   on("click", ".sheet:popover-open a", (_event, link) => link.closest(".sheet").hidePopover());
 
+  // A press beside an open sheet only closes it: what lies under the dimmed area isn't pressed too.
+  let closing = null;
+  document.addEventListener("pointerdown", ({ target }) => {
+    const sheet = document.querySelector("[popover]:popover-open");
+    closing = sheet && !sheet.contains(target) ? sheet : null;
+  }, true);
+  for (const type of ["mousedown", "mouseup", "click"]) {
+    document.addEventListener(type, (event) => {
+      if (!closing || !event.detail) return; // a click by the keyboard has no detail
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (type !== "click") return;
+      if (closing.matches(":popover-open")) closing.hidePopover();
+      closing = null;
+    }, true);
+  }
+
   function textOf(source) {
     if (!source) return "";
     const copy = source.cloneNode(true);

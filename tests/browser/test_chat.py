@@ -70,7 +70,7 @@ def say(page: Page, text: str) -> Locator:
 
 def learned(answer: Locator) -> Locator:
     """The chip that comes when the turn has been learned from."""
-    chip = answer.get_by_role("link", name="1 memory learned")
+    chip = answer.locator(".learned > summary", has_text="1 memory learned")
     expect(chip).to_be_visible(timeout=SOON)
     return chip
 
@@ -79,13 +79,16 @@ def learned(answer: Locator) -> Locator:
     ("text", "memory"),
     [("I'm allergic to penicillin.", "penicillin"), ("我对花生过敏。", "花生")],
 )
-def test_what_is_told_is_learned_and_its_chip_opens_the_memory(
+def test_what_is_told_is_learned_and_its_chip_unfolds_to_the_memory(
     chat: Page, text: str, memory: str
 ) -> None:
     answer = say(chat, text)
     expect(chat.locator(".bubble__day")).to_have_count(1)
     expect(composer(chat)).to_have_value("")
     learned(answer).click()
+    here = answer.locator(".learned")
+    expect(here.get_by_role("button", name="Undo")).to_be_visible()
+    here.get_by_role("link", name=memory).click()
     expect(chat.get_by_role("heading", level=1)).to_contain_text(memory)
     expect(chat.get_by_text(text).first).to_be_visible()
 
@@ -252,8 +255,8 @@ def test_a_conversation_is_cleared_and_goes_on(chat: Page) -> None:
 
 
 def test_a_suggestion_fills_the_composer_and_sends_nothing(chat: Page) -> None:
-    chat.get_by_role("link", name="记住：我喜欢简短直接的回答。").click()
-    expect(composer(chat)).to_have_value("记住：我喜欢简短直接的回答。")
+    chat.get_by_role("link", name="Remember that I prefer short, direct answers.").click()
+    expect(composer(chat)).to_have_value("Remember that I prefer short, direct answers.")
     expect(composer(chat)).to_be_focused()
     expect(chat.locator(".bubble")).to_have_count(0)
 
