@@ -24,6 +24,7 @@ from memcenter.lib.errors import ApplicationError, NotFound
 from memories.learning import told_messages
 from memories.learning.told_messages import Proposal, Span
 from memories.pages.memory_form import MemoryForm, say_what_became
+from memories.pages.memory_rows import name_memory
 from memories.writing import review
 from memories.writing.direct_writes import MemoryInput
 from memories.writing.review import ReviewInput
@@ -96,7 +97,10 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
         else:
             undo = reverse("memory_restore", args=[memory.public_id])
             undo = f"{undo}?{urlencode({'next': Opened(turn.conversation).url})}"
-            messages.success(request, _("Moved to the recycle bin."), extra_tags=undo)
+            said = _("Moved to the recycle bin.")
+            if is_htmx(request):  # no text in the cookie of a redirect
+                said = name_memory(said, memory)
+            messages.success(request, said, extra_tags=undo)
     if not is_htmx(request):
         return redirect(_answer_url(turn))
     with own_transaction(request):
