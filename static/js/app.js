@@ -90,6 +90,14 @@
     if (field.type === "hidden" || [...field.options].some((one) => one.value === zone)) field.value = zone;
   }
 
+  on("click", "[data-shows-secret]", (_event, button) => {
+    const field = button.parentElement.querySelector("input");
+    const isShown = field.type === "text";
+    field.type = isShown ? "password" : "text";
+    field.autocapitalize = "none"; // as a phone treats a hidden one
+    button.setAttribute("aria-pressed", String(!isShown));
+  });
+
   // Which file was chosen is said by the page, as choosing it is.
   on("change", "[data-file]", (_event, field) => {
     field.form.querySelector("[data-file-name]").textContent = field.files[0]?.name ?? "";
