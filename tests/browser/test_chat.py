@@ -327,6 +327,32 @@ def test_on_a_phone_the_list_and_the_panel_are_sheets(chat: Page) -> None:
     assert chat.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_a_tap_beside_a_sheet_only_closes_it(chat: Page) -> None:
+    chat.set_viewport_size({"width": 390, "height": 844})
+    say(chat, "A long title for this conversation, which takes all the room that there is")
+    for place in (".toggle-start", ".toggle-end"):
+        box = chat.locator(place).bounding_box()
+        assert box is not None and box["width"] >= box["height"]
+    beneath = chat.locator(".site-header .menu summary").last.bounding_box()
+    assert beneath is not None
+    chat.locator(".toggle-start").click()
+    chat.mouse.click(beneath["x"] + 15, beneath["y"] + 15)
+    expect(chat.locator("#conversations")).to_be_hidden()
+    expect(chat.locator("details.menu[open]")).to_have_count(0)
+    chat.locator(".toggle-start").click()
+    expect(chat.locator("#conversations")).to_be_visible()
+
+
+def test_a_tab_that_comes_to_the_front_shows_what_was_said_in_another(chat: Page) -> None:
+    say(chat, "The first words")
+    other = chat.context.new_page()
+    other.goto(chat.url)
+    say(other, "Said in the other tab")
+    chat.evaluate("window.dispatchEvent(new Event('focus'))")
+    expect(answers(chat)).to_have_count(2)
+    expect(chat.locator("#bubbles")).to_contain_text("Said in the other tab")
+
+
 def test_everything_said_and_done_works_without_javascript(plain: Page) -> None:
     plain.goto("/")
     plain.get_by_role("link", name="What do you know about me?").click()

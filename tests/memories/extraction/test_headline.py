@@ -16,6 +16,8 @@ from memories.extraction.wording.digest import LONGEST_HEADLINE, headline
         ("Please remember that I prefer short answers.", "I prefer short answers"),
         ("remember: the plumber comes on Friday", "The plumber comes on Friday"),
         ("Remember me?", "Remember me?"),
+        ("Hi there, I'm Orla, a nurse.", "I'm Orla, a nurse"),
+        ("Good morning! I keep bees.", "I keep bees"),
         ("你好，请问杭州有什么好吃的？", "杭州有什么好吃的？"),
         ("请记住：我喜欢简短直接的回答。", "我喜欢简短直接的回答"),
         ("帮我写一封请假邮件", "写一封请假邮件"),
