@@ -314,9 +314,6 @@ def _record_question(text: str, *, user: User, conversation: Conversation) -> Ke
 def _record_temporary_question(
     text: str, *, user: User, conversation: TemporaryConversation
 ) -> TemporaryThread:
-    if not conversation.title:
-        title = conversation_names.title_of(text)
-        conversation = temporary.rename(conversation, title=title)
     (said,), _ = temporary.append(conversation, messages=(MessageInput(text),))
     count = conversation.message_count + 1
     return TemporaryThread(user, replace(conversation, message_count=count), said)

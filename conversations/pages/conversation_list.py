@@ -14,6 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from redis.exceptions import RedisError
 
@@ -47,12 +48,21 @@ class Row:
     public_id: str
     title: str
     url: str
+    begun_at: datetime
     is_temporary: bool = False
     place: Place | None = None
 
     @property
     def shown_title(self) -> str:
+        """Return the title. A temporary chat is named by its time: none of its words are listed."""
+        if self.is_temporary and not self.title:
+            at = date_format(timezone.localtime(self.begun_at), "H:i")
+            return _("Temporary chat, %(time)s") % {"time": at}
         return self.title or _("Untitled conversation")
+
+    @property
+    def delete_url(self) -> str:
+        return reverse("conversation_delete", args=[self.public_id])
 
     @property
     def rename_url(self) -> str:
@@ -64,10 +74,10 @@ class Row:
 
         Renaming isn't among them: it has its own button.
         """
-        delete = reverse("conversation_delete", args=[self.public_id])
+        delete = self.delete_url
         going = {"icon": "trash", "href": delete, "hx_get": delete, "danger": True}
         if self.is_temporary:
-            return [{"label": _("Delete now…"), **going}]
+            return [{"label": _("End now…"), **going}]
         clear = reverse("conversation_clear", args=[self.public_id])
         out = reverse("conversation_export", args=[self.public_id])
         return [
@@ -126,6 +136,7 @@ def row_of(conversation: Conversation | TemporaryConversation) -> Row:
         conversation.public_id,
         conversation.title,
         _url(conversation.public_id),
+        conversation.created_at,
         is_temporary=isinstance(conversation, TemporaryConversation),
     )
 

@@ -183,11 +183,11 @@ def of_temporary(conversation: TemporaryConversation) -> dict[str, Any]:
     words = ngettext("%(n)d message of this chat", "%(n)d messages of this chat", count)
     return _dialog(
         action=reverse("conversation_delete", args=[conversation.public_id]),
-        title=_("Delete this temporary chat now?"),
-        text=_("It would disappear by itself within a day. This can’t be undone."),
+        title=_("End this temporary chat now?"),
+        text=_("It is deleted at once, not after a day. This can’t be undone."),
         goes=[words % {"n": count}],
         stays=[_("your memories: nothing was learned here")],
-        confirm=_("Delete now"),
+        confirm=_("End now"),
         cancel_href=reverse("conversation", args=[conversation.public_id]),
     )
 

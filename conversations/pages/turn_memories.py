@@ -84,7 +84,7 @@ class Lessons:
     def chips(self) -> list[dict[str, Any]]:
         """Return the labels under an answer: the numbers of memories learned and updated.
 
-        The label of a single memory links to it.
+        Each label unfolds to its memories.
         """
         learned = ngettext("%(n)d memory learned", "%(n)d memories learned", len(self.learned))
         updated = ngettext("%(n)d memory updated", "%(n)d memories updated", len(self.updated))
@@ -92,12 +92,7 @@ class Lessons:
             "%(n)d memory no longer used", "%(n)d memories no longer used", len(self.retired)
         )
         return [
-            {
-                "label": words % {"n": len(those)},
-                "icon": icon,
-                "memory": those[0] if len(those) == 1 else None,
-                "title": "\n".join(one.content for one in those),
-            }
+            {"label": words % {"n": len(those)}, "icon": icon, "memories": those}
             for words, icon, those in (
                 (learned, "sparkle", self.learned),
                 (updated, "refresh", self.updated),
@@ -244,7 +239,7 @@ def panel_of(user: User, answer: Message | None) -> Panel:
     sources = _sources(user, list(memories.values()))
     parts: dict[bool, list[Used]] = {True: [], False: []}
     for hit in hits:
-        memory = memories.get(hit.target_public_id)
+        memory = memories.pop(hit.target_public_id, None)  # each once, as `counts_of` counts them
         if memory is not None:
             one = Used(memory, _why(hit, memory), sources.get(memory.pk))
             parts[_is_relevant(hit.components, memory)].append(one)

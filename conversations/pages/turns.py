@@ -26,6 +26,7 @@ from memories.learning import told_messages
 from memories.learning.told_messages import Proposal, Span
 from memories.models import Memory
 from memories.pages.memory_form import MemoryForm, say_what_became
+from memories.pages.memory_rows import name_memory
 from memories.writing import curation, review
 from memories.writing.direct_writes import MemoryInput
 from memories.writing.review import ReviewInput
@@ -98,8 +99,10 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
         if memory.deleted_at is None:
             messages.success(request, _("This exchange has been undone."))
         else:
-            undo = _restore_url(memory, turn)
-            messages.success(request, _("Moved to the recycle bin."), extra_tags=undo)
+            said = _("Moved to the recycle bin.")
+            if is_htmx(request):  # no text in the cookie of a redirect
+                said = name_memory(said, memory)
+            messages.success(request, said, extra_tags=_restore_url(memory, turn))
     if not is_htmx(request):
         return redirect(_answer_url(turn))
     with own_transaction(request):

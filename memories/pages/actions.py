@@ -28,7 +28,15 @@ from memcenter.lib.text.richtext import inner
 from memories import projects, selectors
 from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus, Project
-from memories.pages.memory_rows import act, is_in_place, is_row, row_again, row_in_bin, rows_again
+from memories.pages.memory_rows import (
+    act,
+    is_in_place,
+    is_row,
+    name_memory,
+    row_again,
+    row_in_bin,
+    rows_again,
+)
 from memories.selectors import BIN, MemoryFilter
 from memories.writing import curation
 from ops.pages.base import (
@@ -132,6 +140,8 @@ def _do(
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return _answer(request, memory_id, back=back)
+    if undo and (is_row(request) or is_in_place(request)):  # no text in the cookie of a redirect
+        said = name_memory(said, memory)
     messages.success(request, said, extra_tags=act(memory, undo, back=back) if undo else "")
     return _answer(request, memory_id, back=back)
 

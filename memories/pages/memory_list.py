@@ -114,6 +114,7 @@ def memory_list(request: HttpRequest) -> HttpResponse:
         context = _shared(request, asked, page) | (
             {} if part == "#rows" else _surrounding_context(request, asked, count)
         )
+        context["in_place"] = part == "#found"
         response = render(request, f"memories/memory_list.html{part}", context)
     if part == "#found":
         response["HX-Replace-Url"] = asked.address()

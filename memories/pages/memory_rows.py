@@ -19,11 +19,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
+from django.utils.text import Truncator
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from conversations.models import Conversation
+from memcenter.lib.text.richtext import inner
 from memories.models import Memory, MemoryStatus, Source
 from memories.selectors import IN_USE, MemoryFilter, memories_of
 from ops.models import User
@@ -31,6 +33,7 @@ from ops.pages.base import here, person, target
 
 AnyRow = TypeVar("AnyRow", bound=Model)
 SIZE = 20
+_NAMED = 40  # characters of a memory in a toast
 DEFAULT_SORT = "changed"
 # For each sort: the column, and whether the order is descending. Pinned memories come first; the
 # primary key breaks ties.
@@ -310,6 +313,11 @@ def _forget(memory: Memory, *, back: str) -> dict[str, Any]:
 def act(memory: Memory, name: str, *, back: str = "") -> str:
     address = reverse(f"memory_{name}", args=[memory.public_id])
     return f"{address}?{urlencode({'next': back})}" if back else address
+
+
+def name_memory(said: str, memory: Memory) -> str:
+    """Return the message with the text of the memory that it is about, cut for a toast."""
+    return f"{said} " + _("“%(text)s”") % {"text": inner(Truncator(memory.content).chars(_NAMED))}
 
 
 def _pin(memory: Memory, *, back: str) -> dict[str, Any]:

@@ -191,14 +191,24 @@ def set_active(*, user: User, is_active: bool) -> None:
     audit_log.record(action, subject=user.subject, target=f"user {user.pk}")
 
 
+def spelled_name(typed: str) -> str:
+    """Return the login name as it is stored if exactly one matches without regard to case."""
+    found = User.objects.filter(username__iexact=typed).values_list("username", flat=True)[:2]
+    names = [name for name in found if name]
+    return names[0] if len(names) == 1 else typed
+
+
 def _checked_name(username: str, password: str) -> str:
     """Return the login name without surrounding blanks.
 
-    Raise `Invalid` if the name or the password is invalid.
+    Raise `Invalid` if the name or the password is invalid, or if the name is taken, in whatever
+    case.
     """
     username = username.strip()
     if not 1 <= len(username) <= 150 or _CONTROL.search(username):
         raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
+    if User.objects.filter(username__iexact=username).exists():
+        raise Invalid.field("username", "This name is taken.")
     _check_password(password, User(username=username))
     return username
 

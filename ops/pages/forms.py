@@ -31,6 +31,14 @@ SCOPES = {
     Scope.ADMIN: gettext_lazy("administer"),
 }
 Choice = tuple[str, str]
+# A phone must not capitalise or correct a login name.
+_LOGIN_NAME = {
+    "autocomplete": "username",
+    "autocapitalize": "none",
+    "autocorrect": "off",
+    "spellcheck": "false",
+    "autofocus": True,
+}
 _OTHER_NAMES = ("Brazil/", "Canada/", "Chile/", "Mexico/", "US/")
 _NEVER_CHOSEN = ("Etc/", "SystemV/", "posix/", "right/", *_OTHER_NAMES)
 _CITIES: dict[str, Promise] = {
@@ -128,7 +136,7 @@ class SignInForm(forms.Form):
     username = forms.CharField(
         label=_("Name"),
         max_length=150,
-        widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True}),
+        widget=forms.TextInput(attrs=_LOGIN_NAME),
     )
     password = forms.CharField(
         label=_("Password"),
@@ -142,7 +150,7 @@ class RegisterForm(forms.Form):
         label=_("Name"),
         max_length=150,
         help_text=_("For signing in. It doesn’t have to be your real name."),
-        widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True}),
+        widget=forms.TextInput(attrs=_LOGIN_NAME),
     )
     password = forms.CharField(
         label=_("Password"),

@@ -40,9 +40,10 @@ _CONNECTING_SECONDS = 10 * 60
 
 @dataclass(frozen=True)
 class SetUp:
-    """The secret that an authenticator app needs, as a QR code and as text."""
+    """The secret that an authenticator app needs, as a QR code, a link and text."""
 
     picture: str
+    address: str
     key: str
 
 
@@ -206,9 +207,10 @@ def _set_up(request: HttpRequest, user: User) -> SetUp:
     Reloading the page therefore doesn't invalidate a QR code that was already scanned.
     """
     secret = request.session.setdefault(_NEW_SECRET, sign_ins.new_secret())
-    picture = segno.make(sign_ins.app_address(secret, user=user), micro=False)
+    address = sign_ins.app_address(secret, user=user)
+    picture = segno.make(address, micro=False)
     key = " ".join(secret[n : n + 4] for n in range(0, len(secret), 4))
-    return SetUp(picture.svg_data_uri(scale=4, border=3, dark="#000", light="#fff"), key)
+    return SetUp(picture.svg_data_uri(scale=4, border=3, dark="#000", light="#fff"), address, key)
 
 
 @require_safe

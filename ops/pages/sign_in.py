@@ -51,6 +51,8 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     name, address = form.cleaned_data["username"], request.META.get("REMOTE_ADDR", "")
     if sign_ins.are_attempts_used_up(name, address=address):
         return tried_too_often(request)
+    with as_system():
+        name = users.spelled_name(name)
     user = auth.authenticate(request, username=name, password=form.cleaned_data["password"])
     if not isinstance(user, User):
         sign_ins.note_failure(name, address=address)

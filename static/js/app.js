@@ -90,6 +90,14 @@
     if (field.type === "hidden" || [...field.options].some((one) => one.value === zone)) field.value = zone;
   }
 
+  on("click", "[data-shows-secret]", (_event, button) => {
+    const field = button.parentElement.querySelector("input");
+    const isShown = field.type === "text";
+    field.type = isShown ? "password" : "text";
+    field.autocapitalize = "none"; // as a phone treats a hidden one
+    button.setAttribute("aria-pressed", String(!isShown));
+  });
+
   // Which file was chosen is said by the page, as choosing it is.
   on("change", "[data-file]", (_event, field) => {
     field.form.querySelector("[data-file-name]").textContent = field.files[0]?.name ?? "";
@@ -164,6 +172,23 @@
     }
   });
   on("click", ".sheet:popover-open a", (_event, link) => link.closest(".sheet").hidePopover());
+
+  // A press beside an open sheet only closes it: what lies under the dimmed area isn't pressed too.
+  let closing = null;
+  document.addEventListener("pointerdown", ({ target }) => {
+    const sheet = document.querySelector("[popover]:popover-open");
+    closing = sheet && !sheet.contains(target) ? sheet : null;
+  }, true);
+  for (const type of ["mousedown", "mouseup", "click"]) {
+    document.addEventListener(type, (event) => {
+      if (!closing || !event.detail) return; // a click by the keyboard has no detail
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (type !== "click") return;
+      if (closing.matches(":popover-open")) closing.hidePopover();
+      closing = null;
+    }, true);
+  }
 
   function textOf(source) {
     if (!source) return "";

@@ -344,6 +344,26 @@
     field.setSelectionRange(field.value.length, field.value.length);
   });
 
+  // Another tab or device may have gone on meanwhile: coming back to this one shows it.
+  async function lookAgain() {
+    const page = byId("bubbles");
+    if (document.visibilityState !== "visible" || !page || !composer()?.form.matches("[data-has-page]")) return;
+    if (answering || page.querySelector(".edit, #ending[hx-get], .bubble ~ .more")) return;
+    const response = await fetch(composer().form.action, { headers: { "HX-Request": "true", "HX-Target": "bubbles" }, redirect: "manual" });
+    if (!response.ok || answering) return;
+    const html = await response.text();
+    const fresh = document.createElement("template");
+    fresh.innerHTML = html;
+    const ids = (root) => [...root.querySelectorAll(".bubble[id]")].map((one) => one.id);
+    const there = ids(fresh.content), here = ids(document);
+    if (here.slice(-there.length).join() === there.join()) return;
+    window.htmx.swap(byId("bubbles"), html, { swapStyle: "outerHTML" });
+    if (near) toEnd();
+  }
+  for (const [place, name] of [[document, "visibilitychange"], [window, "focus"]]) {
+    place.addEventListener(name, () => lookAgain().catch(() => { /* offline: the page stays as it is */ }));
+  }
+
   // Suggestions fill the composer; what stands there is kept for the person to send.
   document.addEventListener("click", (event) => {
     const suggestion = event.target.closest("[data-fill]");

@@ -31,9 +31,6 @@
     const toast = template.content.firstElementChild.cloneNode(true);
     toast.classList.add(`toast--${tone}`);
     toast.querySelector(".toast__text").textContent = text;
-    for (const old of region().querySelectorAll(`.toast--${tone}`)) {
-      if (old.querySelector(".toast__text").textContent === text) old.remove(); // said once is enough
-    }
     region().append(toast);
   };
 
@@ -46,7 +43,18 @@
     if (detail.successful) detail.requestConfig.elt.closest(".toast")?.remove();
   });
 
-  const startAll = () => document.querySelectorAll(".toast").forEach(start);
+  // The newest one stands alone; a warning or an error stays until something of its kind comes.
+  const stays = (toast) => toast.matches(".toast--error, .toast--warning");
+  function clearBefore(newest) {
+    for (const old of region().querySelectorAll(".toast[data-started]")) {
+      if (!stays(old) || stays(newest)) old.remove();
+    }
+  }
+  const startAll = () => {
+    const fresh = [...document.querySelectorAll(".toast:not([data-started])")];
+    if (fresh.length) clearBefore(fresh.at(-1));
+    fresh.forEach(start);
+  };
   startAll();
   new MutationObserver(startAll).observe(region(), { childList: true, subtree: true });
 })();

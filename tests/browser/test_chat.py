@@ -70,7 +70,7 @@ def say(page: Page, text: str) -> Locator:
 
 def learned(answer: Locator) -> Locator:
     """The chip that comes when the turn has been learned from."""
-    chip = answer.get_by_role("link", name="1 memory learned")
+    chip = answer.locator(".learned > summary", has_text="1 memory learned")
     expect(chip).to_be_visible(timeout=SOON)
     return chip
 
@@ -79,13 +79,16 @@ def learned(answer: Locator) -> Locator:
     ("text", "memory"),
     [("I'm allergic to penicillin.", "penicillin"), ("我对花生过敏。", "花生")],
 )
-def test_what_is_told_is_learned_and_its_chip_opens_the_memory(
+def test_what_is_told_is_learned_and_its_chip_unfolds_to_the_memory(
     chat: Page, text: str, memory: str
 ) -> None:
     answer = say(chat, text)
     expect(chat.locator(".bubble__day")).to_have_count(1)
     expect(composer(chat)).to_have_value("")
     learned(answer).click()
+    here = answer.locator(".learned")
+    expect(here.get_by_role("button", name="Undo")).to_be_visible()
+    here.get_by_role("link", name=memory).click()
     expect(chat.get_by_role("heading", level=1)).to_contain_text(memory)
     expect(chat.get_by_text(text).first).to_be_visible()
 
@@ -252,8 +255,8 @@ def test_a_conversation_is_cleared_and_goes_on(chat: Page) -> None:
 
 
 def test_a_suggestion_fills_the_composer_and_sends_nothing(chat: Page) -> None:
-    chat.get_by_role("link", name="记住：我喜欢简短直接的回答。").click()
-    expect(composer(chat)).to_have_value("记住：我喜欢简短直接的回答。")
+    chat.get_by_role("link", name="Remember that I prefer short, direct answers.").click()
+    expect(composer(chat)).to_have_value("Remember that I prefer short, direct answers.")
     expect(composer(chat)).to_be_focused()
     expect(chat.locator(".bubble")).to_have_count(0)
 
@@ -300,9 +303,8 @@ def test_a_temporary_chat_leaves_nothing_behind(chat: Page) -> None:
     chat.get_by_role("link", name="Temporary").click()
     expect(chat.get_by_text("A chat that leaves nothing behind")).to_be_visible()
     say(chat, "I'm allergic to penicillin.")
-    chat.locator(".chat__bar > .menu summary").click()
-    chat.locator(".chat__bar").get_by_role("link", name="Delete now…").click()
-    chat.get_by_role("dialog").get_by_role("button", name="Delete now").click()
+    chat.locator(".chat__bar").get_by_role("link", name="End now…").click()
+    chat.get_by_role("dialog").get_by_role("button", name="End now").click()
     expect(chat.locator(".toast")).to_contain_text("This temporary chat no longer exists.")
     expect(chat.locator(".conversation")).to_have_count(0)
     chat.goto("/memory/long-term/")
@@ -323,6 +325,32 @@ def test_on_a_phone_the_list_and_the_panel_are_sheets(chat: Page) -> None:
     chat.locator("#conversations").get_by_role("link", name="Rename").click()
     expect(chat.get_by_label("Name of the conversation")).to_be_visible()
     assert chat.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_a_tap_beside_a_sheet_only_closes_it(chat: Page) -> None:
+    chat.set_viewport_size({"width": 390, "height": 844})
+    say(chat, "A long title for this conversation, which takes all the room that there is")
+    for place in (".toggle-start", ".toggle-end"):
+        box = chat.locator(place).bounding_box()
+        assert box is not None and box["width"] >= box["height"]
+    beneath = chat.locator(".site-header .menu summary").last.bounding_box()
+    assert beneath is not None
+    chat.locator(".toggle-start").click()
+    chat.mouse.click(beneath["x"] + 15, beneath["y"] + 15)
+    expect(chat.locator("#conversations")).to_be_hidden()
+    expect(chat.locator("details.menu[open]")).to_have_count(0)
+    chat.locator(".toggle-start").click()
+    expect(chat.locator("#conversations")).to_be_visible()
+
+
+def test_a_tab_that_comes_to_the_front_shows_what_was_said_in_another(chat: Page) -> None:
+    say(chat, "The first words")
+    other = chat.context.new_page()
+    other.goto(chat.url)
+    say(other, "Said in the other tab")
+    chat.evaluate("window.dispatchEvent(new Event('focus'))")
+    expect(answers(chat)).to_have_count(2)
+    expect(chat.locator("#bubbles")).to_contain_text("Said in the other tab")
 
 
 def test_everything_said_and_done_works_without_javascript(plain: Page) -> None:

@@ -30,10 +30,23 @@ def page_of(conversation: Conversation, **query: str) -> str:
 
 
 def test_somebody_new_is_shown_what_to_say(alice: User) -> None:
-    text = text_of(signed_in(alice).get("/"))
+    client = signed_in(alice)
+    text = text_of(client.get("/"))
     assert "Tell me something about yourself" in text
     assert "What do you know about me?" in text
+    assert "我对花生过敏" not in text
+    users.change_settings(user=alice, changes={"language": "zh-hans"})
+    text = text_of(signed_in(alice).get("/"))
     assert "我对花生过敏" in text
+    assert "What do you know about me?" not in text
+
+
+def test_a_new_chat_promises_no_memory_while_it_is_off(alice: User) -> None:
+    users.change_settings(user=alice, changes={"longterm_enabled": False})
+    text = text_of(signed_in(alice).get("/"))
+    assert "memory is off" in text
+    assert "Anything worth keeping" not in text
+    assert "I’m allergic to peanuts" not in text
 
 
 def test_a_suggestion_works_without_javascript(alice: User) -> None:

@@ -1,5 +1,7 @@
 """The chat that leaves nothing behind."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -91,8 +93,20 @@ def test_it_is_listed_until_it_is_gone(client: Client, passing: TemporaryConvers
     assert client.get(address("conversation", passing.public_id)).status_code == 404
 
 
-def test_it_is_called_by_how_it_began(alice: User, passing: TemporaryConversation) -> None:
-    assert temporary.all_of(alice)[-1].title == "I'm allergic to penicillin"
+def test_the_list_names_it_by_its_time_and_shows_none_of_its_words(
+    client: Client, passing: TemporaryConversation
+) -> None:
+    page = text_of(client.get("/"))
+    assert re.search(r"Temporary chat, \d\d:\d\d", page)
+    assert "penicillin" not in page
+    assert passing.title == ""
+
+
+def test_it_can_be_ended_from_its_bar(client: Client, passing: TemporaryConversation) -> None:
+    bar = text_of(client.get(address("conversation", passing.public_id))).split("chat__bar")[1]
+    assert (
+        f'href="{address("conversation_delete", passing.public_id)}"' in bar.split("</header>")[0]
+    )
 
 
 def test_what_can_not_be_sent_comes_back_with_its_text(alice: User, client: Client) -> None:

@@ -220,7 +220,10 @@ def test_what_waits_for_review_leads_to_the_inbox(alice: User, client: Client, t
 
 def test_a_secret_that_was_not_kept_is_mentioned(alice: User, client: Client, turn: Turn) -> None:
     Refusal.objects.create(user=alice, turn=turn, category=SecretCategory.PASSWORD)
-    assert "Not kept: looks like a password" in lessons(client, turn)
+    text = lessons(client, turn)
+    assert "Not kept: looks like a password" in text
+    assert "The message itself is still here." in text
+    assert address("message_forget", turn.user_message.public_id) in text
 
 
 def test_a_memory_that_is_being_forgotten_has_no_chip(

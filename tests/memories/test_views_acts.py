@@ -46,6 +46,12 @@ def test_delete_moves_to_the_bin_and_offers_undo(alice: User, memory: Memory) ->
     assert f'action="{act(memory, "restore", next="/memory/long-term/")}"' in page
 
 
+def test_done_in_place_its_toast_names_the_memory(alice: User, memory: Memory) -> None:
+    response = signed_in(alice).post(act(memory, "disable"), headers=htmx("toasts"))
+    toasts = text_of(response).split('id="toasts"')[1]
+    assert f"Disabled. It’s kept but no longer used. “{memory.content}”" in toasts
+
+
 def test_undo_takes_it_back(alice: User, memory: Memory) -> None:
     client = signed_in(alice)
     client.post(act(memory, "delete"))
@@ -78,8 +84,9 @@ def test_htmx_gets_no_row_for_what_was_deleted(alice: User, memory: Memory) -> N
     headers = htmx(f"row-{memory.public_id}")
     page = text_of(signed_in(alice).post(act(memory, "delete"), headers=headers))
     assert f'<li id="row-{memory.public_id}" hidden></li>' in page
-    assert "Keeps bees" not in page
-    assert 'hx-swap-oob="beforeend"' in page
+    rows, toasts = page.split('id="toasts"')
+    assert "Keeps bees" not in rows
+    assert 'hx-swap-oob="beforeend"' in toasts
     assert "Moved to the recycle bin." in page
 
 

@@ -330,3 +330,11 @@ def test_the_pinned_ones_alone_can_be_shown_once_there_are_any(alice: User) -> N
     page = text_of(client.get(address("memory_list", pinned="1")))
     assert "peanuts" in page
     assert "green tea" not in page
+
+
+def test_a_chosen_filter_marks_the_button_of_the_filters_at_once(alice: User) -> None:
+    make_memory(alice, "Sails", kind=Kind.CONSTRAINT)
+    url = address("memory_list", kind=Kind.CONSTRAINT)
+    page = text_of(signed_in(alice).get(url, headers=htmx("found")))
+    button = re.search(r'<button[^>]*id="filters-more"[^>]*hx-swap-oob="true".*?</button>', page)
+    assert button is not None and '<span class="button__count">1</span>' in button.group()

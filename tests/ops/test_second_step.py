@@ -53,6 +53,7 @@ def test_it_is_switched_on_by_a_code_and_the_password_and_gives_recovery_codes_o
     client.force_login(user)
     page = client.get("/settings/signin/")
     assert "data:image/svg+xml" in page.text
+    assert 'href="otpauth://totp/' in page.text and 'data-copy="app-key"' in page.text
     found = re.search(r'id="app-key">([A-Z2-7 ]+)<', page.text)
     assert found
     secret = found[1].replace(" ", "")

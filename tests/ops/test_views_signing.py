@@ -6,6 +6,7 @@ from django.test import Client
 from pytest_django import Settings
 from redis.exceptions import ConnectionError as RedisGone
 
+from memcenter.lib.errors import Invalid
 from ops.accounts import registration, sign_ins, users
 from ops.models import User
 
@@ -27,6 +28,28 @@ def test_signing_in_leads_to_the_chat_under_a_new_session(client: Client, maya: 
     assert (answer.status_code, answer["Location"]) == (302, "/")
     assert client.session.session_key != before
     assert client.session["_auth_user_id"] == str(maya.pk)
+
+
+def test_the_name_is_matched_without_case_unless_two_differ_only_in_it(
+    client: Client, maya: User
+) -> None:
+    assert client.post("/signin/", {"username": "Maya", "password": PASSWORD}).status_code == 302
+    client.logout()
+    User.objects.create_user("MAYA", "another-" + PASSWORD)
+    assert client.post("/signin/", {"username": "maya", "password": PASSWORD}).status_code == 302
+    client.logout()
+    assert client.post("/signin/", {"username": "Maya", "password": PASSWORD}).status_code == 422
+
+
+def test_a_name_that_differs_only_in_case_is_taken(maya: User) -> None:
+    with pytest.raises(Invalid, match="taken"):
+        users.register(username="Maya", password=PASSWORD)
+
+
+def test_the_form_suits_a_phone_and_says_whom_to_ask(client: Client, db: None) -> None:
+    page = client.get("/signin/").text
+    assert 'autocapitalize="none"' in page and "data-shows-secret" in page
+    assert "Forgot your password?" in page
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,7 @@ def _is_tag(word: str) -> bool:
 
 
 LONGEST_HEADLINE = 60
+_LONGEST_HAN = 24  # Chinese needs fewer characters, and they are wider
 _READ_FOR_HEADLINE = 2_000
 _HEADLINE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _LEAD_INS = compiled("headline")
@@ -141,8 +142,9 @@ def _without_lead(sentence: str) -> str:
 
 
 def _cut(title: str) -> str:
-    if len(title) <= LONGEST_HEADLINE:
+    longest = _LONGEST_HAN if shingles.has_han(title) else LONGEST_HEADLINE
+    if len(title) <= longest:
         return title
-    start = title[:LONGEST_HEADLINE]
-    at = start.rfind(" ")
-    return f"{(start[:at] if at > LONGEST_HEADLINE // 2 else start).rstrip()}…"
+    start = title[:longest]
+    at = max(start.rfind(mark) for mark in " ，、；")
+    return f"{(start[:at] if at > longest // 2 else start).rstrip()}…"
