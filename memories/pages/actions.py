@@ -28,6 +28,7 @@ from memcenter.lib.text.richtext import inner
 from memories import projects, selectors
 from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus, Project
+from memories.pages.additions import as_plain_text
 from memories.pages.memory_rows import act, is_in_place, is_row, row_again, row_in_bin, rows_again
 from memories.selectors import BIN, MemoryFilter
 from memories.writing import curation
@@ -313,7 +314,7 @@ def _forget_context(request: HttpRequest, memory: Memory, turns: Sequence[Turn])
     user = person(request)
     uses = selectors.recalls_of(user, memory).count()
     versions = selectors.versions_of(memory).count()
-    goes = [_("“%(text)s”") % {"text": inner(_short(memory.content))}]
+    goes = [_("“%(text)s”") % {"text": inner(as_plain_text(_short(memory.content)))}]
     if versions > 1:
         words = ngettext("%(n)d version of it", "all %(n)d versions of it", versions)
         goes.append(words % {"n": versions})

@@ -15,6 +15,7 @@ from conversations.models import Conversation, Message
 from memcenter.lib.text import richtext
 from memcenter.lib.text.richtext import as_html
 from memories.models import Kind, Memory, MemoryStatus
+from memories.pages import additions
 from memories.pages.memory_list import Standing, standing_for
 
 register = template.Library()
@@ -31,6 +32,8 @@ def memory_standing(context: Context) -> Standing:
 
 
 register.filter("inner", richtext.inner)
+register.filter("additions", additions.as_html)
+register.filter("plain_additions", additions.as_plain_text)
 
 
 @register.filter
