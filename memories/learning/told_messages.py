@@ -171,8 +171,9 @@ class ToldChange:
 def preview_changes(text: str, *, user: User) -> list[ToldChange]:
     """Return what a sentence would change in the memories, without changing anything.
 
-    The list is empty if no statement is found in the sentence. Call it outside a transaction. Raise `Invalid` if the sentence is only a secret, too long or empty, `Conflict`
-    (`memory_off`) while memory is off, and `ProviderError` if a model call fails.
+    The list is empty if no statement is found in the sentence. Call it outside a transaction. Raise
+    `Invalid` if the sentence is only a secret, too long or empty, `Conflict` (`memory_off`) while
+    memory is off, and `ProviderError` if a model call fails.
     """
     text = text.strip()
     if not text:

@@ -49,7 +49,8 @@ def data_management(request: HttpRequest) -> HttpResponse:
         if target(request) == "activity":
             return render(request, "ops/data_management.html#activity", _activity(user))
         if target(request) == "transfers":
-            return render(request, "ops/data_management.html#transfers", transfers_context(user))
+            context = {"is_part": True, **transfers_context(user)}
+            return render(request, "ops/data_management.html#transfers", context)
         return render(request, "ops/data_management.html", _data_context(user))
 
 

@@ -198,7 +198,9 @@ _LAYERS = {
     "longterm_enabled": _Layer(
         "memory",
         lambda n: ngettext(
-            "%(n)s memory is kept, in use or not.", "%(n)s memories are kept, in use or not.", n
+            "%(n)s memory is kept, including disabled, replaced and deleted ones.",
+            "%(n)s memories are kept, including disabled, replaced and deleted ones.",
+            n,
         ),
     ),
     "summary_enabled": _Layer(
