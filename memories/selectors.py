@@ -49,13 +49,14 @@ WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
 class MemoryFilter:
     """The filters for a list of memories.
 
-    `status` may also be `deleted`, which means the recycle bin. `archived` includes memories that
-    were archived because they were unused.
+    A memory with `tag` or one of `other_tags` matches. `status` may also be `deleted`, which means
+    the recycle bin. `archived` includes memories that were archived because they were unused.
     """
 
     query: str = ""
     kinds: Sequence[str] = ()
     tag: str = ""
+    other_tags: Sequence[str] = ()
     status: str = ""
     project_key: str = ""
     origin: str = ""
@@ -118,7 +119,7 @@ def _conditions(filters: MemoryFilter) -> Q:
     if filters.kinds:
         wanted &= Q(kind__in=filters.kinds)
     if filters.tag:
-        wanted &= Q(tags__contains=[filters.tag])
+        wanted &= Q(tags__overlap=[filters.tag, *filters.other_tags])
     if filters.project_key:
         wanted &= Q(project__key=filters.project_key)
     if filters.origin:

@@ -172,7 +172,7 @@ class Rows:
         if not self.stays:
             portable_rows.load(self, loading, rows)
             return
-        if any(True for _ in rows):
+        if any(True for _ in rows) and not self._visible(loading.user).exists():
             loading.leave_out(self.name, self.stays)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:

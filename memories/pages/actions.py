@@ -297,7 +297,7 @@ def _project_context(project: Project) -> dict[str, Any]:
     return {
         "action": reverse("project_forget", args=[project.key]),
         "title": _("Forget the project “%(name)s”?") % {"name": project.name or project.key},
-        "text": _("This can't be undone. You will get a receipt."),
+        "text": _("This can’t be undone. You will get a receipt."),
         "goes": [words % {"n": count}, _("the project itself")],
         "stays": [_("your conversations"), _("all other memories")],
         "confirm": _("Forget now"),
@@ -329,7 +329,7 @@ def _forget_context(request: HttpRequest, memory: Memory, turns: Sequence[Turn])
     return {
         "action": reverse("memory_forget", args=[memory.public_id]),
         "title": _("Forget this now?"),
-        "text": _("This can't be undone. You will get a receipt."),
+        "text": _("This can’t be undone. You will get a receipt."),
         "goes": goes,
         "stays": _remaining(turns),
         "choices": _choices(turns),
@@ -373,9 +373,9 @@ def _bin_context(count: int) -> dict[str, Any]:
     return {
         "action": reverse("bin_empty"),
         "title": _("Forget everything in the recycle bin?"),
-        "text": _("This can't be undone. You will get a receipt."),
+        "text": _("This can’t be undone. You will get a receipt."),
         "goes": [words % {"n": count}],
-        "stays": [_("the conversations they came from"), _("all other memories")],
+        "stays": [_("your conversations"), _("all other memories")],
         "confirm": _("Forget all"),
         "cancel_href": reverse("memory_bin"),
     }

@@ -23,11 +23,12 @@ from django.shortcuts import render
 from django.template.defaultfilters import floatformat
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_safe
 
 from memories import selectors
+from memories.extraction.wording.languages import tag_of, topic_named, twin_of
 from memories.models import Kind, Memory, MemoryStatus, Origin, Source
 from memories.pages import memory_rows, reason_words
 from memories.pages.memory_form import DAYS, SORT_WORDS, STATUS_WORDS, FilterForm
@@ -79,6 +80,7 @@ class Asked:
             query=self.query,
             kinds=[self.values["kind"]] if self.values["kind"] else (),
             tag=self.values["tag"],
+            other_tags=list(filter(None, [twin_of(self.values["tag"])])),
             status=self.values["status"],
             project_key=self.values["project"],
             origin=self.values["origin"],
@@ -156,8 +158,8 @@ def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) 
     """Return the data of everything around the rows: filters, counts, and links to other lists."""
     user, survey = person(request), standing_for(request).survey
     return {
-        "choices": choices_of(survey),
-        "known_tags": [one.value for one in survey.tags],
+        "choices": choices_of(survey, tag=asked.values["tag"]),
+        "known_tags": dict.fromkeys(shown_tag(one.value) for one in survey.tags),
         "bulk_actions": bulk_actions(),
         "total": _total(asked, found, survey.totals, user=user),
         "refused": refusals_of(user)[:100].count(),
@@ -401,12 +403,12 @@ class Choice:
     count: int | None = None
 
 
-def choices_of(survey: Survey) -> dict[str, Sequence[Choice]]:
+def choices_of(survey: Survey, *, tag: str = "") -> dict[str, Sequence[Choice]]:
     """Return the options of each filter that match at least one memory, with their counts."""
     return {
         "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in survey.kinds],
         "project": [Choice(one.value, one.name or one.value, one.count) for one in survey.projects],
-        "tag": [Choice(one.value, one.value, one.count) for one in survey.tags],
+        "tag": _tag_choices(survey.tags, chosen=tag),
         "status": [Choice(value, str(words)) for value, words in STATUS_WORDS if value],
         "origin": [
             Choice(one.value, str(Origin(one.value).label), one.count) for one in survey.origins
@@ -414,6 +416,24 @@ def choices_of(survey: Survey) -> dict[str, Sequence[Choice]]:
         "days": [Choice(value, str(words)) for value, words in DAYS if value],
         "sort": [Choice(value, str(words)) for value, words in SORT_WORDS.items()],
     }
+
+
+def shown_tag(tag: str) -> str:
+    """Return the tag; the tag of a topic in the page's language."""
+    topic = topic_named(tag)
+    return tag_of(topic, language=(get_language() or "")[:2]) if topic else tag
+
+
+def _tag_choices(tags: Sequence[Facet], *, chosen: str) -> list[Choice]:
+    """Return the tags as options; a topic that has a tag in both languages is one option."""
+    values: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for one in tags:
+        words = shown_tag(one.value)
+        counts[words] += one.count
+        if words not in values or one.value == chosen:
+            values[words] = one.value
+    return [Choice(values[words], words, count) for words, count in counts.items()]
 
 
 def bulk_actions() -> list[tuple[str, str, str]]:

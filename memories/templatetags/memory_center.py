@@ -17,7 +17,7 @@ from memcenter.lib.text.richtext import as_html
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import additions
 from memories.pages.charts import kinds_of
-from memories.pages.memory_list import Standing, standing_for
+from memories.pages.memory_list import Standing, shown_tag, standing_for
 
 register = template.Library()
 _MARK = re.compile(r" ?<!-- mem_\w+ -->")
@@ -33,6 +33,7 @@ def memory_standing(context: Context) -> Standing:
 
 
 register.filter("inner", richtext.inner)
+register.filter("shown_tag", shown_tag)
 register.filter("additions", additions.as_html)
 register.filter("plain_additions", additions.as_plain_text)
 

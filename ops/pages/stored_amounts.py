@@ -57,6 +57,7 @@ LABELS = {
     "memoryversion": gettext_lazy("Versions of memories"),
     "portraitphrase": gettext_lazy("Phrases of “About you”"),
     "fragment": gettext_lazy("Long-memory parts"),
+    "versioninput": gettext_lazy("Links between versions"),
     "source": gettext_lazy("Links to sources"),
     "relation": gettext_lazy("Links between memories"),
     "arbitration": gettext_lazy("Decisions"),
@@ -82,6 +83,15 @@ LABELS = {
     "signin": gettext_lazy("Sign-ins"),
     "user": gettext_lazy("Account"),
     "account": gettext_lazy("Account"),
+    "identity": gettext_lazy("Ways to sign in"),
+    "secondfactor": gettext_lazy("Ways to sign in"),
+    "signinlink": gettext_lazy("Ways to sign in"),
+    "invitation": gettext_lazy("Invitations"),
+    "weeklymail": gettext_lazy("Weekly mail"),
+    "idempotencyrecord": gettext_lazy("Stored answers to programs"),
+    "cache": gettext_lazy("Caches"),
+    "file_copies": gettext_lazy("Copies of files"),
+    "copy": gettext_lazy("Copies of files"),
 }
 _IN_THE_PICTURE = (
     "message",

@@ -327,3 +327,23 @@ def test_the_pinned_ones_alone_can_be_shown_once_there_are_any(alice: User) -> N
     page = text_of(client.get(address("memory_list", pinned="1")))
     assert "peanuts" in page
     assert "green tea" not in page
+
+
+def test_a_topic_has_one_tag_in_the_language_of_the_page(alice: User) -> None:
+    make_memory(alice, "Eats no meat", tags=["food"])
+    make_memory(alice, "爱吃甜水面", tags=["饮食"])
+    make_memory(alice, "Sings", tags=["choir"])
+    page = text_of(signed_in(alice).get(address("memory_list")))
+    assert "food (2)" in page and "饮食" not in page
+    assert "choir (1)" in page
+    found = text_of(signed_in(alice).get(address("memory_list", tag="饮食")))
+    assert "2 memories" in found
+
+
+def test_a_person_is_offered_no_kinds_of_projects(alice: User) -> None:
+    browser = signed_in(alice)
+    assert "requirement" not in text_of(browser.get(address("memory_add")))
+    own = make_memory(alice, "Sings")
+    assert "requirement" not in text_of(browser.get(address("memory_edit", own.public_id)))
+    work = make_memory(alice, "Must run offline", kind=Kind.REQUIREMENT)
+    assert "requirement" in text_of(browser.get(address("memory_edit", work.public_id)))

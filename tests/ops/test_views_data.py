@@ -8,6 +8,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -517,3 +518,16 @@ def test_the_page_says_by_which_method_it_learns(client: Client, settings: Setti
     page = client.get("/settings/").text
     assert "model qwen3-8b is used to learn" in page
     assert "built-in reader" not in page
+
+
+def test_a_key_form_that_is_sent_again_creates_no_second_key(alice: User) -> None:
+    browser = Client()
+    browser.force_login(alice)
+    page = browser.get(reverse("api_keys")).content.decode()
+    once = re.search(r'name="once" value="([^"]+)"', page)
+    assert once is not None
+    typed = {"name": "Oboe", "scopes": ["read"], "days": "30", "once": once[1]}
+    assert "mc_" in browser.post(reverse("api_keys"), typed).content.decode()
+    again = browser.post(reverse("api_keys"), typed)
+    assert again.status_code == 302
+    assert ApiKey.objects.filter(user=alice).count() == 1
