@@ -70,7 +70,7 @@ def test_the_settings_say_what_is_kept_and_what_on_and_off_mean(
     client: Client, said: Memory
 ) -> None:
     page = client.get("/settings/").text
-    assert "1 memory is kept, in use or not." in page
+    assert "1 memory is kept, including disabled, replaced and deleted ones." in page
     assert "1 summary is kept." in page
     assert "1 earlier moment is kept." in page
     assert page.count("When on, ") == page.count("When off, ") == 4
@@ -88,7 +88,8 @@ def test_memories_are_counted_apart_as_in_the_lists(client: Client, maya: User) 
         r'<th scope="row">(Memories[^<]*)</th>.*?amounts__number">(\d+)<', amounts, re.DOTALL
     )
     assert found == [
-        ("Memories in use", "2"),
+        ("Memories in use", "1"),
+        ("Memories disabled or expired", "1"),
         ("Memories waiting for your review", "1"),
         ("Memories replaced or archived", "2"),
         ("Memories in the recycle bin", "1"),
