@@ -25,7 +25,10 @@ _readable: list[Readable] = []
 
 @dataclass(frozen=True)
 class Page:
-    """A readable page of an export, as lines of Markdown."""
+    """A readable page of an export, as lines of Markdown.
+
+    The export contains it as HTML, with a path that ends with `.html`.
+    """
 
     path: str
     lines: Iterator[str]

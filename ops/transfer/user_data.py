@@ -43,7 +43,7 @@ from ops.transfer.stored_files import EXPORTS, IMPORTS
 STAYS = gettext_noop("it belongs to the account it was exported from")
 DECIDED = gettext_noop("the settings chosen here are kept")
 _CHOSEN = (*users.SWITCHES, "language", "timezone", "theme")
-INDEX = "README.md"
+INDEX = "index.md"
 
 
 @dataclass(frozen=True)
