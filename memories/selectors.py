@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Count, Manager, Max, Prefetch, Q, QuerySet
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from conversations.models import Episode, Message, Summary
 from memcenter.lib.errors import NotFound
@@ -37,7 +38,7 @@ _VISIBLE: Mapping[str, Manager[Any]] = {
     "summary": Summary.objects,
     "note": DailyNote.objects,
 }
-IN_USE = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
+LISTED = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)  # what the list shows without a filter
 # Memories archived because they were unused; excludes those joined with other memories.
 ARCHIVED = Q(status=MemoryStatus.ARCHIVED, archived_at__isnull=False)
 BIN = "deleted"
@@ -48,13 +49,14 @@ WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
 class MemoryFilter:
     """The filters for a list of memories.
 
-    `status` may also be `deleted`, which means the recycle bin. `archived` includes memories that
-    were archived because they were unused.
+    A memory with `tag` or one of `other_tags` matches. `status` may also be `deleted`, which means
+    the recycle bin. `archived` includes memories that were archived because they were unused.
     """
 
     query: str = ""
     kinds: Sequence[str] = ()
     tag: str = ""
+    other_tags: Sequence[str] = ()
     status: str = ""
     project_key: str = ""
     origin: str = ""
@@ -66,9 +68,13 @@ class MemoryFilter:
 
 @dataclass(frozen=True)
 class Totals:
-    """The figures of the status line at the top of the Memory Center."""
+    """The figures of the status line at the top of the Memory Center.
+
+    `memories` is the number of memories in use. `listed` also counts disabled and expired ones.
+    """
 
     memories: int
+    listed: int
     conversations: int
     waiting: int
     binned: int
@@ -78,7 +84,7 @@ class Totals:
 def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
     """Return the user's memories with their sources, newest first.
 
-    By default only memories in use are returned.
+    By default only active and disabled memories are returned.
     """
     if filters.status == BIN:
         found = Memory.visible.filter(user=user, deleted_at__isnull=False)
@@ -96,8 +102,14 @@ def _of_status(filters: MemoryFilter) -> Q:
         return WAITING
     if filters.status:
         return Q(status=filters.status)
-    in_use = Q(status__in=IN_USE)
-    return in_use | ARCHIVED if filters.archived else in_use
+    listed = Q(status__in=LISTED)
+    return listed | ARCHIVED if filters.archived else listed
+
+
+def in_use() -> Q:
+    """Return the condition for memories that answers may use now: active and not expired."""
+    holds = Q(valid_until=None) | Q(valid_until__gt=timezone.now())
+    return holds & Q(status=MemoryStatus.ACTIVE)
 
 
 def _conditions(filters: MemoryFilter) -> Q:
@@ -107,7 +119,7 @@ def _conditions(filters: MemoryFilter) -> Q:
     if filters.kinds:
         wanted &= Q(kind__in=filters.kinds)
     if filters.tag:
-        wanted &= Q(tags__contains=[filters.tag])
+        wanted &= Q(tags__overlap=[filters.tag, *filters.other_tags])
     if filters.project_key:
         wanted &= Q(project__key=filters.project_key)
     if filters.origin:
@@ -247,7 +259,8 @@ def totals_of(user: User) -> Totals:
     rows = Memory.visible.filter(user=user)
     present = Q(deleted_at__isnull=True)
     counts = rows.aggregate(
-        memories=Count("pk", filter=present & Q(status__in=IN_USE)),
+        memories=Count("pk", filter=present & in_use()),
+        listed=Count("pk", filter=present & Q(status__in=LISTED)),
         waiting=Count("pk", filter=present & WAITING),
         binned=Count("pk", filter=Q(deleted_at__isnull=False)),
         last=Max("created_at", filter=present),
@@ -259,7 +272,12 @@ def totals_of(user: User) -> Totals:
         .count()
     )
     return Totals(
-        counts["memories"], conversations, counts["waiting"], counts["binned"], counts["last"]
+        memories=counts["memories"],
+        listed=counts["listed"],
+        conversations=conversations,
+        waiting=counts["waiting"],
+        binned=counts["binned"],
+        last_learned_at=counts["last"],
     )
 
 
@@ -268,7 +286,7 @@ def projects_of(user: User) -> QuerySet[Project]:
     counted = Q(
         memories__hidden_at__isnull=True,
         memories__deleted_at__isnull=True,
-        memories__status__in=IN_USE,
+        memories__status__in=LISTED,
     )
     return (
         Project.objects.filter(user=user)

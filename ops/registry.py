@@ -25,7 +25,10 @@ _readable: list[Readable] = []
 
 @dataclass(frozen=True)
 class Page:
-    """A readable page of an export, as lines of Markdown."""
+    """A readable page of an export, as lines of Markdown.
+
+    The export contains it as HTML, with a path that ends with `.html`.
+    """
 
     path: str
     lines: Iterator[str]
@@ -172,7 +175,7 @@ class Rows:
         if not self.stays:
             portable_rows.load(self, loading, rows)
             return
-        if any(True for _ in rows):
+        if any(True for _ in rows) and not self._visible(loading.user).exists():
             loading.leave_out(self.name, self.stays)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:

@@ -51,6 +51,7 @@ WATCHED_FROM = 2_000
 """Number of rows from which progress is reported; smaller imports take less than a second."""
 _CHECK_EVERY = 1.0
 _BATCH = 100
+_LONGEST_NAME = 100
 
 
 def request(
@@ -59,12 +60,14 @@ def request(
     file: IO[bytes],
     size: int,
     format: str = "",
+    file_name: str = "",
     actor: str,
     surface: str,
     requested_by_key: int | None = None,
 ) -> Import:
     """Store the file, enqueue its import and write an audit entry.
 
+    `file_name` is the name that the person's page shows.
     Raise `Invalid` if the format is unknown or the file is empty or too large, `NoRoom` if the disk
     lacks space, and `Conflict` (`being_forgotten`) while the person is being forgotten.
     """
@@ -82,7 +85,10 @@ def request(
         requested_by_key=requested_by_key,
     )
     name = stored_files.new_name("upload")
-    row = Import.objects.create(user=user, operation=operation, format=format, path=name)
+    report = {"file_name": file_name[:_LONGEST_NAME]} if file_name else {}
+    row = Import.objects.create(
+        user=user, operation=operation, format=format, path=name, report=report
+    )
     stored_files.receive(IMPORTS, name, File(file))
     audit_log.append(
         "import.requested",
@@ -225,7 +231,7 @@ def _report(opened: Opened, loading: Loading, *, learning: int) -> Mapping[str, 
 
 def finish(row: Import, *, report: Mapping[str, Any]) -> None:
     """Mark the import as done. Call it in the transaction that inserts the rows."""
-    row.report, row.finished_at = dict(report), timezone.now()
+    row.report, row.finished_at = {**row.report, **report}, timezone.now()
     row.format = str(report["format"])
     row.save(update_fields=["report", "finished_at", "format"])
 

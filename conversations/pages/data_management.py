@@ -167,7 +167,11 @@ SAID = (
     gettext_noop("The file is empty."),
     gettext_noop("The file was erased; please choose it again."),
     gettext_noop("The file is not in UTF-8; save it in UTF-8 first."),
-    gettext_noop("The file is in none of the formats that can be imported."),
+    gettext_noop(
+        "The file is in none of the formats that can be imported. A list of memories works too: "
+        "one in each line, beginning with “- ”."
+    ),
+    gettext_noop("This is not a text file. An export or a text file can be imported."),
     gettext_noop("The export was made by another version and can't be read."),
     gettext_noop("The export is cut off: its end is missing."),
 )
@@ -268,7 +272,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
     else:
         messages.success(
             request,
-            _("The file has arrived and is being read. Either all of it is imported or nothing."),
+            _("The file has arrived and is being read."),
         )
     return _to_transfers(request)
 
@@ -281,7 +285,12 @@ def _import(request: HttpRequest) -> None:
         raise ApplicationError(_("Please choose a file first."))
     with own_transaction(request):
         file_import.request(
-            user=person(request), file=file, size=file.size, actor="user", surface="page"
+            user=person(request),
+            file=file,
+            size=file.size,
+            file_name=file.name,
+            actor="user",
+            surface="page",
         )
 
 

@@ -7,6 +7,7 @@ prevents it. The module also previews what a sentence would change in the memori
 from __future__ import annotations
 
 import zoneinfo
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -152,21 +153,27 @@ class ToldChange:
 
     `old` is the known text it was compared with, `new` the text to keep. `verdict` is ADD or
     KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW (the memory would await
-    a decision, and `old` would be unchanged).
+    a decision, and `old` would be unchanged). `is_chosen` is False if the person must select the
+    change, because it would overwrite a constraint or the same text as another change.
     """
 
     id: str
     verdict: Verdict
     new: str
     old: str = ""
+    is_chosen: bool = True
+
+    @property
+    def overwrites(self) -> bool:
+        return self.verdict in (Verdict.REPLACE, Verdict.MERGE)
 
 
 def preview_changes(text: str, *, user: User) -> list[ToldChange]:
     """Return what a sentence would change in the memories, without changing anything.
 
-    If no statement is found in the sentence, the whole sentence is proposed. Call it outside a
-    transaction. Raise `Invalid` if the sentence is only a secret, too long or empty, `Conflict`
-    (`memory_off`) while memory is off, and `ProviderError` if a model call fails.
+    The list is empty if no statement is found in the sentence. Call it outside a transaction. Raise
+    `Invalid` if the sentence is only a secret, too long or empty, `Conflict` (`memory_off`) while
+    memory is off, and `ProviderError` if a model call fails.
     """
     text = text.strip()
     if not text:
@@ -178,7 +185,9 @@ def preview_changes(text: str, *, user: User) -> list[ToldChange]:
     with as_user(user):
         direct_writes.check_on(user)
         zone = zoneinfo.ZoneInfo(users.settings_of(user).timezone)
-    return [_change(one, user=user) for one in _candidates(text, zone)]
+    changes = [_change(one, user=user) for one in _candidates(text, zone)]
+    overwritten = Counter(one.old for one in changes if one.overwrites)
+    return [replace(one, is_chosen=False) if overwritten[one.old] > 1 else one for one in changes]
 
 
 def keep_changes(ids: Sequence[str], *, user: User) -> list[Decided]:
@@ -203,27 +212,16 @@ def _candidates(text: str, zone: zoneinfo.ZoneInfo) -> list[Candidate]:
     found = ingest.extract(TurnText(Said(text, now), Said("", now)))
     if found.withheld:
         return []
-    read = [one for one in found.candidates if one.quoted_role == "user"]
-    return [replace(one, explicit=True) for one in read] or [_whole_sentence(text)]
-
-
-def _whole_sentence(text: str) -> Candidate:
-    return Candidate(
-        kind=direct_writes.kind_of(text),
-        content=screen(text).text,
-        importance=0.7,
-        confidence=_CONFIDENCE,
-        quote=screen(text).text,
-        explicit=True,
-        reasons=("explicit",),
-    )
+    return [replace(one, explicit=True) for one in found.candidates if one.quoted_role == "user"]
 
 
 def _change(candidate: Candidate, *, user: User) -> ToldChange:
     meeting, draft = _compare(candidate, user=user)
     decision = meeting.decision
     new = (decision.content or draft.content) if meeting.met else draft.content
-    return ToldChange(Proposed(candidate).signed(user), decision.verdict, new, _met_text(meeting))
+    told = ToldChange(Proposed(candidate).signed(user), decision.verdict, new, _met_text(meeting))
+    is_constraint = meeting.met is not None and meeting.met.kind == Kind.CONSTRAINT
+    return replace(told, is_chosen=not (told.overwrites and is_constraint))
 
 
 def _met_text(meeting: Meeting) -> str:

@@ -33,6 +33,8 @@ class Kind(models.TextChoices):
 
 
 # The kinds of pages about a project; memories of other kinds need no project.
+# Kinds that only work on a project uses; a person isn't offered them for their own memories.
+ONLY_OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
 OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.PLAN, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -13,6 +14,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, ProviderError
+from memories.extraction.types import Verdict
+from memories.forgetting import spoken_requests
+from memories.forgetting.spoken_requests import Asked
 from memories.learning import told_messages
 from memories.models import MemoryStatus
 from memories.pages.memory_form import TellForm
@@ -32,19 +36,33 @@ def memory_home(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_tell(request: HttpRequest) -> HttpResponse:
-    """Show what the typed sentence would change in the memories, before anything is changed."""
+    """Show what the typed sentence would change in the memories, before anything is changed.
+
+    If it asks to forget something, list the memories that it may mean, each with a link to the
+    question whether to forget it.
+    """
     form = TellForm(request.POST)
     if not form.is_valid():
         return _show(request, {"form": form}, status=422)
+    said = form.cleaned_data["said"]
+    asked = spoken_requests.asked_in(said)
     try:
-        changes = told_messages.preview_changes(form.cleaned_data["said"], user=person(request))
+        only_forgets = spoken_requests.says_nothing_else(said, asked)
+        changes = [] if only_forgets else told_messages.preview_changes(said, user=person(request))
     except ApplicationError as error:
         form.refuse(error)
         return _show(request, {"form": form}, status=422)
     except ProviderError:
         form.add_error(None, _NOT_READ)
         return _show(request, {"form": form}, status=422)
-    return _show(request, {"form": form, "changes": changes, "is_told": True})
+    context = {
+        "form": form,
+        "changes": changes,
+        "may_keep": any(one.verdict != Verdict.SKIP for one in changes),
+        "asks_to_forget": bool(asked),
+        "is_told": True,
+    }
+    return _show(request, context, asked=asked)
 
 
 @require_POST
@@ -65,14 +83,23 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
         return leave(request, reverse("memory_review"))
     if kept:
         messages.success(request, _("Remembered."))
+    else:
+        messages.info(request, _("Nothing was selected, so nothing was changed."))
     return leave(request, reverse("memory_home"))
 
 
-def _show(request: HttpRequest, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+def _show(
+    request: HttpRequest,
+    context: dict[str, Any],
+    *,
+    asked: Sequence[Asked] = (),
+    status: int = 200,
+) -> HttpResponse:
     part = "#tell" if target(request) == "tell" else ""
     with own_transaction(request):
         user = person(request)
         groups = [] if part else portrait_of(user, since=users.visit_portrait(user))
         is_worded = any(one.wording for group in groups for one in group.phrases)
-        page = {"groups": groups, "is_worded": is_worded, **context}
+        meant = spoken_requests.find(asked, user=user).memories if asked else ()
+        page = {"groups": groups, "is_worded": is_worded, "meant": meant, **context}
         return render(request, f"memories/about_you.html{part}", page, status=status)

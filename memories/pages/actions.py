@@ -28,6 +28,7 @@ from memcenter.lib.text.richtext import inner
 from memories import projects, selectors
 from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus, Project
+from memories.pages.additions import as_plain_text
 from memories.pages.memory_rows import (
     act,
     is_in_place,
@@ -311,7 +312,7 @@ def _project_context(project: Project) -> dict[str, Any]:
     return {
         "action": reverse("project_forget", args=[project.key]),
         "title": _("Forget the project “%(name)s”?") % {"name": project.name or project.key},
-        "text": _("This can't be undone. You will get a receipt."),
+        "text": _("This can’t be undone. You will get a receipt."),
         "goes": [words % {"n": count}, _("the project itself")],
         "stays": [_("your conversations"), _("all other memories")],
         "confirm": _("Forget now"),
@@ -330,7 +331,7 @@ def _forget_context(
     user = person(request)
     uses = selectors.recalls_of(user, memory).count()
     versions = selectors.versions_of(memory).count()
-    goes = [_("“%(text)s”") % {"text": inner(_short(memory.content))}]
+    goes = [_("“%(text)s”") % {"text": inner(as_plain_text(_short(memory.content)))}]
     if versions > 1:
         words = ngettext("%(n)d version of it", "all %(n)d versions of it", versions)
         goes.append(words % {"n": versions})
@@ -345,7 +346,7 @@ def _forget_context(
     return {
         "action": reverse("memory_forget", args=[memory.public_id]),
         "title": _("Forget this now?"),
-        "text": _("This can't be undone. You will get a receipt."),
+        "text": _("This can’t be undone. You will get a receipt."),
         "goes": goes,
         "stays": [*_remaining(turns), *_repeating(len(repeated))],
         "choices": _choices(len(turns) + len(repeated)),
@@ -400,9 +401,9 @@ def _bin_context(count: int) -> dict[str, Any]:
     return {
         "action": reverse("bin_empty"),
         "title": _("Forget everything in the recycle bin?"),
-        "text": _("This can't be undone. You will get a receipt."),
+        "text": _("This can’t be undone. You will get a receipt."),
         "goes": [words % {"n": count}],
-        "stays": [_("the conversations they came from"), _("all other memories")],
+        "stays": [_("your conversations"), _("all other memories")],
         "confirm": _("Forget all"),
         "cancel_href": reverse("memory_bin"),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate, pairwise
@@ -22,9 +22,8 @@ from django.views.decorators.http import require_safe
 
 from memcenter.lib.database import statements
 from memories.models import Kind, Memory
-from memories.pages.memory_list import Facet, standing_for
 from memories.portrait import TITLES, group_of
-from memories.selectors import IN_USE
+from memories.selectors import in_use
 from ops.models import User
 from ops.pages.base import own_transaction, person, personal_page
 
@@ -80,7 +79,7 @@ def memory_pictures(request: HttpRequest) -> HttpResponse:
             "bars": [
                 _topics(topics_of(user)),
                 _uses(uses_of(user)),
-                _kinds(standing_for(request).survey.kinds),
+                _kinds(kinds_of(user)),
                 _storage(storage_of(user)),
             ],
             "speed": _latency(latency_of(user)),
@@ -98,8 +97,7 @@ def _curve(name: str, growth: Growth) -> Curve | None:
     points = _points(growth.totals, most=max(growth.totals) or 1)
     return Curve(
         title=titles[name],
-        said=_("It grew to %(most)s between %(first)s and %(last)s.")
-        % {"first": shown[0], "last": shown[-1], "most": _number(most)},
+        said=_growth_in_words(shown[0], shown[-1], _number(most)),
         line=" ".join(points),
         area=" ".join([f"0,{_HIGH}", *points, f"{_WIDE},{_HIGH}"]),
         first=shown[0],
@@ -108,6 +106,13 @@ def _curve(name: str, growth: Growth) -> Curve | None:
         rows=[(day, _number(n)) for day, n in zip(shown, growth.totals, strict=True)],
         tone=name,
     )
+
+
+def _growth_in_words(first: str, last: str, most: str) -> str:
+    if first == last:
+        return _("Today is the first day: %(most)s so far.") % {"most": most}
+    words = _("It grew to %(most)s between %(first)s and %(last)s.")
+    return words % {"first": first, "last": last, "most": most}
 
 
 def _points(totals: Sequence[int], *, most: int) -> list[str]:
@@ -146,13 +151,13 @@ def _uses(found: Uses) -> Bars:
     return Bars("uses", _("Used most often"), said, bars, (_("Memory"), _("Times used")))
 
 
-def _kinds(kinds: Sequence[Facet]) -> Bars:
-    longest = max((one.count for one in kinds), default=0)
+def _kinds(kinds: Mapping[str, int]) -> Bars:
+    longest = max(kinds.values(), default=0)
     bars = [
-        Bar(str(Kind(one.value).label), _number(one.count), _percent(one.count, longest), one.value)
-        for one in kinds
+        Bar(str(Kind(kind).label), _number(count), _percent(count, longest), kind)
+        for kind, count in kinds.items()
     ]
-    total = sum(one.count for one in kinds)
+    total = sum(kinds.values())
     words = ngettext("%(n)s memory in use.", "%(n)s memories in use.", total)
     said = words % {"n": _number(total)}
     return Bars("kinds", _("Memories by kind"), said, bars, (_("Kind"), _("Memories")))
@@ -260,7 +265,7 @@ class Uses:
 
 def topics_of(user: User) -> dict[str, int]:
     """Return the number of memories in use by title: groups of the portrait, then projects."""
-    rows = Memory.objects.filter(user=user, status__in=IN_USE)
+    rows = Memory.objects.filter(in_use(), user=user)
     alike = rows.filter(project=None).values("tags", "kind", "standing").annotate(n=Count("pk"))
     counted: Counter[str] = Counter()
     for row in alike.order_by():
@@ -270,8 +275,15 @@ def topics_of(user: User) -> dict[str, int]:
     return found | ({_("Projects"): in_projects} if in_projects else {})
 
 
+def kinds_of(user: User) -> dict[str, int]:
+    """Return the number of memories in use by kind, largest first."""
+    rows = Memory.objects.filter(in_use(), user=user).values("kind")
+    counted = rows.annotate(n=Count("pk")).order_by("-n", "kind")
+    return {row["kind"]: row["n"] for row in counted}
+
+
 def uses_of(user: User) -> Uses:
-    rows = Memory.objects.filter(user=user, status__in=IN_USE)
+    rows = Memory.objects.filter(in_use(), user=user)
     counts = rows.aggregate(memories=Count("pk"), used=Count("pk", filter=Q(access_count__gt=0)))
     most = rows.filter(access_count__gt=0).order_by("-access_count", "-pk")[:MOST_USED]
     return Uses(counts["memories"], counts["used"], list(most))
@@ -288,9 +300,12 @@ def growth_of(user: User) -> dict[str, Growth]:
         " JOIN conversations_message m ON m.id = s.message_id"
         " WHERE s.user_id = r.user_id AND s.memory_id = r.id), r.created_at)"
     )
-    in_use = "AND r.deleted_at IS NULL AND r.status IN ('active', 'disabled')"
+    used_now = (
+        "AND r.deleted_at IS NULL AND r.status = 'active'"
+        " AND (r.valid_until IS NULL OR r.valid_until > statement_timestamp())"
+    )
     return {
-        "memories": _growth(_by_day(user, "memories_memory", said, in_use, zone=zone)),
+        "memories": _growth(_by_day(user, "memories_memory", said, used_now, zone=zone)),
         "messages": _growth(_by_day(user, "conversations_message", "r.created_at", "", zone=zone)),
     }
 

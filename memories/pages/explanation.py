@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Count, Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -302,8 +303,11 @@ def memory_page(request: HttpRequest, memory_id: str) -> HttpResponse:
 
 def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
     reasons = reasons_of(memory, sources)
+    use_count, last_use = _count_uses(memory)
     return {
         "memory": memory,
+        "use_count": use_count,
+        "last_use": last_use,
         "reasons": reasons[:_SHOWN_REASONS],
         "because": because_of(selectors.version_in_use(memory)),
         "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
@@ -340,6 +344,14 @@ def _history(user: User, memory: Memory) -> list[Step]:
     # Load one version more than is shown, to compare the last shown version with it.
     versions = list(selectors.versions_of(memory)[: _SHOWN_VERSIONS + 1])
     return history_of(memory, versions)[:_SHOWN_VERSIONS]
+
+
+def _count_uses(memory: Memory) -> tuple[int, datetime | None]:
+    """Return in how many answers the memory was used, as the tab lists them, and the last time."""
+    found = selectors.recalls_of(memory.user, memory).aggregate(
+        count=Count("pk"), last=Max("trace__created_at")
+    )
+    return found["count"], found["last"]
 
 
 def _used(user: User, memory: Memory) -> list[Use]:

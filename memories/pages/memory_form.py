@@ -21,6 +21,7 @@ from memories import selectors
 from memories.indexing import search_index
 from memories.learning.told_messages import LONGEST
 from memories.models import Kind, Memory, MemoryStatus, Origin
+from memories.models.memory import ONLY_OF_PROJECTS
 from memories.pages.actions import ask_for_it_back
 from memories.pages.memory_rows import is_row, row_again
 from memories.writing import curation, direct_writes, memory_writes
@@ -84,7 +85,11 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
         memory = selectors.memory_of(person(request), memory_id)
     if memory.deleted_at and request.method != "POST":
         return ask_for_it_back(request, memory)
-    form = MemoryForm(request.POST) if request.method == "POST" else MemoryForm.of(memory)
+    form = (
+        MemoryForm(request.POST, memory=memory)
+        if request.method == "POST"
+        else MemoryForm.of(memory)
+    )
     context = {"form": form, "memory": memory, "in_bin": memory.deleted_at is not None}
     asks = context["in_bin"] and "put_back" not in request.POST
     if request.method != "POST" or not form.is_valid() or asks:
@@ -238,6 +243,9 @@ class TellForm(RefusableForm):
     )
 
 
+OWN_KINDS = [(kind.value, kind.label) for kind in Kind if kind not in ONLY_OF_PROJECTS]
+
+
 class MemoryForm(RefusableForm):
     """The form for editing a memory."""
 
@@ -246,7 +254,7 @@ class MemoryForm(RefusableForm):
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
         error_messages={"required": gettext_lazy("Write what should be remembered.")},
     )
-    kind = forms.ChoiceField(label=gettext_lazy("Kind"), choices=Kind.choices)
+    kind = forms.ChoiceField(label=gettext_lazy("Kind"), choices=OWN_KINDS)
     tags = TagsField(
         label=gettext_lazy("Tags"),
         required=False,
@@ -260,21 +268,24 @@ class MemoryForm(RefusableForm):
         help_text=gettext_lazy("After this day it is kept but no longer used."),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, memory: Memory | None = None, **kwargs: Any) -> None:
         kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)
+        if memory is not None and (memory.project_id or memory.kind in ONLY_OF_PROJECTS):
+            self.fields["kind"].choices = Kind.choices  # type: ignore[attr-defined]
         self.fields["content"].widget.attrs["maxlength"] = settings.MAX_MEMORY_CHARS
 
     @classmethod
     def of(cls, memory: Memory) -> MemoryForm:
         until = memory.valid_until
         return cls(
+            memory=memory,
             initial={
                 "content": memory.content,
                 "kind": memory.kind,
                 "tags": memory.tags,
                 "valid_until": timezone.localtime(until).date() if until else None,
-            }
+            },
         )
 
     def clean_content(self) -> str:
@@ -306,7 +317,7 @@ class AddForm(MemoryForm):
     kind = forms.ChoiceField(
         label=gettext_lazy("Kind"),
         required=False,
-        choices=[("", gettext_lazy("Choose automatically")), *Kind.choices],
+        choices=[("", gettext_lazy("Choose automatically")), *OWN_KINDS],
     )
 
 

@@ -23,11 +23,12 @@ from django.shortcuts import render
 from django.template.defaultfilters import floatformat
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_safe
 
 from memories import selectors
+from memories.extraction.wording.languages import tag_of, topic_named, twin_of
 from memories.models import Kind, Memory, MemoryStatus, Origin, Source
 from memories.pages import memory_rows, reason_words
 from memories.pages.memory_form import DAYS, SORT_WORDS, STATUS_WORDS, FilterForm
@@ -38,7 +39,7 @@ from memories.recall.search import prepare_query, rank
 from memories.recall.searchable_texts import shelf_of
 from memories.selectors import (
     BIN,
-    IN_USE,
+    LISTED,
     MemoryFilter,
     Totals,
     memories_of,
@@ -79,6 +80,7 @@ class Asked:
             query=self.query,
             kinds=[self.values["kind"]] if self.values["kind"] else (),
             tag=self.values["tag"],
+            other_tags=list(filter(None, [twin_of(self.values["tag"])])),
             status=self.values["status"],
             project_key=self.values["project"],
             origin=self.values["origin"],
@@ -157,8 +159,8 @@ def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) 
     """Return the data of everything around the rows: filters, counts, and links to other lists."""
     user, survey = person(request), standing_for(request).survey
     return {
-        "choices": choices_of(survey),
-        "known_tags": [one.value for one in survey.tags],
+        "choices": choices_of(survey, tag=asked.values["tag"]),
+        "known_tags": dict.fromkeys(shown_tag(one.value) for one in survey.tags),
         "bulk_actions": bulk_actions(),
         "total": _total(asked, found, survey.totals, user=user),
         "refused": refusals_of(user)[:100].count(),
@@ -173,13 +175,15 @@ def _total(asked: Asked, found: int | None, totals: Totals, *, user: User) -> st
     if found is not None:
         words = ngettext("%(count)s match, best first", "%(count)s matches, best first", found)
         return words % {"count": found}
-    count = totals.memories
+    count = totals.listed
     if asked.is_narrowed:
         count = memory_rows.count_of(user, asked.filters, most=COUNTED)
     if asked.is_narrowed and count > COUNTED:
         return _("more than %(most)s memories") % {"most": floatformat(COUNTED, "0g")}
-    words = ngettext("%(shown)s memory", "%(shown)s memories", count)
-    return words % {"shown": floatformat(count, "0g")}
+    numbers = {"shown": floatformat(count, "0g"), "used": floatformat(totals.memories, "0g")}
+    if not asked.is_narrowed and totals.memories < totals.listed:
+        return _("%(shown)s memories, %(used)s of them in use") % numbers
+    return ngettext("%(shown)s memory", "%(shown)s memories", count) % numbers
 
 
 MOST = 100
@@ -284,6 +288,7 @@ class Survey:
 class _Row(NamedTuple):
     status: str
     deleted_at: datetime | None
+    valid_until: datetime | None
     created_at: datetime
     kind: str
     origin: str
@@ -310,7 +315,16 @@ def survey_of(user: User) -> Survey:
 def _rows(user: User) -> list[_Row]:
     from_turns = Source.objects.filter(memory=OuterRef("pk"), turn__isnull=False)
     conversations = ArraySubquery(from_turns.order_by().values("turn__conversation").distinct())
-    columns = ("status", "deleted_at", "created_at", "kind", "origin", "tags", "pinned")
+    columns = (
+        "status",
+        "deleted_at",
+        "valid_until",
+        "created_at",
+        "kind",
+        "origin",
+        "tags",
+        "pinned",
+    )
     rows = Memory.visible.filter(user=user).order_by()
     wanted = rows.values_list(
         *columns, "removal_asked_at", "project__key", "project__name", conversations
@@ -320,23 +334,30 @@ def _rows(user: User) -> list[_Row]:
 
 def _from_rows(rows: Sequence[_Row]) -> Survey:
     present = [row for row in rows if row.deleted_at is None]
-    used = [row for row in present if row.status in IN_USE]
-    names = {row.project_key: row.project_name for row in used if row.project_key}
-    projects = _facets(row.project_key for row in used if row.project_key)
+    listed = [row for row in present if row.status in LISTED]
+    now = timezone.now()
+    names = {row.project_key: row.project_name for row in listed if row.project_key}
+    projects = _facets(row.project_key for row in listed if row.project_key)
     return Survey(
         totals=Totals(
-            memories=len(used),
+            memories=sum(_is_in_use(row, now) for row in listed),
+            listed=len(listed),
             conversations=len({one for row in rows for one in row.conversations}),
             waiting=sum(_waits(row) for row in present),
             binned=len(rows) - len(present),
             last_learned_at=max((row.created_at for row in present), default=None),
         ),
-        kinds=_facets(row.kind for row in used),
-        tags=_facets(tag for row in used for tag in row.tags)[:_TAGS],
+        kinds=_facets(row.kind for row in listed),
+        tags=_facets(tag for row in listed for tag in row.tags)[:_TAGS],
         projects=[Facet(one.value, one.count, names[one.value] or "") for one in projects],
-        origins=_facets(row.origin for row in used),
-        pinned=sum(row.pinned for row in used),
+        origins=_facets(row.origin for row in listed),
+        pinned=sum(row.pinned for row in listed),
     )
+
+
+def _is_in_use(row: _Row, now: datetime) -> bool:
+    holds = row.valid_until is None or row.valid_until > now
+    return holds and row.status == MemoryStatus.ACTIVE
 
 
 def _waits(row: _Row) -> bool:
@@ -358,18 +379,18 @@ def _counted(user: User) -> Survey:
             for one in projects_of(user)[:_PROJECTS]
         ],
         origins=_by(user, "origin"),
-        pinned=Memory.objects.filter(user=user, status__in=IN_USE, pinned=True).count(),
+        pinned=Memory.objects.filter(user=user, status__in=LISTED, pinned=True).count(),
     )
 
 
 def _by(user: User, column: str) -> list[Facet]:
-    rows = Memory.objects.filter(user=user, status__in=IN_USE).values(column)
+    rows = Memory.objects.filter(user=user, status__in=LISTED).values(column)
     counted = rows.annotate(n=Count("pk")).order_by("-n", column)
     return [Facet(row[column], row["n"]) for row in counted]
 
 
 def _by_tag(user: User) -> list[Facet]:
-    rows = Memory.objects.filter(user=user, status__in=IN_USE).exclude(tags=[])
+    rows = Memory.objects.filter(user=user, status__in=LISTED).exclude(tags=[])
     each = Func(F("tags"), function="unnest")
     each.set_returning = True
     counted = rows.annotate(tag=each).values("tag").annotate(n=Count("pk")).order_by("-n", "tag")
@@ -383,12 +404,12 @@ class Choice:
     count: int | None = None
 
 
-def choices_of(survey: Survey) -> dict[str, Sequence[Choice]]:
+def choices_of(survey: Survey, *, tag: str = "") -> dict[str, Sequence[Choice]]:
     """Return the options of each filter that match at least one memory, with their counts."""
     return {
         "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in survey.kinds],
         "project": [Choice(one.value, one.name or one.value, one.count) for one in survey.projects],
-        "tag": [Choice(one.value, one.value, one.count) for one in survey.tags],
+        "tag": _tag_choices(survey.tags, chosen=tag),
         "status": [Choice(value, str(words)) for value, words in STATUS_WORDS if value],
         "origin": [
             Choice(one.value, str(Origin(one.value).label), one.count) for one in survey.origins
@@ -396,6 +417,24 @@ def choices_of(survey: Survey) -> dict[str, Sequence[Choice]]:
         "days": [Choice(value, str(words)) for value, words in DAYS if value],
         "sort": [Choice(value, str(words)) for value, words in SORT_WORDS.items()],
     }
+
+
+def shown_tag(tag: str) -> str:
+    """Return the tag; the tag of a topic in the page's language."""
+    topic = topic_named(tag)
+    return tag_of(topic, language=(get_language() or "")[:2]) if topic else tag
+
+
+def _tag_choices(tags: Sequence[Facet], *, chosen: str) -> list[Choice]:
+    """Return the tags as options; a topic that has a tag in both languages is one option."""
+    values: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for one in tags:
+        words = shown_tag(one.value)
+        counts[words] += one.count
+        if words not in values or one.value == chosen:
+            values[words] = one.value
+    return [Choice(values[words], words, count) for words, count in counts.items()]
 
 
 def bulk_actions() -> list[tuple[str, str, str]]:

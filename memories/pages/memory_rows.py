@@ -18,6 +18,7 @@ from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.text import Truncator
 from django.utils.timezone import localdate
@@ -27,7 +28,7 @@ from django.utils.translation import pgettext
 from conversations.models import Conversation
 from memcenter.lib.text.richtext import inner
 from memories.models import Memory, MemoryStatus, Source
-from memories.selectors import IN_USE, MemoryFilter, memories_of
+from memories.selectors import LISTED, MemoryFilter, memories_of
 from ops.models import User
 from ops.pages.base import here, person, target
 
@@ -100,7 +101,7 @@ def _unpinned(
     One query is made per status: then the index returns its rows in order, without sorting.
     """
     places: list[_Place] = []
-    for status in [filters.status] if filters.status else IN_USE:
+    for status in [filters.status] if filters.status else LISTED:
         rows = memories_of(user, replace(filters, status=status)).filter(pinned=False)
         places += _places(rows, column, descending=descending, place=place)
     return sorted(places, key=lambda one: (one.key, one.pk), reverse=descending)
@@ -208,8 +209,13 @@ class Row:
         return localdate(self.at) > localdate(self.memory.created_at)
 
     @property
+    def is_expired(self) -> bool:
+        until = self.memory.valid_until
+        return until is not None and until <= timezone.now()
+
+    @property
     def is_off(self) -> bool:
-        return self.memory.status != MemoryStatus.ACTIVE
+        return self.memory.status != MemoryStatus.ACTIVE or self.is_expired
 
 
 def rows_of(page: Sequence[Listed], *, back: str) -> list[Row]:
@@ -257,7 +263,8 @@ def rows_again(request: HttpRequest, ids: Sequence[str], *, oob: bool = True) ->
     present = memories.filter(deleted_at=None).order_by("pk").values_list("pk", flat=True)
     rows = rows_of(listed(person(request), list(present)), back=here(request))
     left = set(ids) - {row.memory.public_id for row in rows}
-    context = {"rows": rows, "left": sorted(left), "oob": oob}
+    is_list = here(request).startswith(reverse("memory_list"))
+    context = {"rows": rows, "left": sorted(left), "oob": oob, "is_list": is_list}
     return render(request, "memories/includes/rows_changed.html", context)
 
 

@@ -15,7 +15,9 @@ from conversations.models import Conversation, Message
 from memcenter.lib.text import richtext
 from memcenter.lib.text.richtext import as_html
 from memories.models import Kind, Memory, MemoryStatus
-from memories.pages.memory_list import Standing, standing_for
+from memories.pages import additions
+from memories.pages.charts import kinds_of
+from memories.pages.memory_list import Standing, shown_tag, standing_for
 from ops.pages.forgetting import receipt_title
 
 register = template.Library()
@@ -33,6 +35,9 @@ def memory_standing(context: Context) -> Standing:
 
 
 register.filter("inner", richtext.inner)
+register.filter("shown_tag", shown_tag)
+register.filter("additions", additions.as_html)
+register.filter("plain_additions", additions.as_plain_text)
 
 
 @register.filter
@@ -156,6 +161,7 @@ def memory_states(context: Context, largest: float) -> list[tuple[str, int, floa
     )
     states = [
         (_("Memories in use"), totals.memories),
+        (_("Memories disabled or expired"), totals.listed - totals.memories),
         (_("Memories waiting for your review"), totals.waiting),
         (_("Memories replaced or archived"), old.count()),
         (_("Memories in the recycle bin"), totals.binned),
@@ -165,9 +171,10 @@ def memory_states(context: Context, largest: float) -> list[tuple[str, int, floa
 
 @register.simple_tag(takes_context=True)
 def memory_kinds(context: Context) -> list[KindCount]:
-    """Return the number of memories of each kind, largest first. Use it inside `as_user`."""
-    kinds = standing_for(context["request"]).survey.kinds
+    """Return the number of memories in use of each kind, largest first. Use it inside `as_user`."""
+    kinds = kinds_of(context["request"].user)
+    largest = max(kinds.values(), default=1)
     return [
-        KindCount(one.value, str(Kind(one.value).label), one.count, one.count / kinds[0].count)
-        for one in kinds
+        KindCount(kind, str(Kind(kind).label), count, count / largest)
+        for kind, count in kinds.items()
     ]

@@ -69,7 +69,7 @@ class MemoryRows(OfMemory):
         if len(row.content) > max(settings.MAX_MEMORY_CHARS, settings.MAX_INGEST_CHARS):
             raise Unfit(TOO_LONG)
         if _was_forgotten(row, given, user=loading.user):
-            raise Unfit(FORGOTTEN)
+            raise Unfit(FORGOTTEN, is_settled=True)
         row.content_hash = content_hash(row.content)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
@@ -139,8 +139,13 @@ class FileRows(OfMemory):
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         found = super().known(loading, rows)
-        for key in found:
-            if key is not None:
+        texts = dict(
+            self.model._base_manager.filter(pk__in=[key for key in found if key]).values_list(
+                "pk", "content"
+            )
+        )
+        for row, key in zip(rows, found, strict=True):
+            if key is not None and texts[key] != row.content:
                 loading.leave_out(self.name, FILE_THERE)
         return found
 

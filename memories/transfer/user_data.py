@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from zoneinfo import ZoneInfo
 
@@ -12,6 +13,7 @@ from django.utils.translation import gettext as _
 from memcenter.lib.text.richtext import file_name, one_line, quoted
 from memories import portrait
 from memories.files import file_copies
+from memories.files.grammar import KINDS
 from memories.indexing import reindexing
 from memories.models import (
     Arbitration,
@@ -51,6 +53,9 @@ from ops.accounts import users
 from ops.models import User
 from ops.registry import Derived, DerivedRows, Page, Rows, RowsUnder, reads_well, register
 from ops.transfer.portable_rows import objects_out
+
+_MARK = re.compile(r" ?<!-- mem_\w+ -->")
+_KIND_OF_HEADING = {word: kind for kind, zh in KINDS.items() for word in (kind, zh)}
 
 
 class SurveyCache(Derived):
@@ -135,9 +140,16 @@ def memory_pages(user: User, conversation: int | None) -> Iterator[Page]:
     yield Page("memories.md", _memories(user, zone))
     for file in objects_out(MemoryFile.objects.filter(user=user), chunk=20):
         name = file_name(file.path.removesuffix(".md").replace("/", " "), fallback=str(file.pk))
-        yield Page(f"files/{name}.md", iter(file.content.splitlines()))
+        yield Page(f"files/{name}.md", _file_lines(file.content))
     if DailyNote.objects.filter(user=user, file=None).exists():
         yield Page("notes.md", _notes(user))
+
+
+def _file_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a file, without the ids of memories and with kinds in the page's words."""
+    for line in text.splitlines():
+        kind = _KIND_OF_HEADING.get(line.removeprefix("## "))
+        yield f"## {Kind(kind).label}" if kind else _MARK.sub("", line)
 
 
 def _portrait(user: User) -> Iterator[str]:

@@ -292,7 +292,7 @@ def render_operation(row: models.Operation) -> dict[str, Any]:
         **_values(row, "last_error", "run_after", "created_at", "updated_at", "finished_at"),
         **({"receipt_id": receipt.public_id} if receipt is not None else {}),
         **({"forget": row.forget_outcome} if row.forget_outcome else {}),
-        **({"report": imported.report} if imported is not None and imported.report else {}),
+        **({"report": imported.result} if imported is not None and imported.result else {}),
     }
 
 

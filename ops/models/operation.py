@@ -281,7 +281,10 @@ class Export(models.Model):
 
 
 class Import(models.Model):
-    """A file that one person imported, with a report on the parts that were skipped."""
+    """A file that one person imported, with a report on the parts that were skipped.
+
+    The report also holds the file's name, if it is known.
+    """
 
     personal_data = True
     words = ("report",)
@@ -302,3 +305,12 @@ class Import(models.Model):
 
     def __str__(self) -> str:
         return f"import {self.pk}"
+
+    @property
+    def file_name(self) -> str:
+        return str(self.report.get("file_name", ""))
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """Return the report without the file's name; it is empty until the import is done."""
+        return {name: value for name, value in self.report.items() if name != "file_name"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ from ops.webhook_events import TEST, Event
 
 _LAST_DELIVERIES = 3
 _KEYS_SHOWN = 100
+_SENT = "sent_key_forms"  # session key: forms that have created a key, so each creates only one
+_SENT_KEPT, _LONGEST_ONCE = 20, 20
 
 
 @dataclass(frozen=True)
@@ -165,6 +168,9 @@ class ShownKey:
 def api_keys(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _show_keys(request, KeyForm())
+    once = request.POST.get("once", "")
+    if once and once in request.session.get(_SENT, []):
+        return redirect("api_keys")  # the form was sent again, for example by a reload
     form = KeyForm(request.POST)
     if not form.is_valid():
         return _show_keys(request, form, status=422)
@@ -179,6 +185,7 @@ def api_keys(request: HttpRequest) -> HttpResponse:
     except Invalid as error:
         add_problems(form, error)
         return _show_keys(request, form, status=422)
+    request.session[_SENT] = [*request.session.get(_SENT, []), once[:_LONGEST_ONCE]][-_SENT_KEPT:]
     # Show the key in this response only; storing it for another page would leak it.
     return _show_keys(request, KeyForm(), made=text)
 
@@ -208,8 +215,11 @@ def key_confirmation(key: ApiKey, back: str, action: str) -> dict[str, Any]:
         "action": action,
         "title": _("Revoke this key?"),
         "text": _("Programs that use it are refused immediately. This can’t be undone."),
-        "goes": [_("the key “%(name)s” (%(prefix)s…)") % {"name": key.name, "prefix": key.prefix}],
-        "stays": [_("everything it has read or written")],
+        "goes": [
+            _("all access with the key “%(name)s” (%(prefix)s…)")
+            % {"name": key.name, "prefix": key.prefix}
+        ],
+        "stays": [_("everything it has written"), _("the name of the key, marked as revoked")],
         "confirm": _("Revoke"),
         "cancel_href": back,
     }
@@ -220,7 +230,13 @@ def _show_keys(
 ) -> HttpResponse:
     with own_transaction(request):
         shown = key_rows(person(request), lambda key: reverse("api_key_revoke", args=[key.pk]))
-        context = {"form": form, "keys": shown, "made": made, "section": "settings"}
+        context = {
+            "form": form,
+            "keys": shown,
+            "made": made,
+            "once": secrets.token_urlsafe(9),
+            "section": "settings",
+        }
         return render(request, "ops/key_list.html", context, status=status)
 
 

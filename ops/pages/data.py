@@ -49,7 +49,8 @@ def data_management(request: HttpRequest) -> HttpResponse:
         if target(request) == "activity":
             return render(request, "ops/data_management.html#activity", _activity(user))
         if target(request) == "transfers":
-            return render(request, "ops/data_management.html#transfers", transfers_context(user))
+            context = {"is_part": True, **transfers_context(user)}
+            return render(request, "ops/data_management.html#transfers", context)
         return render(request, "ops/data_management.html", _data_context(user))
 
 
@@ -213,9 +214,10 @@ def _export_line(row: Export) -> ExportLine:
 
 
 def _import_line(row: Import) -> ImportLine:
-    report = row.report
-    format = IMPORT_FORMATS.get(report.get("format", row.format), _("A file"))
-    line = _transfer_line(row.operation, str(format))
+    report = row.result
+    format = str(IMPORT_FORMATS.get(report.get("format", row.format), ""))
+    title = " · ".join(filter(None, (row.file_name, format))) or _("A file")
+    line = _transfer_line(row.operation, title)
     if row.operation.status == Status.FAILED and not row.path:
         line["can_retry"] = False  # the file was deleted and must be uploaded again
     skipped = report.get("skipped", [])
@@ -224,7 +226,7 @@ def _import_line(row: Import) -> ImportLine:
         **line,
         is_done=row.finished_at is not None,
         brought=_brought(report) if report else "",
-        notes=_notes(report) if report else (),
+        notes=_notes(report, skipped=count) if report else (),
         skipped=[Skipped(_where(entry["where"]), _(entry["why"])) for entry in skipped[:_LISTED]],
         skipped_more=max(0, count - _LISTED),
         skipped_words=ngettext("%(n)s entry skipped", "%(n)s entries skipped", count)
@@ -247,9 +249,12 @@ def _brought(report: dict[str, Any]) -> str:
     return _(", ").join(kept) if kept else _("Nothing new")
 
 
-def _notes(report: dict[str, Any]) -> list[str]:
+def _notes(report: dict[str, Any], *, skipped: int) -> list[str]:
     notes = []
-    if report["already_there"]:
+    brought = any(report[name] for name in ("conversations", "messages", "memories"))
+    if report["already_there"] and not brought and not skipped:
+        notes.append(_("Everything in it is already here."))
+    elif report["already_there"]:
         notes.append(_("What was already here wasn’t changed."))
     if report["people"] > 1:
         notes.append(

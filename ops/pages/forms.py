@@ -295,10 +295,10 @@ class KeyForm(forms.Form):
         coerce=int,
         initial=90,
         choices=[
-            (30, _("for 30 days")),
-            (90, _("for 90 days")),
-            (365, _("for a year")),
-            (0, _("until you revoke it")),
+            (30, _("in 30 days")),
+            (90, _("in 90 days")),
+            (365, _("in a year")),
+            (0, _("never, until you revoke it")),
         ],
     )
 

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.utils.formats import number_format
-from django.utils.translation import get_language, ngettext
+from django.utils.translation import get_language, ngettext, override
 from django.utils.translation import gettext as _
 from django.views import i18n
 from django.views.decorators.http import require_POST, require_safe
@@ -135,7 +135,9 @@ def save_preferences(request: HttpRequest) -> HttpResponse:
         except Invalid as error:
             add_problems(form, error)
         else:
-            messages.success(request, _("Saved."))
+            # The next page is in the language that was just chosen.
+            with override(form.changes().get("language") or get_language()):
+                messages.success(request, _("Saved."))
             response = redirect(
                 way_back(request, default=f"{reverse('settings_page')}#preferences")
             )
@@ -198,7 +200,9 @@ _LAYERS = {
     "longterm_enabled": _Layer(
         "memory",
         lambda n: ngettext(
-            "%(n)s memory is kept, in use or not.", "%(n)s memories are kept, in use or not.", n
+            "%(n)s memory is kept, including disabled, replaced and deleted ones.",
+            "%(n)s memories are kept, including disabled, replaced and deleted ones.",
+            n,
         ),
     ),
     "summary_enabled": _Layer(
@@ -222,7 +226,7 @@ def switches_of(own: UserSettings, counts: dict[str, int]) -> list[Switch]:
 
 def switch_words(name: str, *, is_on: bool) -> str:
     title = _switch_texts()[name][0]
-    words = _("%(what)s is now on.") if is_on else _("%(what)s is now off.")
+    words = _("Turned on: %(what)s.") if is_on else _("Turned off: %(what)s.")
     return words % {"what": title}
 
 

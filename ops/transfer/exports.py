@@ -19,8 +19,10 @@ import orjson
 from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone, translation
+from django.utils.html import escape
 
 from memcenter.lib.errors import Invalid, NotFound
+from memcenter.lib.text import richtext
 from ops import audit_log, registry
 from ops.access import as_system, as_user
 from ops.accounts import users
@@ -39,6 +41,15 @@ FORMAT, VERSION = "memory_center", 1
 DATA_NAME = "memory-center.json"
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 _LOOK_EVERY = 0.5
+_PART = 20_000  # characters of a page that are rendered together
+_PAGE_HEAD = """<!doctype html>
+<html lang="{language}"><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width">
+<style>html {{ color-scheme: light dark; font-family: system-ui, sans-serif }}
+body {{ max-width: 45rem; margin: 2rem auto; padding: 0 1rem; line-height: 1.6 }}
+blockquote {{ margin-inline: 0; padding-inline-start: 1rem; border-inline-start: 3px solid }}
+</style>
+"""
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 Item = TypeVar("Item")
 
@@ -286,10 +297,21 @@ class Writer:
                 self._write_page(archive, page[0])
 
     def _write_page(self, archive: zipfile.ZipFile, page: registry.Page) -> None:
-        with archive.open(page.path, "w", force_zip64=True) as inside:
+        """Write the page as HTML, which every device opens. It is rendered in parts."""
+        path = page.path.removesuffix(".md")
+        with archive.open(f"{path}.html", "w", force_zip64=True) as inside:
+            title = escape(path.rpartition("/")[2])
+            language = translation.get_language()
+            inside.write(_PAGE_HEAD.format(language=language, title=title).encode())
+            part: list[str] = []
             while lines := self._next(page.lines):
-                inside.write("".join(f"{line}\n" for line in lines).encode())
+                for line in lines:
+                    if not line and sum(map(len, part)) > _PART:
+                        inside.write(richtext.as_html("\n".join(part), under=1).encode())
+                        part = []
+                    part.append(line)
                 self._look()
+            inside.write(richtext.as_html("\n".join(part), under=1).encode())
 
     def _next(self, items: Iterator[Item], *, limit: int = CHUNK) -> list[Item]:
         """Return the next few rows, loaded in a transaction of the person."""

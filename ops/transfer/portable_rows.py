@@ -43,11 +43,22 @@ LISTED = 500
 
 
 class Unfit(ValueError):
-    """A row can't be imported. `why` is one of a fixed set of sentences."""
+    """A row can't be imported. `why` is one of a fixed set of sentences.
 
-    def __init__(self, why: str) -> None:
+    If `is_settled` is True, rows that refer to this row aren't reported.
+    """
+
+    def __init__(self, why: str, *, is_settled: bool = False) -> None:
         super().__init__(why)
         self.why = why
+        self.is_settled = is_settled
+
+
+class AlreadyThere(Unfit):
+    """The row belongs to a row that exists already or was forgotten, so it isn't imported."""
+
+    def __init__(self) -> None:
+        super().__init__("", is_settled=True)
 
 
 def rows_out(
@@ -231,6 +242,7 @@ class Loading:
     added: dict[type[Model], list[int]] = field(default_factory=lambda: defaultdict(list))
     _keys: dict[type[Model], dict[Any, int]] = field(default_factory=lambda: defaultdict(dict))
     _before: dict[type[Model], set[int]] = field(default_factory=lambda: defaultdict(set))
+    _settled: dict[type[Model], set[Any]] = field(default_factory=lambda: defaultdict(set))
     _renamed: dict[str, str] = field(default_factory=dict)
     _at_end: list[Callable[[], None]] = field(default_factory=list)
 
@@ -242,12 +254,22 @@ class Loading:
     def key_of(self, model: type[Model], reference: Any) -> int:
         """Return the primary key of the row that has this name in the file.
 
-        Raise `Unfit` if there is none.
+        Raise `AlreadyThere` if the row was rightly skipped, and `Unfit` if there is none.
         """
         try:
             return self._keys[model][reference]
         except (KeyError, TypeError) as error:
+            if self._is_settled(model, reference):
+                raise AlreadyThere from error
             raise Unfit(DANGLING) from error
+
+    def settle(self, model: type[Model], reference: Any) -> None:
+        """Note that the row with this name was rightly skipped."""
+        if isinstance(reference, (str, int)):
+            self._settled[model].add(reference)
+
+    def _is_settled(self, model: type[Model], reference: Any) -> bool:
+        return isinstance(reference, (str, int)) and reference in self._settled[model]
 
     def was_there(self, model: type[Model], key: int | None) -> bool:
         return key is not None and key in self._before[model]
@@ -311,11 +333,15 @@ def _made(
                 raise Unfit(BAD_VALUE)
             row, own = _row(table, loading, given)
             if any(_was_there(loading, table.model, row, name) for name in table.inside):
-                loading.there[table.name] += 1
-                continue
+                raise AlreadyThere
             table.prepare(loading, row, given)
         except Unfit as unfit:
-            loading.leave_out(where, unfit.why)
+            if unfit.is_settled:
+                loading.settle(table.model, given.get("id"))
+            if isinstance(unfit, AlreadyThere):
+                loading.there[table.name] += 1
+            else:
+                loading.leave_out(where, unfit.why)
             continue
         yield _Made(where, given.get("id"), row, own)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
@@ -13,7 +14,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext
 
 from memcenter.lib.errors import Invalid
 from ops.accounts import users
@@ -42,7 +43,7 @@ from ops.transfer.stored_files import EXPORTS, IMPORTS
 STAYS = gettext_noop("it belongs to the account it was exported from")
 DECIDED = gettext_noop("the settings chosen here are kept")
 _CHOSEN = (*users.SWITCHES, "language", "timezone", "theme")
-INDEX = "README.md"
+INDEX = "index.md"
 
 
 @dataclass(frozen=True)
@@ -95,15 +96,16 @@ class SettingsRows(Rows):
         loading.advance(1)
         own = users.settings_of(loading.user)
         untouched = UserSettings(user=loading.user, longterm_enabled=settings.LONGTERM_DEFAULT)
-        if any(getattr(own, name) != getattr(untouched, name) for name in _CHOSEN):
-            loading.leave_out(self.name, DECIDED)
-            return
         try:
             chosen = {
                 column.name: value_in(column, given)
                 for column in UserSettings._meta.concrete_fields
                 if column.name in _CHOSEN
             }
+            if any(getattr(own, name) != getattr(untouched, name) for name in _CHOSEN):
+                if any(getattr(own, name) != value for name, value in chosen.items()):
+                    loading.leave_out(self.name, DECIDED)
+                return
             users.change_settings(user=loading.user, changes=chosen)
             loading.new[self.name] += 1
         except Unfit as unfit:
@@ -172,11 +174,12 @@ def first_page(user: User, conversation: int | None) -> Iterator[Page]:
 
 def _first_page_lines(user: User, conversation: int | None) -> Iterator[str]:
     own = users.settings_of(user)
-    made_at = date_format(timezone.now(), "DATETIME_FORMAT")
-    title = _("What is remembered") if conversation is None else _("One conversation")
+    now = timezone.localtime(timezone.now(), ZoneInfo(own.timezone))
+    made_at = f"{date_format(now, pgettext('date in full', 'j F Y'))}, {now:%H:%M}"
+    title = _("What is remembered about you") if conversation is None else _("One conversation")
     yield f"# {title}"
     yield ""
-    yield _("Exported on %(when)s (UTC).") % {"when": made_at}
+    yield _("Exported on %(when)s (%(zone)s).") % {"when": made_at, "zone": own.timezone}
     yield ""
     yield _(
         "The pages here are for reading. “memory-center.json” has the same content and more, "
@@ -187,7 +190,10 @@ def _first_page_lines(user: User, conversation: int | None) -> Iterator[str]:
     yield ""
     on, off = _("on"), _("off")
     for name, title in _switches():
-        yield f"- {title}: {on if getattr(own, name) else off}"
+        yield _("- %(what)s: %(state)s") % {
+            "what": title,
+            "state": on if getattr(own, name) else off,
+        }
 
 
 def _switches() -> list[tuple[str, str]]:

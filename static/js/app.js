@@ -190,6 +190,12 @@
     }, true);
   }
 
+  // The tab of the open page is in view where the tabs don't fit.
+  for (const tab of document.querySelectorAll(".tabs > [aria-current]")) {
+    const row = tab.parentElement;
+    row.scrollLeft = tab.offsetLeft + tab.offsetWidth - row.clientWidth;
+  }
+
   function textOf(source) {
     if (!source) return "";
     const copy = source.cloneNode(true);

@@ -73,8 +73,8 @@ def test_everything_is_exported_fetched_and_brought_in_again(page: Page, product
     line.get_by_text("Fingerprint").click()
     expect(line.locator("code")).to_have_text(hashlib.sha256(raw).hexdigest())
     with zipfile.ZipFile(io.BytesIO(raw)) as packed:
-        assert {"README.md", "memories.md", "memory-center.json"} <= set(packed.namelist())
-        assert "peanuts" in packed.read("memories.md").decode()
+        assert {"index.html", "memories.html", "memory-center.json"} <= set(packed.namelist())
+        assert "peanuts" in packed.read("memories.html").decode()
     page.set_input_files("#import-file", file_of(raw, "mine.zip"))
     expect(page.locator("[data-file-name]")).to_have_text("mine.zip")
     page.get_by_role("button", name="Import", exact=True).click()

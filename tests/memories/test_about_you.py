@@ -214,3 +214,57 @@ def test_while_memory_is_off_nothing_new_is_kept(alice: User, browser: Client) -
     answer = browser.post(address("memory_tell"), {"said": "I play the oboe."})
     assert answer.status_code == 422
     assert "Long-term memory is switched off" in text_of(answer)
+
+
+@pytest.mark.parametrize("said", ["forget my age", "把我的年龄删了"])
+def test_a_request_to_forget_leads_to_the_question_and_is_no_fact(
+    alice: User, browser: Client, said: str
+) -> None:
+    memory = make_memory(alice, "My age is 34" if said.isascii() else "我的年龄是34岁")
+    page = text_of(browser.post(address("memory_tell"), {"said": said}))
+    assert address("memory_forget", memory.public_id) in page
+    assert 'name="keep"' not in page
+    assert list(Memory.objects.all()) == [memory]
+
+
+def test_a_request_to_forget_what_is_not_known_says_so(browser: Client, alice: User) -> None:
+    make_memory(alice, "Keeps bees")
+    page = text_of(browser.post(address("memory_tell"), {"said": "forget my shoe size"}))
+    assert 'name="keep"' not in page
+    assert "nothing to forget" in page or address("memory_forget", "mem_")[:-10] in page
+
+
+@pytest.mark.parametrize("said", ["asdfgh", "banana", "thanks", "好的"])
+def test_noise_changes_nothing_and_says_so(browser: Client, alice: User, said: str) -> None:
+    make_memory(alice, "Keeps bees")
+    page = text_of(browser.post(address("memory_tell"), {"said": said}))
+    assert "so nothing was saved" in page
+    assert 'name="keep"' not in page
+
+
+def test_what_is_already_known_offers_nothing_to_save(alice: User, browser: Client) -> None:
+    make_memory(alice, "I play the oboe.")
+    page = text_of(browser.post(address("memory_tell"), {"said": "I play the oboe."}))
+    assert "So nothing needs to be changed." in page
+    answer = browser.post(address("memory_keep_told"), {}, follow=True)
+    assert "Nothing was selected, so nothing was changed." in text_of(answer)
+
+
+@pytest.mark.parametrize(("kind", "is_chosen"), [(Kind.FACT, True), (Kind.CONSTRAINT, False)])
+def test_a_constraint_is_not_overwritten_without_being_selected(
+    alice: User, monkeypatch: pytest.MonkeyPatch, kind: str, is_chosen: bool
+) -> None:
+    class Replacing:
+        name = "model"
+
+        def arbitrate(
+            self, candidate: Candidate, known: Sequence[Known], *, now: datetime
+        ) -> Decision:
+            return Decision(Verdict.REPLACE, known[0].id)
+
+    make_memory(alice, "I live in Brno", kind=kind)
+    monkeypatch.setattr(language_steps, "arbiter", Replacing)
+    (change,) = told_messages.preview_changes("I live in Vienna.", user=alice)
+    assert change.is_chosen is is_chosen
+    both = told_messages.preview_changes("I live in Vienna. I live in Graz.", user=alice)
+    assert not any(one.is_chosen for one in both) or len(both) == 1

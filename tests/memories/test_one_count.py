@@ -8,26 +8,27 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
-from memories.models import Kind, Memory, MemoryStatus
+from memories.models import Kind, Memory, MemoryStatus, RecallHit
 from memories.projects import find_or_create
 from ops.models import User
-from tests.factories import make_memory
-from tests.memories.pages import address, make_binned, make_candidate, signed_in, text_of
+from tests.factories import make_memory, make_trace
+from tests.memories.pages import address, htmx, make_binned, make_candidate, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
 
 BEGAN = datetime(2024, 3, 1, 12, tzinfo=UTC)
-COUNT = 7
+COUNT, LISTED = 6, 8
 
 
 @pytest.fixture
 def client(alice: User) -> Client:
-    """Seven memories in use, and one of each other kind."""
+    """Six memories in use, and one of each other kind. Two of those are in the list."""
     project = find_or_create(user=alice, key="atlas")
     for number, kind in enumerate(("constraint", "fact", "fact", "plan", "preference")):
         make_memory(alice, f"Number {number}", kind=kind, pinned=number == 1)
     make_memory(alice, "Builds with make", project=project, tags=["work"])
     make_memory(alice, "Is switched off", status=MemoryStatus.DISABLED)
+    make_memory(alice, "Is over", valid_until=BEGAN)
     make_memory(alice, "Was replaced", status=MemoryStatus.SUPERSEDED)
     make_memory(alice, "Was archived", status=MemoryStatus.ARCHIVED)
     make_memory(alice, "Is being forgotten", hidden_at=BEGAN)
@@ -52,13 +53,16 @@ def test_the_line_of_truth_says_the_same_number_on_every_page(client: Client, na
 
 def test_the_list_and_its_choices_hold_as_many(client: Client) -> None:
     page = text_of(client.get(address("memory_list")))
-    assert f"{COUNT} memories" in page
-    assert page.count('<li class="row') == COUNT
+    assert f"{LISTED} memories, {COUNT} of them in use" in page
+    assert page.count('<li class="row') == LISTED
     choices = page.split('name="kind"')[1].split("</select>")[0]
-    assert sum(map(int, re.findall(r"\((\d+)\)</option>", choices))) == COUNT
+    assert sum(map(int, re.findall(r"\((\d+)\)</option>", choices))) == LISTED
 
 
 def test_the_charts_hold_as_many(client: Client) -> None:
+    page = text_of(client.get(address("memory_pictures")))
+    assert f"Today is the first day: {COUNT} so far." in page
+    Memory.objects.filter(content="Number 0").update(created_at=BEGAN)
     page = text_of(client.get(address("memory_pictures")))
     assert f"It grew to {COUNT} " in page
     assert f"of {COUNT} memories" in page and f"{COUNT} memories in use" in page
@@ -106,3 +110,28 @@ def _date_in(row: str) -> str:
     found = re.search(r"\d{1,2} [A-Z][a-z]{2} \d{4}", re.sub(r"<[^>]+>", " ", row))
     assert found is not None, row
     return found[0]
+
+
+@pytest.mark.parametrize("action", ["disable", "delete"])
+def test_the_line_follows_what_is_done_to_a_row(client: Client, alice: User, action: str) -> None:
+    memory = Memory.objects.get(content="Number 0")
+    headers = htmx(f"row-{memory.public_id}")
+    done = client.post(address(f"memory_{action}", memory.public_id), headers=headers)
+    assert f"{COUNT - 1} things remembered" in text_of(done)
+    bulk: dict[str, object] = {
+        "ids": [one.public_id for one in Memory.objects.filter(content__startswith="Number")]
+    }
+    bulk["do"] = "recycle"
+    done = client.post(address("memory_bulk"), bulk, headers=htmx("toasts"))
+    assert "1 thing remembered" in text_of(done)
+
+
+def test_the_number_of_answers_is_that_of_the_tab(client: Client, alice: User) -> None:
+    memory = Memory.objects.get(content="Number 0")
+    for _ in range(2):
+        make_trace(alice, "Where to?", hits=[memory.public_id])
+    RecallHit.objects.update(in_block=True)
+    Memory.objects.filter(pk=memory.pk).update(access_count=7)
+    page = text_of(client.get(address("memory_page", memory.public_id, show="used")))
+    assert "Used in 2 answers" in page
+    assert page.count('<li class="use">') == 2

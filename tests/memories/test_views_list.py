@@ -338,3 +338,23 @@ def test_a_chosen_filter_marks_the_button_of_the_filters_at_once(alice: User) ->
     page = text_of(signed_in(alice).get(url, headers=htmx("found")))
     button = re.search(r'<button[^>]*id="filters-more"[^>]*hx-swap-oob="true".*?</button>', page)
     assert button is not None and '<span class="button__count">1</span>' in button.group()
+
+
+def test_a_topic_has_one_tag_in_the_language_of_the_page(alice: User) -> None:
+    make_memory(alice, "Eats no meat", tags=["food"])
+    make_memory(alice, "爱吃甜水面", tags=["饮食"])
+    make_memory(alice, "Sings", tags=["choir"])
+    page = text_of(signed_in(alice).get(address("memory_list")))
+    assert "food (2)" in page and "饮食" not in page
+    assert "choir (1)" in page
+    found = text_of(signed_in(alice).get(address("memory_list", tag="饮食")))
+    assert "2 memories" in found
+
+
+def test_a_person_is_offered_no_kinds_of_projects(alice: User) -> None:
+    browser = signed_in(alice)
+    assert "requirement" not in text_of(browser.get(address("memory_add")))
+    own = make_memory(alice, "Sings")
+    assert "requirement" not in text_of(browser.get(address("memory_edit", own.public_id)))
+    work = make_memory(alice, "Must run offline", kind=Kind.REQUIREMENT)
+    assert "requirement" in text_of(browser.get(address("memory_edit", work.public_id)))

@@ -8,6 +8,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -70,7 +71,7 @@ def test_the_settings_say_what_is_kept_and_what_on_and_off_mean(
     client: Client, said: Memory
 ) -> None:
     page = client.get("/settings/").text
-    assert "1 memory is kept, in use or not." in page
+    assert "1 memory is kept, including disabled, replaced and deleted ones." in page
     assert "1 summary is kept." in page
     assert "1 earlier moment is kept." in page
     assert page.count("When on, ") == page.count("When off, ") == 4
@@ -88,12 +89,13 @@ def test_memories_are_counted_apart_as_in_the_lists(client: Client, maya: User) 
         r'<th scope="row">(Memories[^<]*)</th>.*?amounts__number">(\d+)<', amounts, re.DOTALL
     )
     assert found == [
-        ("Memories in use", "2"),
+        ("Memories in use", "1"),
+        ("Memories disabled or expired", "1"),
         ("Memories waiting for your review", "1"),
         ("Memories replaced or archived", "2"),
         ("Memories in the recycle bin", "1"),
     ]
-    assert "2 things remembered" in client.get("/memory/long-term/").text
+    assert "1 thing remembered" in client.get("/memory/long-term/").text
 
 
 PAGES = [
@@ -535,3 +537,16 @@ def test_the_page_says_by_which_method_it_learns(client: Client, settings: Setti
     page = client.get("/settings/").text
     assert "model qwen3-8b is used to learn" in page
     assert "built-in reader" not in page
+
+
+def test_a_key_form_that_is_sent_again_creates_no_second_key(alice: User) -> None:
+    browser = Client()
+    browser.force_login(alice)
+    page = browser.get(reverse("api_keys")).content.decode()
+    once = re.search(r'name="once" value="([^"]+)"', page)
+    assert once is not None
+    typed = {"name": "Oboe", "scopes": ["read"], "days": "30", "once": once[1]}
+    assert "mc_" in browser.post(reverse("api_keys"), typed).content.decode()
+    again = browser.post(reverse("api_keys"), typed)
+    assert again.status_code == 302
+    assert ApiKey.objects.filter(user=alice).count() == 1

@@ -75,10 +75,11 @@ def test_a_zip_can_be_read_without_a_program(alice: User) -> None:
         assert packed.testzip() is None
         names = packed.namelist()
         assert orjson.loads(packed.read("memory-center.json"))["complete"] is True
-        assert "长期记忆：开" in packed.read("README.md").decode().replace(": ", "：")
+        first = packed.read("index.html").decode()
+        assert "长期记忆：开" in first and "UTC）" not in first
         page = packed.read(next(one for one in names if one.startswith("conversations/"))).decode()
-    assert page.startswith("# ") and "**Nora**" in page and "\n> " in page
-    assert {"memories.md", "notes.md", "files/MEMORY.md"} <= set(names)
+    assert "<strong>Nora</strong>" in page and "<blockquote>" in page
+    assert {"memories.html", "notes.html", "files/MEMORY.html"} <= set(names)
 
 
 def test_one_conversation_holds_nothing_of_another(alice: User) -> None:

@@ -20,10 +20,12 @@ from conversations.importing import file_import
 from conversations.models import Conversation, Message, Turn
 from memories.models import Memory, MemoryVersion, Source
 from memories.writing import curation
+from ops import registry
 from ops.access import as_user
 from ops.accounts import users
 from ops.forgetting import ledger
 from ops.models import Import, Kind, Operation, Status, User
+from ops.pages.stored_amounts import LABELS
 from ops.queue import worker
 from tests.factories import make_conversation, make_turn
 from tests.killing import Kill, revive
@@ -216,6 +218,7 @@ def test_memories_stay_out_while_long_term_memory_is_off(alice: User) -> None:
         (b'{"format": "memory_center", "version": 1, "data": {}}', "cut off"),
         (b'{"format": "memory_center", "version": 9, "complete": true}', "another version"),
         (b"just some words", "none of the formats"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not a text file"),
         (b"\xff\xfeh\x00i\x00", "UTF-8"),
         (b"## fact\n- caf\xe9\n", "line 2 can't be read"),
         (b"[" * 100_000, "too deep"),
@@ -416,7 +419,44 @@ def test_the_page_shows_what_came_and_what_did_not(alice: User) -> None:
     bad = SimpleUploadedFile("x.json", b"just words")
     page.post("/memory/data/import/", {"file": bad})
     worker.drain()
-    assert "none of the formats" in page.get("/memory/data/").content.decode()
+    shown = page.get("/memory/data/").content.decode()
+    assert "none of the formats" in shown and "one in each line" in shown
+    assert "x.json" in shown
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "# About me\n\n- I play chess\n- I live in Cork\n",
+        "1. 我会下棋\n2) 我住在科克\n",
+        "* [ ] I play chess\n* [x] I live in Cork",
+    ],
+)
+def test_a_plain_list_is_memories(alice: User, raw: str) -> None:
+    told = report(bring_in(alice, raw.encode()))
+    assert (told["memories"], told["skipped"]) == (2, [])
+    assert not any("[" in one.content for one in Memory.objects.filter(user=alice))
+
+
+def test_a_text_with_a_list_in_it_is_none(alice: User) -> None:
+    nothing_came(alice, bring_in(alice, b"Dear all,\n- bread\n- milk\n"), why="none of the formats")
+
+
+def test_the_page_says_that_an_own_export_is_already_here(alice: User) -> None:
+    give_everything(alice)
+    page = Client()
+    page.force_login(alice)
+    raw = SimpleUploadedFile("mine.json", content_of(export(alice)))
+    page.post("/memory/data/import/", {"file": raw})
+    worker.drain()
+    shown = page.get("/memory/data/").content.decode()
+    assert "里面的内容这里都已经有了。" in shown
+    assert "transfer__skipped" not in shown
+
+
+def test_every_place_of_a_file_has_a_name_in_words(alice: User) -> None:
+    for participant in registry.participants():
+        assert participant.name in LABELS
 
 
 def test_what_is_there_is_kept_and_what_was_lost_comes_back(alice: User) -> None:

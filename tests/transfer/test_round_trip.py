@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from conversations.importing import file_import
+from memories.forgetting import memory_forgets
+from memories.models import Memory
+from memories.transfer.import_rows import FILE_THERE, FORGOTTEN
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Import, Operation, User
@@ -52,3 +55,25 @@ def test_everything_survives_a_round_trip(alice: User, seed: int, format: str) -
     for kind in went:
         assert came[kind] == went[kind]
     assert came == went
+
+
+def test_an_own_export_brings_nothing_and_leaves_nothing_out(alice: User) -> None:
+    give_everything(alice, seed=1)
+    file = content_of(export(alice))
+    told = report(bring_in(alice, file))
+    skipped = [one for one in told["skipped"] if one["where"] != "export"]
+    assert skipped == []
+    assert (told["conversations"], told["messages"], told["memories"]) == (0, 0, 0)
+
+
+def test_what_belongs_to_a_forgotten_memory_is_not_reported(alice: User) -> None:
+    give_everything(alice, seed=1)
+    file = content_of(export(alice))
+    memory = Memory.objects.filter(user=alice, status="active").first()
+    assert memory is not None
+    with as_user(alice, changing=True):
+        memory_forgets.forget_memory(user=alice, memory=memory)
+    worker.drain()
+    told = report(bring_in(alice, file))
+    why = {one["why"] for one in told["skipped"] if one["where"] != "export"}
+    assert why <= {FORGOTTEN, FILE_THERE}  # a line has left MEMORY.md

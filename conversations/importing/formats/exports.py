@@ -44,7 +44,7 @@ _MAX_TAGS, _MAX_TAG, _MAX_NAME = 20, 50, 200
 _LONGEST_BRANCH = 100_000
 _TEXT_TYPES = ("text", "multimodal_text")
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
-_LINE = re.compile(r"^[-*+]\s+(.*)$")
+_LINE = re.compile(r"^(?:[-*+]|\d{1,3}[.)、])\s*(?<=[\s、])(?:\[[ xX]\]\s+)?(.*)$")
 _ID = re.compile(r"(?<!\s)\s*+<!--\s*(mem_[0-9a-z]+)\s*-->\s*$")
 _USERS = "user|you|me|human|you said|我|用户|你|你说"
 _ASSISTANTS = (
@@ -98,11 +98,20 @@ def _tags(value: object) -> tuple[str, ...]:
 
 
 def is_memory_file(lines: list[str]) -> bool:
-    """Return True if the file contains at least one memory.
+    """Return True if the file is a list of memories.
 
-    A memory is a list item that ends with a memory id, or is in a section named after a kind of
-    memory.
+    It contains a list item that ends with a memory id or is in a section named after a kind of
+    memory, or it consists of headings and list items only.
     """
+    return _names_memories(lines) or (_is_plain_list(lines) and not is_transcript(lines))
+
+
+def _is_plain_list(lines: list[str]) -> bool:
+    texts = [line for line in lines if line.strip() and not _HEADING.match(line)]
+    return bool(texts) and all(_LINE.match(line) for line in texts)
+
+
+def _names_memories(lines: list[str]) -> bool:
     kind = ""
     for line in lines:
         if heading := _HEADING.match(line):

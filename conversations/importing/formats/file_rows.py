@@ -40,6 +40,11 @@ MAX_ENTRIES = 100_000
 MAX_RATIO = 200
 RATIO_COUNTS_FROM = 10_000_000  # bytes; small files may have a high compression ratio
 _PIECE = 1 << 20
+UNKNOWN_FORMAT = (
+    "The file is in none of the formats that can be imported. A list of memories works too: "
+    "one in each line, beginning with “- ”."
+)
+NO_TEXT_FILE = "This is not a text file. An export or a text file can be imported."
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 
@@ -122,6 +127,8 @@ def _detect(path: Path) -> tuple[Format, str]:
         start = file.read(4096)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise Invalid.field("file", "The file is not in UTF-8; save it in UTF-8 first.")
+        if b"\0" in start:
+            raise Invalid.field("file", NO_TEXT_FILE)
     if _is_jsonl(path):
         return Format.JSONL, ""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -211,7 +218,7 @@ def _is_jsonl(path: Path) -> bool:
 
 
 def unknown_format() -> Invalid:
-    return Invalid.field("file", "The file is in none of the formats that can be imported.")
+    return Invalid.field("file", UNKNOWN_FORMAT)
 
 
 def _conversation_tables(found: Iterable[tuple[ImportedConversation, str]]) -> Iterator[Table]:

@@ -36,6 +36,14 @@ def topic_named(word: str) -> str:
     return _NAMES.get(word.strip().casefold(), "")
 
 
+def twin_of(tag: str) -> str:
+    """Return the same topic's tag in the other language, or "" if the tag isn't a topic."""
+    topic = topic_named(tag)
+    if not topic:
+        return ""
+    return topic if tag == TOPICS[topic] else TOPICS[topic]
+
+
 def tag_of(topic: str, *, language: str) -> str:
     """Return the tag for a topic: in Chinese for a Chinese memory, otherwise in English."""
     return TOPICS[topic] if language == "zh" else topic

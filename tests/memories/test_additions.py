@@ -1,0 +1,53 @@
+"""Additions in square brackets, as the pages show them."""
+
+import pytest
+
+from memories.pages.additions import as_html, as_plain_text
+from ops.models import User
+from tests.factories import make_memory
+from tests.memories.pages import address, signed_in, text_of
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("今年[2026]七岁", "今年（2026）七岁"),
+        ("[我]不喝牛奶", "我不喝牛奶"),
+        ("她[我妈妈]有糖尿病", "她（我妈妈）有糖尿病"),
+        ("starting on monday [2026-11-30]", "starting on monday (2026-11-30)"),
+        ("[the dog:] rex died in spring", "the dog: rex died in spring"),
+        ("Rohan got engaged; [Rohan:] the wedding", "Rohan got engaged; Rohan: the wedding"),
+        ("she's [Mira] 3", "she's (Mira) 3"),
+        ("on monday [2026-…", "on monday (2026-)…"),
+        ("my code is [redacted]", "my code is [redacted]"),
+        ("[x] done, [ ] not, [this](https://a.example)", None),
+    ],
+)
+def test_an_addition_is_shown_in_words(text: str, shown: str | None) -> None:
+    plain = as_plain_text(text)
+    if shown is None:
+        assert plain.startswith("[x] done, [ ] not,")
+        assert plain.endswith("[this](https://a.example)")
+    else:
+        assert plain == shown
+
+
+def test_an_addition_is_marked_and_everything_else_escaped() -> None:
+    shown = as_html("<b>[<i>] & on monday [2026-11-30]")
+    assert shown.startswith("&lt;b&gt;")
+    assert "<b>" not in shown and "<i>" not in shown
+    why = "added so that the sentence stands alone"
+    assert f'<span class="addition" title="{why}">(2026-11-30)</span>' in shown
+
+
+@pytest.mark.django_db
+def test_the_pages_show_no_brackets_but_the_edit_form_does(alice: User) -> None:
+    memory = make_memory(alice, "[my sister:] moves in March [2027-03]")
+    browser = signed_in(alice)
+    for page in ("memory_home", "memory_list"):
+        shown = text_of(browser.get(address(page)))
+        assert "(2027-03)" in shown and "[2027-03]" not in shown
+    shown = text_of(browser.get(address("memory_page", memory.public_id)))
+    assert "(2027-03)" in shown
+    edit = text_of(browser.get(address("memory_edit", memory.public_id)))
+    assert "[my sister:] moves in March [2027-03]" in edit
