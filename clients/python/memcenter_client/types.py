@@ -290,6 +290,7 @@ class ForgetOutcome(TypedDict):
     status: Literal['forgotten', 'needs_choice', 'nothing_found']
     memory_ids: list[str]
     message_ids: list[str]
+    likely_ids: NotRequired[list[str]]
     op_id: NotRequired[str]
 
 
