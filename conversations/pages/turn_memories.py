@@ -118,7 +118,7 @@ def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int
         "turn", "category"
     ):
         refused[turn_id][category] = None
-    retired = _superseded(user, turns)
+    retired = _superseded(user, turns, any_taught=any(map(_taught, taught.values())))
     learning = _being_learned(user, turns)
     unclear = _with_unsure_owner(user, [one for each in taught.values() for one in each["waiting"]])
     return {
@@ -160,9 +160,11 @@ def _taught(outcomes: Mapping[str, list[Memory]]) -> list[Memory]:
     return [*outcomes.get("learned", ()), *outcomes.get("updated", ())]
 
 
-def _superseded(user: User, turns: Sequence[Turn]) -> dict[int, list[Memory]]:
+def _superseded(user: User, turns: Sequence[Turn], *, any_taught: bool) -> dict[int, list[Memory]]:
     """Return the memories that the turns' memories superseded, by the superseding one's key."""
     found: dict[int, list[Memory]] = defaultdict(list)
+    if not any_taught:
+        return found
     taught = Arbitration.objects.filter(user=user, turn__in=turns).values("memory")
     for one in Memory.objects.filter(user=user, superseded_by__in=taught).order_by("pk"):
         found[one.superseded_by_id or 0].append(one)

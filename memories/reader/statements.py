@@ -48,7 +48,7 @@ Scores = NDArray[np.float32]
 _OUTSIDE, _BEGIN, _INSIDE = range(len(TAGS))
 _NEVER = -1e9
 BESIDE = 0.5  # probability from which a token belongs to an adjacent secret
-INNOCENT = 0.05  # probability below which a token is no part of a secret, despite any rule
+INNOCENT = 0.03  # probability below which a token is no part of a secret, despite any rule
 
 
 @dataclass(frozen=True)

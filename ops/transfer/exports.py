@@ -7,6 +7,8 @@ with the JSON and readable pages.
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 import time
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
@@ -225,6 +227,11 @@ class Out(Protocol):
     def write(self, data: bytes, /) -> int: ...
 
 
+def _page_head(path: str) -> str:
+    title = escape(path.rpartition("/")[2].removesuffix(".md"))
+    return _PAGE_HEAD.format(language=translation.get_language(), title=title)
+
+
 class Writer:
     """Writes the rows of one person, or of one conversation, in chunks.
 
@@ -297,21 +304,28 @@ class Writer:
                 self._write_page(archive, page[0])
 
     def _write_page(self, archive: zipfile.ZipFile, page: registry.Page) -> None:
-        """Write the page as HTML, which every device opens. It is rendered in parts."""
-        path = page.path.removesuffix(".md")
-        with archive.open(f"{path}.html", "w", force_zip64=True) as inside:
-            title = escape(path.rpartition("/")[2])
-            language = translation.get_language()
-            inside.write(_PAGE_HEAD.format(language=language, title=title).encode())
+        """Write the page as Markdown, and as HTML, which every device opens.
+
+        The HTML is rendered in parts and waits in a temporary file, since an archive takes one file
+        at a time.
+        """
+        with tempfile.TemporaryFile() as shown:
+            shown.write(_page_head(page.path).encode())
             part: list[str] = []
-            while lines := self._next(page.lines):
-                for line in lines:
-                    if not line and sum(map(len, part)) > _PART:
-                        inside.write(richtext.as_html("\n".join(part), under=1).encode())
-                        part = []
-                    part.append(line)
-                self._look()
-            inside.write(richtext.as_html("\n".join(part), under=1).encode())
+            with archive.open(page.path, "w", force_zip64=True) as inside:
+                while lines := self._next(page.lines):
+                    inside.write("".join(f"{line}\n" for line in lines).encode())
+                    for line in lines:
+                        if not line and sum(map(len, part)) > _PART:
+                            shown.write(richtext.as_html("\n".join(part), under=1).encode())
+                            part = []
+                        part.append(line)
+                    self._look()
+            shown.write(richtext.as_html("\n".join(part), under=1).encode())
+            shown.seek(0)
+            path = f"{page.path.removesuffix('.md')}.html"
+            with archive.open(path, "w", force_zip64=True) as inside:
+                shutil.copyfileobj(shown, inside)
 
     def _next(self, items: Iterator[Item], *, limit: int = CHUNK) -> list[Item]:
         """Return the next few rows, loaded in a transaction of the person."""

@@ -50,7 +50,7 @@ WORDS: dict[str, Told] = {
     "zh-hans": {
         "growth": "记忆的增长",
         "grew": "累计 3 条",
-        "as a table": "看表格",
+        "as a table": "用表格查看",
         "topics": "记忆按主题",
         "health": "健康",
         "uses": "用得最多的记忆",

@@ -268,6 +268,11 @@ def test_a_turn_whose_request_matched_nothing_says_so(
     turn = {"conversation_id": "c1", "user_message": request_, "assistant_message": "Let me see."}
     operation = answer(Api(alice_key).post("/turns", turn), 201)["op_ids"][0]
     worker.drain()
-    nothing = {"status": NOTHING_FOUND, "memory_ids": [], "message_ids": []}
+    nothing = {
+        "status": NOTHING_FOUND,
+        "memory_ids": [],
+        "message_ids": [],
+        "likely_ids": [],
+    }
     assert answer(Api(alice_key).get(f"/memory/ops/{operation}"))["forget"] == nothing
     assert left() == ["Likes tea"]

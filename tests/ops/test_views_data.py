@@ -334,7 +334,7 @@ def test_a_receipt_says_nothing_in_raw_names(client: Client, maya: User, layer: 
     for page in (shown, client.get("/memory/data/").text):
         assert f"{layer}_layer" not in page
     assert "were deleted" in plain and "Memories" in plain and "Lines in files" not in plain
-    assert "Files written anew" in details and "Lines in files" in details
+    assert "Copies of files" in details and "Lines in files" in details
     assert "<dt>copy</dt>" not in shown and receipt.hash in details
 
 

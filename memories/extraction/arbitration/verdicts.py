@@ -40,7 +40,7 @@ SAME_MATTER = 0.55
 # Below this cosine, texts without a common word are about different matters, unless the reader
 # model has this probability: it was trained on few unrelated pairs.
 STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
-_SURE_OF_BOTH = 0.97  # probability of "unrelated" from which the reverse isn't compared
+_SURE_OF_BOTH = 0.98  # probability of "unrelated" from which the reverse isn't compared
 _HESITATES = 0.92  # probability of "unrelated" below which the model is unsure
 _LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
 _MOST_READ = 12  # pairs compared for one candidate; a pair takes about ten milliseconds
