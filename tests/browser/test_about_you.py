@@ -27,7 +27,7 @@ def test_a_sentence_shows_what_changes_and_is_kept(page: Page, product: Product)
     shown = page.locator(".tell__changes")
     expect(shown).to_contain_text("Bruges")
     expect(page.locator(".portrait")).not_to_contain_text("Bruges")
-    shown.get_by_role("button", name="Keep").click()
+    shown.get_by_role("button", name="Save").click()
     expect(page.locator(".portrait")).to_contain_text("Bruges")
 
     page.locator(".portrait").get_by_role("link", name="Bruges").first.click()

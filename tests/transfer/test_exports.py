@@ -77,9 +77,15 @@ def test_a_zip_can_be_read_without_a_program(alice: User) -> None:
         assert orjson.loads(packed.read("memory-center.json"))["complete"] is True
         first = packed.read("index.html").decode()
         assert "长期记忆：开" in first and "UTC）" not in first
-        page = packed.read(next(one for one in names if one.startswith("conversations/"))).decode()
-    assert "<strong>Nora</strong>" in page and "<blockquote>" in page
-    assert {"memories.html", "notes.html", "files/MEMORY.html"} <= set(names)
+        told = [one for one in names if one.startswith("conversations/")]
+        shown, plain = (
+            packed.read(next(one for one in told if one.endswith(ending))).decode()
+            for ending in (".html", ".md")
+        )
+    assert "<strong>Nora</strong>" in shown and "<blockquote>" in shown
+    assert plain.startswith("# ") and "**Nora**" in plain and "\n> " in plain
+    for ending in ("html", "md"):
+        assert {f"{one}.{ending}" for one in ("memories", "notes", "files/MEMORY")} <= set(names)
 
 
 def test_one_conversation_holds_nothing_of_another(alice: User) -> None:
