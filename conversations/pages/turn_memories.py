@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -112,13 +112,13 @@ class Lessons:
 
 def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int, Lessons]:
     """Return what was learned from each turn, as a mapping from turn keys."""
-    taught = _memories_by_outcome(user, turns)
+    taught, retiring = _memories_by_outcome(user, turns)
     refused: dict[int | None, dict[str, None]] = defaultdict(dict)
     for turn_id, category in Refusal.objects.filter(user=user, turn__in=turns).values_list(
         "turn", "category"
     ):
         refused[turn_id][category] = None
-    retired = _superseded(user, turns, any_taught=any(map(_taught, taught.values())))
+    retired = _superseded(user, retiring)
     learning = _being_learned(user, turns)
     unclear = _with_unsure_owner(user, [one for each in taught.values() for one in each["waiting"]])
     return {
@@ -135,17 +135,23 @@ def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int
     }
 
 
-def _memories_by_outcome(user: User, turns: Iterable[Turn]) -> dict[int, dict[str, list[Memory]]]:
+def _memories_by_outcome(
+    user: User, turns: Iterable[Turn]
+) -> tuple[dict[int, dict[str, list[Memory]]], set[int]]:
     """Return the memories learned from each turn, grouped by outcome (learned, updated or waiting).
 
-    Each memory is returned once per turn; deleted and forgotten memories are left out.
+    Each memory is returned once per turn; deleted and forgotten memories are left out. Also return
+    the keys of those that superseded another memory.
     """
+    superseded = Memory.objects.filter(user=user, superseded_by=OuterRef("memory"))
     verdicts = Arbitration.objects.filter(
         user=user,
         turn__in=list(turns),
         memory__hidden_at__isnull=True,
         memory__deleted_at__isnull=True,
     ).select_related("memory")
+    verdicts = verdicts.annotate(retires=Exists(superseded))
+    retiring: set[int] = set()
     taught: dict[int, dict[str, list[Memory]]] = defaultdict(lambda: defaultdict(list))
     seen = set()
     for one in verdicts.order_by("pk"):
@@ -153,20 +159,20 @@ def _memories_by_outcome(user: User, turns: Iterable[Turn]) -> dict[int, dict[st
         if memory is not None and name and (one.turn_id, memory.pk) not in seen:
             seen.add((one.turn_id, memory.pk))
             taught[one.turn_id or 0][name].append(memory)
-    return taught
+            retiring |= {memory.pk} if one.retires else set()
+    return taught, retiring
 
 
 def _taught(outcomes: Mapping[str, list[Memory]]) -> list[Memory]:
     return [*outcomes.get("learned", ()), *outcomes.get("updated", ())]
 
 
-def _superseded(user: User, turns: Sequence[Turn], *, any_taught: bool) -> dict[int, list[Memory]]:
-    """Return the memories that the turns' memories superseded, by the superseding one's key."""
+def _superseded(user: User, retiring: Collection[int]) -> dict[int, list[Memory]]:
+    """Return the memories that these memories superseded, by the superseding one's key."""
     found: dict[int, list[Memory]] = defaultdict(list)
-    if not any_taught:
+    if not retiring:
         return found
-    taught = Arbitration.objects.filter(user=user, turn__in=turns).values("memory")
-    for one in Memory.objects.filter(user=user, superseded_by__in=taught).order_by("pk"):
+    for one in Memory.objects.filter(user=user, superseded_by__in=retiring).order_by("pk"):
         found[one.superseded_by_id or 0].append(one)
     return found
 
