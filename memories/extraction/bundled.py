@@ -261,10 +261,6 @@ class BundledExtractor:
         """Return whether a message asks not to store anything on a topic, now or later."""
         return self._reader.read(text).flags["dont_keep_topic"] >= FLAG
 
-    def asks_not_to_keep(self, text: str) -> bool:
-        """Return whether a text by itself asks that it, or its topic, not be stored."""
-        return _is_not_to_be_kept(self._reader.read(text))
-
     def is_about_people(self, text: str) -> bool:
         """Return whether any statement in a text is about somebody other than the person."""
         return any(
@@ -287,10 +283,6 @@ class BundledExtractor:
         covered = masking.cover_foreign(masking.covered(said.text, spans))
         orders = tuple(commands(covered))
         return HeardMessage(said, role, before, answers, reading, spans, covered, orders)
-
-
-def _is_not_to_be_kept(reading: Reading) -> bool:
-    return any(reading.flags[name] >= FLAG for name in ("dont_keep_this", "dont_keep_topic"))
 
 
 def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> Iterator[Candidate]:

@@ -220,8 +220,13 @@ def foreign_parts(text: str) -> list[tuple[int, int]]:
 
 _SIGNS = re.compile(r"[\W_]+")
 _SIGN = re.compile(r"[^\n]")
-_ADDED = re.compile(r"\[[^\[\]]*\]")  # text that we add to the person's own words
+_ADDED = re.compile(r"\[[^\[\]]*\]")
 _SHORTEST = 3
+
+
+def without_additions(text: str) -> str:
+    """Return the text without what was added to the person's own words in square brackets."""
+    return _ADDED.sub("", text)
 
 
 def folded(text: str) -> str:
@@ -233,7 +238,7 @@ def repeats(content: str, quote: str, *, known: str) -> bool:
     """Return whether `known`, a folded text, already contains the content or the quote."""
     if not known:
         return False
-    ours, theirs = folded(_ADDED.sub("", content)), folded(quote)
+    ours, theirs = folded(without_additions(content)), folded(quote)
     if len(ours) >= _SHORTEST and ours in known:
         return True
     return len(theirs) >= 8 and theirs in known

@@ -13,6 +13,7 @@ from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Batch
 from memcenter.lib.text import segment, shingles
 from memcenter.providers.base import Vectors
+from memories.extraction.masking import without_additions
 from memories.extraction.types import Known
 from memories.indexing import search_index
 from memories.models import Memory, MemoryStatus, Project
@@ -118,7 +119,6 @@ SELECT id, content FROM conversations_message
    AND content ILIKE ANY(%s::text[])
  ORDER BY id
 """
-_BRACKETED = re.compile(r"\[[^\[\]]*\]")  # added to a memory, not said: a person or a date
 _SHORTEST = 4  # letters and digits; a shorter text stands in unrelated messages too
 
 
@@ -176,7 +176,7 @@ def repeating(texts: Iterable[str], *, user: User) -> list[int]:
     A text also counts without what was added to it in square brackets. A single word and a text
     of less than `_SHORTEST` letters and digits are left out.
     """
-    said = {_plain(form) for text in texts for form in (text, _BRACKETED.sub("", text))}
+    said = {_plain(form) for text in texts for form in (text, without_additions(text))}
     said = {text for text in said if _is_statement(text)}
     if not said:
         return []

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from memcenter.lib.text import segment
 from memories.extraction.arbitration import editions, pairs
@@ -27,7 +27,7 @@ from memories.extraction.arbitration.pairs import (
 from memories.extraction.corrections import numbers_of_series, without_values
 from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
 from memories.extraction.wording.languages import language_of
-from memories.extraction.wording.own_words import data_of
+from memories.extraction.wording.own_words import relation_in
 
 # The order of findings if several known memories are affected; the first wins.
 _RANK = (
@@ -58,7 +58,6 @@ _AGREES = (Relation.SAME, Relation.REFINES)
 _PLAN = "task"
 
 _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
-_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)  # a relation doesn't depend on it
 
 APART = Finding(None)
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
@@ -447,8 +446,8 @@ def _ends_part(candidate: Candidate, memory: Known) -> bool:
     touched = sum(bool(item & ours) for item in items)
     if 0 < touched < len(items):
         return True
-    relation = data_of(memory.content, spoken_at=_ANY_DAY, language=language_of(memory.content))
-    return bool(set(segment.terms(relation.get("relation", ""))) - ours)
+    relation = relation_in(memory.content, language=language_of(memory.content))
+    return bool(set(segment.terms(relation)) - ours)
 
 
 def _checked(

@@ -96,8 +96,9 @@ def own_words(
     opens = message[:start].rstrip()[-1:] in ("", *".!?…:\n-")
     named = text[:1].isupper() and not opens and language != "de"
     dates = dates_in(text, spoken_at=spoken_at, language=language, holds=holds)
-    said = dates_in(message[:start][-_READ:], spoken_at=spoken_at, language=language)
-    dates = [_in_named_month(dated, text, said) for dated in dates]
+    if any(_day_alone(dated, text) for dated in dates):
+        said = dates_in(message[:start][-_READ:], spoken_at=spoken_at, language=language)
+        dates = [_in_named_month(dated, text, said) for dated in dates]
     added = [] if named else _named_person(text, earlier, language=language, whose=whose)
     if not added:
         lead = (
@@ -432,9 +433,13 @@ def _subject(
 # --- dates and data
 
 
+def _day_alone(dated: Dated, text: str) -> re.Match[str] | None:
+    return _DAY_ALONE.search(text[dated.start : dated.end])
+
+
 def _in_named_month(dated: Dated, text: str, said: Sequence[Dated]) -> Dated:
     """Return "the 7th" in the month of the full date that the message named before it."""
-    alone = _DAY_ALONE.search(text[dated.start : dated.end])
+    alone = _day_alone(dated, text)
     named = next((one.first for one in reversed(said) if not one.relative), None)
     if alone is None or named is None:
         return dated
@@ -488,6 +493,11 @@ def _data(text: str, dates: Sequence[Dated], language: str) -> dict[str, Any]:
     data |= {"names": list(dict.fromkeys(names))} if names else {}
     data |= {"relation": people[0].relation} if people else {}
     return data
+
+
+def relation_in(text: str, *, language: str) -> str:
+    """Return the word for the first relative or friend named in a text, or an empty string."""
+    return next((person.relation for person in _people(text, language)), "")
 
 
 def names_people_or_dates(text: str, *, spoken_at: datetime, language: str) -> bool:
