@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from django.conf import LazySettings
+from django.conf import LazySettings, settings
 from django.db import connection
 
+from memcenter.lib.errors import ProviderError
 from memories.indexing import milvus_sync
 from ops.access import as_system
 from ops.models import Status
 from ops.queue import worker
 from tests.live import free_port
+from tests.scenarios.caller import until
 
 
 class Milvus:
@@ -32,7 +34,10 @@ class Milvus:
         return f"http://127.0.0.1:{self._port}"
 
     def start(self) -> None:
-        """Return when it listens; nothing happens where it runs."""
+        """Return when it listens and the product's client has connected again.
+
+        Nothing happens where it runs.
+        """
         if self._process is not None:
             return
         where = ["--data-dir", str(self._folder), "--host", "127.0.0.1", "--port", str(self._port)]
@@ -46,6 +51,7 @@ class Milvus:
             )
         assert self._process.stdout is not None
         assert "listening" in self._process.stdout.readline(), log.read_text(encoding="utf-8")
+        until(_is_reached, what="Milvus to be reached")
 
     def kill(self) -> None:
         """With SIGKILL: it writes nothing down any more."""
@@ -96,3 +102,14 @@ def moved() -> None:
     worker.drain()
     operation.refresh_from_db()
     assert operation.status == Status.SUCCEEDED, operation.last_error
+
+
+def _is_reached() -> bool:
+    """Whether the product reaches it: gRPC waits up to a second between its tries to connect."""
+    if not settings.MILVUS_URI:
+        return True
+    try:
+        milvus_sync.server().spaces()
+    except ProviderError:
+        return False
+    return True

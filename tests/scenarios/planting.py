@@ -187,7 +187,7 @@ def plant_by_mem0(api: Planting) -> None:
     plain = {
         **user,
         "infer": False,
-        "messages": [{"role": "user", "content": f"Likes {word('mem0 memory')}"}],
+        "messages": [{"role": "user", "content": f"Named the boat {word('mem0 memory')}"}],
     }
     stored = api.call("POST", "/v3/memories/add/", json=plain)
     memory_id = stored["results"][0]["id"]
