@@ -92,7 +92,7 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
     )
     context = {"form": form, "memory": memory, "in_bin": memory.deleted_at is not None}
     asks = context["in_bin"] and "put_back" not in request.POST
-    if request.method != "POST" or not form.is_valid() or asks:
+    if request.method != "POST" or not form.is_valid() or form.refuse_if_outdated(memory) or asks:
         return _show(request, "memories/memory_edit.html", context)
     try:
         edited = _change(request, memory, form.changes(memory))
@@ -267,6 +267,8 @@ class MemoryForm(RefusableForm):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         help_text=gettext_lazy("After this day it is kept but no longer used."),
     )
+    # The version that was shown, so that a change made in another tab is not overwritten unseen.
+    seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, memory: Memory | None = None, **kwargs: Any) -> None:
         kwargs.setdefault("label_suffix", "")
@@ -285,8 +287,26 @@ class MemoryForm(RefusableForm):
                 "kind": memory.kind,
                 "tags": memory.tags,
                 "valid_until": timezone.localtime(until).date() if until else None,
+                "seen": memory.current_version,
             },
         )
+
+    def refuse_if_outdated(self, memory: Memory) -> bool:
+        """Return whether the text was changed after this form was shown, and say so in the form.
+
+        The form then shows the current version as seen, so saving it again replaces that text.
+        """
+        seen = self.cleaned_data.pop("seen")
+        if seen is None or seen == memory.current_version:
+            return False
+        self.add_error(
+            "content",
+            _("This was changed meanwhile to: “%(text)s” Save again to replace it.")
+            % {"text": memory.content},
+        )
+        self.data = self.data.copy()
+        self.data["seen"] = memory.current_version
+        return True
 
     def clean_content(self) -> str:
         content: str = self.cleaned_data["content"].strip()

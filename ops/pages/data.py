@@ -27,7 +27,8 @@ from ops.pages.operation_rows import IMPORT_FORMATS, said
 from ops.queue import outbox
 from ops.transfer import exports
 
-_RECEIPTS = 10
+_RECEIPTS = 10  # shown at once
+_ALL_RECEIPTS = 1_000
 _TRANSFERS_SHOWN = 5
 _LISTED = 50
 _MOVING = (Status.PENDING, Status.RUNNING)
@@ -47,32 +48,36 @@ def data_management(request: HttpRequest) -> HttpResponse:
     with own_transaction(request):
         user = person(request)
         if target(request) == "activity":
-            return render(request, "ops/data_management.html#activity", _activity(user))
+            return render(request, "ops/data_management.html#activity", _activity(request, user))
         if target(request) == "transfers":
             context = {"is_part": True, **transfers_context(user)}
             return render(request, "ops/data_management.html#transfers", context)
-        return render(request, "ops/data_management.html", _data_context(user))
+        return render(request, "ops/data_management.html", _data_context(request, user))
 
 
-def _data_context(user: User) -> dict[str, Any]:
+def _data_context(request: HttpRequest, user: User) -> dict[str, Any]:
     counts = stored_amounts.counts_of(user)
     return {
         "section": "memory",
         "amounts": stored_amounts.amounts_of(counts),
         "goes": stored_amounts.sentences_of(counts),
         **transfers_context(user),
-        **_activity(user),
+        **_activity(request, user),
     }
 
 
-def _activity(user: User) -> dict[str, Any]:
+def _activity(request: HttpRequest, user: User) -> dict[str, Any]:
+    most = _ALL_RECEIPTS if "receipts" in request.GET else _RECEIPTS
     lines, upkeep = operation_rows.operation_lines(user)
     newest = Receipt.objects.filter(subject=user.subject).select_related("operation")
+    receipts = list(newest.order_by("-pk")[: most + 1])
     return {
         "happenings": lines,
         "upkeep": upkeep,
         "is_moving": operation_rows.is_moving(lines),
-        "receipts": newest.order_by("-pk")[:_RECEIPTS],
+        "receipts": receipts[:most],
+        "has_more_receipts": len(receipts) > most,
+        "shows_all_receipts": most == _ALL_RECEIPTS,
     }
 
 

@@ -148,6 +148,24 @@ def test_in_the_list_the_row_changes_in_its_place(alice: User) -> None:
     assert "Plays the viola" in page
 
 
+def test_what_another_tab_saved_meanwhile_is_not_overwritten_unseen(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello")
+    browser, url = signed_in(alice), address("memory_edit", memory.public_id)
+    shown = browser.get(url)
+    assert 'name="seen" value="1"' in shown.content.decode()
+    browser.post(url, {"content": "Plays the viola", "kind": "fact", "seen": 1})
+    late = {"content": "Plays the cello well", "kind": "fact", "seen": 1}
+    response = browser.post(url, late)
+    page = response.content.decode()
+    assert response.status_code == 422 and "Plays the viola" in text_of(response)
+    assert "Plays the cello well" in page and 'name="seen" value="2"' in page
+    memory.refresh_from_db()
+    assert memory.content == "Plays the viola"
+    browser.post(url, late | {"seen": 2})
+    memory.refresh_from_db()
+    assert memory.content == "Plays the cello well"
+
+
 def test_a_wrong_edit_changes_nothing(alice: User) -> None:
     memory = make_memory(alice, "Plays the cello")
     url = address("memory_edit", memory.public_id)

@@ -304,6 +304,18 @@ def test_upkeep_stands_behind_details_unless_it_failed(client: Client, maya: Use
     assert "Sync the memory files" in page and "Background maintenance" not in page
 
 
+def test_all_receipts_can_be_shown(client: Client, maya: User) -> None:
+    with as_user(maya):
+        for number in range(12):
+            memory = make_memory(maya, f"Plays the cello {number}")
+            memory_forgets.forget_memories(user=maya, memories=[memory])
+    drain()
+    few, every = (client.get(f"/memory/data/{query}").text for query in ("", "?receipts=all"))
+    assert few.count("/memory/receipts/") < every.count("/memory/receipts/")
+    assert every.count("/memory/receipts/") - few.count("/memory/receipts/") == 2
+    assert "?receipts=all#receipts" in few and "?receipts=all#receipts" not in every
+
+
 def test_forgetting_shows_its_steps_and_leads_to_its_receipt(client: Client, said: Memory) -> None:
     with as_user(said.user):
         operation = memory_forgets.forget_memory(user=said.user, memory=said)
