@@ -304,8 +304,8 @@ class MemoryForm(RefusableForm):
             _("This was changed meanwhile to: “%(text)s” Save again to replace it.")
             % {"text": memory.content},
         )
-        self.data = self.data.copy()
-        self.data["seen"] = memory.current_version
+        typed = {name: self.data[name] for name in self.data}
+        self.data = typed | {"seen": memory.current_version}
         return True
 
     def clean_content(self) -> str:

@@ -158,7 +158,7 @@ def test_what_another_tab_saved_meanwhile_is_not_overwritten_unseen(alice: User)
     response = browser.post(url, late)
     page = response.content.decode()
     assert response.status_code == 422 and "Plays the viola" in text_of(response)
-    assert "Plays the cello well" in page and 'name="seen" value="2"' in page
+    assert ">\nPlays the cello well</textarea>" in page and 'name="seen" value="2"' in page
     memory.refresh_from_db()
     assert memory.content == "Plays the viola"
     browser.post(url, late | {"seen": 2})
