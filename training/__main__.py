@@ -8,7 +8,7 @@ from zlib import crc32
 import torch
 
 from memories.reader.tokenizer import Tokenizer
-from training import export, shipped, teachers
+from training import ensemble, export, shipped
 from training.base import load
 from training.encoding import encode_pair, encode_row
 from training.evaluation import report_messages, report_pairs
@@ -19,7 +19,6 @@ from training.unrelated_pairs import unrelated
 
 DATA = Path(__file__).parent / "data"
 BENCH = Path(__file__).parents[1] / "bench" / "data"
-ALIKE = 8_000  # texts whose similarity is learned from the teachers
 UNRELATED = 200  # pairs per language from one message, and as many from two voices
 
 
@@ -43,9 +42,12 @@ def main() -> None:
         new = [r for r in train if {*arguments.twice} & {*r.voice.split(":")}]
         train = new + [r for r in train if _is_drawn(r.text, arguments.share)]
         plan = REFRESH if arguments.step == "refresh" else FINISH
-        _begin(reader, arguments)
+        if not arguments.student:
+            _begin(reader, arguments)
     if arguments.epochs:
         plan = replace(plan, epochs=arguments.epochs)
+    if arguments.student:
+        reader.load_state_dict(ensemble.saved_in_parts(arguments.student), strict=False)
     if arguments.step == "export":
         export.write(reader, base, arguments.folder / "reader")
         return
@@ -57,9 +59,6 @@ def main() -> None:
     known += unrelated([r for r in rows if r.voice not in held[0]], each=UNRELATED)
     examples = [encode_row(tokenizer, r) for r in train]
     examples += [encode_pair(tokenizer, p) for p in known]
-    if arguments.step == "fit":
-        texts = teachers.texts_of([r for r in train if r.flags is not None], known, most=ALIKE)
-        examples += teachers.examples(Reader(base), tokenizer, texts, folder=arguments.folder)
     print(f"{len(train)} messages, clauses and texts, {len(known)} pairs", flush=True)
     fit(
         reader,
@@ -108,6 +107,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--epochs", type=int, default=0, help="passes; 0: as the step plans")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--student", type=Path, help="report or export the student of training.ensemble"
+    )
     parser.add_argument("--all", action="store_true", help="hold no voice out of training")
     parser.add_argument(
         "--twice", nargs="*", default=[], help="files whose rows all count once more"

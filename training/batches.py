@@ -4,7 +4,6 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -28,19 +27,12 @@ class Batch:
     flags: Tensor
     relation: Tensor
     about: Tensor
-    vectors: Tensor | None  # None unless every text of the batch has a vector
 
 
 def batches(examples: list[Example], *, tokens: int, seed: int) -> Iterator[Batch]:
-    """Yield all examples once, in an order that depends only on `seed`.
-
-    Texts with a vector are in separate batches, because their loss compares them with each other.
-    """
+    """Yield all examples once, in an order that depends only on `seed`."""
     chance = random.Random(seed)
-    labelled = [e for e in examples if e.vector is None]
-    compared = [e for e in examples if e.vector is not None]
-    groups = grouped(labelled, tokens, chance)
-    groups += [group for group in grouped(compared, tokens, chance) if len(group) > 1]
+    groups = grouped(examples, tokens, chance)
     chance.shuffle(groups)
     for group in groups:
         yield collate(group)
@@ -87,10 +79,4 @@ def collate(group: list[Example]) -> Batch:
         flags=torch.tensor([e.flags or none for e in group]),
         relation=torch.tensor([-100 if e.relation is None else e.relation for e in group]),
         about=torch.tensor([-100 if e.about is None else e.about for e in group]),
-        vectors=_stacked(group),
     )
-
-
-def _stacked(group: list[Example]) -> Tensor | None:
-    vectors = [e.vector for e in group if e.vector is not None]
-    return torch.from_numpy(np.stack(vectors)) if len(vectors) == len(group) else None

@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from memories.reader import inputs
 from memories.reader.inputs import Input
 from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS
@@ -23,7 +20,6 @@ class Example:
     flags: list[int] | None = None
     relation: int | None = None
     about: int | None = None
-    vector: NDArray[np.float32] | None = None  # target for the similarity with other texts
 
 
 def encode_row(tokenizer: Tokenizer, row: Row) -> Example:

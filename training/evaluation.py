@@ -59,14 +59,14 @@ def report_messages(
         found, flags = read(reader, encode_row(tokenizer, row))
         for threshold in THRESHOLDS:
             score = scores[threshold][row.language]
-            _count(score, row, [f for f in found if f.share("keep", "yes") >= threshold])
+            count_kept(score, row, [f for f in found if f.share("keep", "yes") >= threshold])
             for flag in FLAGS:
                 if row.flags is not None and (flag in row.flags or flags[flag] > 0.5):
                     score.heads[flag].append((flag in row.flags) == (flags[flag] > 0.5))
     return scores
 
 
-def _count(score: Score, row: Row, kept: list[Statement]) -> None:
+def count_kept(score: Score, row: Row, kept: list[Statement]) -> None:
     wanted = [s for s in row.spans if s.heads["keep"] == "yes"]
     open_spans = list(wanted)
     score.wanted += len(wanted)

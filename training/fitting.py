@@ -68,7 +68,7 @@ def _pass(
     for number, batch in enumerate(batches(examples, tokens=plan.tokens, seed=epoch + 1), 1):
         with torch.autocast("cpu", torch.bfloat16, enabled=_HALVES):
             outputs = reader(batch.ids, batch.segments, batch.mask, batch.pooled)
-        found = losses(batch, *outputs)
+        found = losses(batch, *outputs[:2])
         total(found).backward()
         nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
         rule.step()

@@ -51,11 +51,14 @@ class _Thread:
     texts: list[str] = field(default_factory=list)
 
 
-def read_messages(folder: Path) -> list[Row]:
-    """Read `*.jsonl` in `folder`. Raise `ValueError` if a quotation is not in its text."""
+def read_messages(folder: Path, names: str = "*") -> list[Row]:
+    """Read the files of a folder whose names match a pattern, given without `.jsonl`.
+
+    Raise `ValueError` if a quotation is not in its text.
+    """
     threads: dict[tuple[str, str, str], _Thread] = {}
     rows = []
-    for name, row in _lines(sorted(folder.glob("*.jsonl"))):
+    for name, row in _lines(sorted(folder.glob(f"{names}.jsonl"))):
         thread = threads.setdefault((name, row["voice"], str(row["conversation"])), _Thread())
         before = tuple(reversed(thread.texts[-3:]))
         rows.append(_message(name, row, before))
@@ -135,10 +138,13 @@ _RELATIONS = {
 }
 
 
-def read_pairs(folder: Path) -> list[Pair]:
-    """Read rows of `{"old", "new", "relation"}` or `{"request", "memory", "about"}`."""
+def read_pairs(folder: Path, names: str = "*") -> list[Pair]:
+    """Read rows of `{"old", "new", "relation"}` or `{"request", "memory", "about"}`.
+
+    `names` is a pattern without `.jsonl`.
+    """
     found = []
-    for name, row in _lines(sorted(folder.glob("*.jsonl"))):
+    for name, row in _lines(sorted(folder.glob(f"{names}.jsonl"))):
         group, language = f"{name}:{row.get('topic', '')}", row.get("lang", name[:2])
         if "request" in row:
             found.append(

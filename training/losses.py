@@ -20,17 +20,14 @@ WEIGHTS = {
     "flags": 1.0,
     "relation": 1.0,
     "about": 0.5,
-    "likeness": 10.0,
 }
 SMOOTHING = 0.05
 RARE = 4.0  # weight of a positive flag or secret, since most messages have none
 
 
-def losses(batch: Batch, tokens: Tensor, texts: Tensor, means: Tensor) -> dict[str, Tensor]:
+def losses(batch: Batch, tokens: Tensor, texts: Tensor) -> dict[str, Tensor]:
     """Return the mean loss of each head that has a label in the batch."""
     tokens, texts = tokens.float(), texts.float()
-    if batch.vectors is not None:
-        return {"likeness": _likeness(means.float(), batch.vectors)}
     found = {}
     if (batch.tags >= 0).any():
         found["tags"] = _choice(tokens[..., : len(TAGS)].flatten(0, 1), batch.tags.flatten())
@@ -49,16 +46,6 @@ def losses(batch: Batch, tokens: Tensor, texts: Tensor, means: Tensor) -> dict[s
     if (batch.about >= 0).any():
         found["about"] = _yes_or_no(pairs[:, len(PAIRS)], batch.about)
     return found
-
-
-def _likeness(means: Tensor, vectors: Tensor) -> Tensor:
-    """Return the squared error between the texts' cosines and those of the teachers' vectors.
-
-    Relational knowledge distillation (Park et al., 2019) with cosines as distances.
-    """
-    own = f.normalize(means, dim=1)
-    apart = ~torch.eye(len(own), dtype=torch.bool)
-    return f.mse_loss((own @ own.T)[apart], (vectors @ vectors.T)[apart])
 
 
 def total(found: dict[str, Tensor]) -> Tensor:
