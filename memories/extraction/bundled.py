@@ -44,7 +44,7 @@ from memories.extraction.wording.own_words import data_of, own_words
 from memories.reader import Reading, Statement
 from memories.screening import learned_secrets as screened
 
-KEEP = 0.7  # probability of "worth keeping" from which a statement is kept
+KEEP = 0.75  # probability of "worth keeping" from which a statement is kept
 WISH = 0.8  # the same for a wish on how to answer, since most orders are for one answer
 TASK = 0.5  # the same for the person's own work and plans, from which a review is asked
 DOUBTED = 0.35  # probability of "perhaps worth keeping" from which it goes to the review
