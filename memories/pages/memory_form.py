@@ -86,9 +86,7 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
     if memory.deleted_at and request.method != "POST":
         return ask_for_it_back(request, memory)
     form = (
-        MemoryForm(request.POST, memory=memory)
-        if request.method == "POST"
-        else MemoryForm.of(memory)
+        EditForm(request.POST, memory=memory) if request.method == "POST" else EditForm.of(memory)
     )
     context = {"form": form, "memory": memory, "in_bin": memory.deleted_at is not None}
     asks = context["in_bin"] and "put_back" not in request.POST
@@ -247,7 +245,7 @@ OWN_KINDS = [(kind.value, kind.label) for kind in Kind if kind not in ONLY_OF_PR
 
 
 class MemoryForm(RefusableForm):
-    """The form for editing a memory."""
+    """The fields of a memory's text, kind, tags and end."""
 
     content = forms.CharField(
         label=gettext_lazy("What should be remembered?"),
@@ -267,8 +265,6 @@ class MemoryForm(RefusableForm):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         help_text=gettext_lazy("After this day it is kept but no longer used."),
     )
-    # The version that was shown, so that a change made in another tab is not overwritten unseen.
-    seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, memory: Memory | None = None, **kwargs: Any) -> None:
         kwargs.setdefault("label_suffix", "")
@@ -277,8 +273,27 @@ class MemoryForm(RefusableForm):
             self.fields["kind"].choices = Kind.choices  # type: ignore[attr-defined]
         self.fields["content"].widget.attrs["maxlength"] = settings.MAX_MEMORY_CHARS
 
+    def clean_content(self) -> str:
+        content: str = self.cleaned_data["content"].strip()
+        if len(content) > settings.MAX_MEMORY_CHARS:
+            words = _("A memory has at most %(most)d characters.")
+            raise forms.ValidationError(words, params={"most": settings.MAX_MEMORY_CHARS})
+        return content
+
+    def clean_valid_until(self) -> datetime | None:
+        """Return the end of the chosen day in the user's time zone, to include that day."""
+        day = self.cleaned_data["valid_until"]
+        return timezone.make_aware(datetime.combine(day, time.max)) if day else None
+
+
+class EditForm(MemoryForm):
+    """The form for a change of a memory's text, kind, tags or end."""
+
+    # The version that was shown, so that a change made in another tab is not overwritten unseen.
+    seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
     @classmethod
-    def of(cls, memory: Memory) -> MemoryForm:
+    def of(cls, memory: Memory) -> EditForm:
         until = memory.valid_until
         return cls(
             memory=memory,
@@ -307,18 +322,6 @@ class MemoryForm(RefusableForm):
         typed = {name: self.data[name] for name in self.data}
         self.data = typed | {"seen": memory.current_version}
         return True
-
-    def clean_content(self) -> str:
-        content: str = self.cleaned_data["content"].strip()
-        if len(content) > settings.MAX_MEMORY_CHARS:
-            words = _("A memory has at most %(most)d characters.")
-            raise forms.ValidationError(words, params={"most": settings.MAX_MEMORY_CHARS})
-        return content
-
-    def clean_valid_until(self) -> datetime | None:
-        """Return the end of the chosen day in the user's time zone, to include that day."""
-        day = self.cleaned_data["valid_until"]
-        return timezone.make_aware(datetime.combine(day, time.max)) if day else None
 
     def changes(self, memory: Memory) -> dict[str, Any]:
         """Return the values that differ from those of the memory."""
