@@ -46,10 +46,10 @@ from memories.screening import learned_secrets as screened
 
 KEEP = 0.75  # probability of "worth keeping" from which a statement is kept
 WISH = 0.8  # the same for a wish on how to answer, since most orders are for one answer
-TASK = 0.5  # the same for the person's own work and plans, from which a review is asked
+TASK = 0.5  # the same for limits and for the person's own plans, from which a review is asked
 DOUBTED = 0.35  # probability of "perhaps worth keeping" from which it goes to the review
 ASKED_TO_KEEP = 0.15  # replaces WISH and LIKELY if the person said "remember this"
-_PREFERENCE = 0.5  # probability from which a statement is a preference
+_SURE_KINDS, _SURE = ("preference", "skill"), 0.5  # kinds that need this probability
 _DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
 _ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
 _OWNER = 0.6  # probability of the likeliest owner below which a constraint is reviewed
@@ -327,11 +327,12 @@ def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
 
 
 def _kind(statement: Statement) -> str:
-    """Return the likeliest kind; a preference only if it is likelier than all others together."""
+    """Return the likeliest kind; a preference or a skill only if it is surely one."""
     kinds = statement.shares["kind"]
-    if kinds.get("preference", 0.0) < _PREFERENCE:
-        kinds = {kind: share for kind, share in kinds.items() if kind != "preference"} or kinds
-    return max(kinds, key=kinds.__getitem__)
+    likely = {
+        kind: share for kind, share in kinds.items() if kind not in _SURE_KINDS or share >= _SURE
+    }
+    return max(likely or kinds, key=kinds.__getitem__)
 
 
 def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
@@ -340,7 +341,8 @@ def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
         return asked and statement.share("keep", "yes") >= LIKELY
     keep, perhaps = statement.share("keep", "yes"), statement.share("keep", "unsure")
     least = WISH if statement.best("topic") == "answers" else LIKELY
-    if statement.best("kind") == "task" and statement.best("whose") == "self":
+    kind = statement.best("kind")
+    if kind == "constraint" or (kind == "task" and statement.best("whose") == "self"):
         least = TASK
     least = ASKED_TO_KEEP if asked else least
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)

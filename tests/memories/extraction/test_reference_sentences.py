@@ -11,7 +11,7 @@ from memories.reader import reader
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)
 # What is said, the words of each memory with the kinds that are right for it.
 LEARNED = [
-    ("我正在实现 AgentX 记忆 MVP。", {"AgentX 记忆 MVP": "task"}),
+    ("我正在实现 AgentX 记忆 MVP。", {"AgentX 记忆 MVP": "task fact"}),
     ("我的公司名称是TechCorp，主营AI产品。", {"TechCorp": "fact", "AI产品": "fact"}),
     ("我的公司是科技行业的。", {"科技行业": "fact"}),
     ("我通常在周一上午9-11点做周报。", {"周一上午9-11点做周报": "pattern"}),
