@@ -92,7 +92,7 @@ def read(path: Path) -> list[Row]:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
     return [
         Row(
-            name=f"{language}-{place}",
+            name=f"{path.stem}-{place}",
             language=language,
             memories=row["memories"],
             request=row["request"],

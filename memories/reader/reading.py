@@ -31,7 +31,7 @@ from memories.reader.tokenizer import Tokenizer
 
 PATH = Path(__file__).parent / "data" / "reader.onnx"
 _PARTICLE = re.compile("[\u4e00-\u9fff](?:[吗呢吧嘛]|了(?![解不结却断当]))")
-SECRET = 0.9  # probability from which a token counts as part of a secret
+SECRET = 0.85  # probability from which a token counts as part of a secret
 
 
 class Model:
