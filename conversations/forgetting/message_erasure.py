@@ -31,6 +31,7 @@ from memories.models import Arbitration, Memory, Source, TargetKind
 from ops.models import User
 
 _SPEAKING = (Role.USER, Role.ASSISTANT)
+_ALL = Q()
 
 
 @dataclass(frozen=True)
@@ -231,13 +232,21 @@ def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield the texts of all messages that still exist.
+    """Yield the texts of all messages that still exist, and of summaries written after `since`.
 
     Texts that still occur elsewhere are expected in the database, so a scan for erased texts must
-    not report them.
+    not report them. A later summary can only repeat what wasn't hidden.
     """
     messages = Message.objects.filter(user=user_id).order_by("-pk")
     yield from messages.values_list("content", flat=True).iterator(chunk_size=2_000)
+    if since is not None:
+        yield from remaining_summaries(user_id, Q(created_at__gt=since))
+
+
+def remaining_summaries(user_id: int, wanted: Q = _ALL) -> Iterator[str]:
+    """Yield the summaries that aren't hidden; later versions, which are erased, repeat them."""
+    texts = Summary.objects.filter(wanted, user=user_id).values_list("text", flat=True)
+    yield from texts.order_by().iterator(chunk_size=500)
 
 
 def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]:
