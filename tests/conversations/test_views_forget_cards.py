@@ -7,6 +7,7 @@ import re
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from conversations.chat import answer_text
 from conversations.models import Conversation, Message, Turn
@@ -127,6 +128,71 @@ def test_all_go_only_after_a_second_question(client: Client, asking: Turn) -> No
     assert len(left()) == 3 and Message.objects.count() == 4
     assert choose(client, asking, all="1", sure="1") == 302
     assert left() == ["Plays the cello"] and not Message.objects.exists()
+
+
+@pytest.fixture
+def quoting(conversation: Conversation, alice: User, memories: list[Memory]) -> Turn:
+    """An exchange whose answer quotes the memory, and whose question taught two others."""
+    memories[0].versions.update(content="I live in Brno")
+    turn = make_turn(conversation, "We marry in June 2027!", "As you say, I live in Brno.")
+    make_memory(alice, "Marries in June 2027", turns=[turn])
+    make_memory(alice, "Learns the tango for the wedding", turns=[turn])
+    elsewhere = make_turn(conversation, "As I said, June 2027.")
+    make_memory(alice, "Likes June", turns=[turn, elsewhere])
+    return turn
+
+
+def test_an_exchange_that_taught_other_memories_is_not_part_of_everything(
+    client: Client, conversation: Conversation, quoting: Turn, alice: User
+) -> None:
+    asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn
+    card = page_of(client, conversation).split('<form class="card forget"')[1].split("</form>")[0]
+    line = card[card.index(quoting.assistant_message.public_id) :].split("</label>")[0]
+    assert "We marry in June 2027!" in line and "As you say" not in line
+    assert "Marries in June 2027" in line and "tango" in line and "Likes June" not in line
+    url = reverse("turn_forget", args=[asking.public_id])
+    question = text_of(client.post(url, {"all": "1"}))
+    assert "1 message stays, because more was learned" in question
+    assert "Marries in June" not in question and "We marry" not in question
+    named = dict(re.findall(r'name="(memory|message)" value="(\w+)"', question))
+    assert set(named) == {"memory", "message"}
+    assert choose(client, asking, all="1", sure="1") == 302
+    worker.drain()
+    assert {"Marries in June 2027", "Learns the tango for the wedding"} <= set(left())
+    assert Message.objects.filter(pk=quoting.user_message_id).exists()
+
+
+def test_chosen_alone_it_goes_after_a_question_that_names_every_memory(
+    client: Client, conversation: Conversation, quoting: Turn, alice: User
+) -> None:
+    asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn
+    chosen = {"message": [quoting.assistant_message.public_id]}
+    url = reverse("turn_forget", args=[asking.public_id])
+    question = client.post(url, chosen)
+    assert question.status_code == 200 and "Forget all 3 for good" in text_of(question)
+    for text in ("Also learned only there", "Marries in June 2027", "Learns the tango"):
+        assert text in text_of(question)
+    assert "Likes June" not in text_of(question)
+    assert choose(client, asking, sure="1", **chosen) == 302
+    worker.drain()
+    assert "Marries in June 2027" not in left() and len(left()) == 4
+
+
+def test_a_failed_forget_stays_in_view_where_it_was_asked(
+    client: Client, conversation: Conversation, asking: Turn
+) -> None:
+    choose(client, asking, all="1", sure="1")
+    operation = Operation.objects.get(kind="forget_choice")
+    error = "1 traces are left: conversations_summary.text 2 (text)"
+    state = {"status": "failed", "finished_at": timezone.now(), "last_error": error}
+    Operation.objects.filter(pk=operation.pk).update(**state)
+    page = page_of(client, conversation)
+    assert "Not erased yet" in page and "in 1 place: Summaries." in page
+    assert "conversations_summary" not in page
+    other = make_conversation(conversation.user)
+    assert "Not erased yet" not in page_of(client, other)
+    Operation.objects.filter(pk=operation.pk).update(status="succeeded")
+    assert "Not erased yet" not in page_of(client, conversation)
 
 
 def test_a_card_with_nothing_likely_says_so_and_ticks_nothing(
