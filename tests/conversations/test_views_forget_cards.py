@@ -202,6 +202,22 @@ def test_a_card_with_nothing_likely_says_so_and_ticks_nothing(
     assert "nothing that is clearly what you mean" in page and "checked" not in page
 
 
+def test_what_was_never_told_ticks_nothing_and_the_answer_says_so(
+    client: Client, alice: User, conversation: Conversation, pairs: FakePairs
+) -> None:
+    """The model may take any memory of the same person for what was never told."""
+    for text in ("Dan's mum is coming for Christmas", "Dan is a site manager"):
+        make_memory(alice, text)
+        pairs.means(text, share=0.99)
+    asked = "Forget Dan's birthday."
+    said = answer_text.exchange(asked, user=alice, conversation=conversation).turn
+    assert said.assistant_message.content.startswith("I remember nothing that clearly says this")
+    page = page_of(client, conversation)
+    card = page.split('<form class="card forget"')[1].split("</form>")[0]
+    assert "Dan is a site manager" in card and "checked" not in card
+    assert len(left()) == 2
+
+
 def test_the_likely_memory_is_ticked_and_the_doubtful_stand_below(
     client: Client,
     alice: User,
