@@ -348,12 +348,14 @@ def _residue_words(count: int, where: str) -> str:
     places = (one.partition(" ")[0].partition(".")[0] for one in where.split(", "))
     kinds = dict.fromkeys(label for one in places if (label := stored_amounts.known_label(one)))
     words = ngettext(
-        "Some of what should be erased is left, in %(n)s place%(where)s.",
-        "Some of what should be erased is left, in %(n)s places%(where)s.",
+        "Some of what should be erased is left in %(n)s place.",
+        "Some of what should be erased is left in %(n)s places.",
         count,
     )
-    named = _(": %(kinds)s") % {"kinds": _(", ").join(kinds)} if kinds else ""
-    return words % (stored_amounts.shown(count) | {"where": named})
+    left = words % stored_amounts.shown(count)
+    if not kinds:
+        return left
+    return _("%(left)s Found in: %(kinds)s.") % {"left": left, "kinds": _(", ").join(kinds)}
 
 
 def said(error: str) -> str:

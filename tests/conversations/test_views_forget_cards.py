@@ -187,7 +187,7 @@ def test_a_failed_forget_stays_in_view_where_it_was_asked(
     state = {"status": "failed", "finished_at": timezone.now(), "last_error": error}
     Operation.objects.filter(pk=operation.pk).update(**state)
     page = page_of(client, conversation)
-    assert "Not erased yet" in page and "in 1 place: Summaries." in page
+    assert "Not erased yet" in page and "in 1 place. Found in: Summaries." in page
     assert "conversations_summary" not in page
     other = make_conversation(conversation.user)
     assert "Not erased yet" not in page_of(client, other)
