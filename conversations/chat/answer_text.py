@@ -40,6 +40,9 @@ _WORDS = {
         "needs_choice": "It is not plain which memories the user asks to be forgotten. Nothing has"
         " been forgotten yet: the user chooses from the list that is shown below your answer. Say"
         " so in one sentence, and name none of them.",
+        "unsure": "No memory clearly says what the user asks to be forgotten. Nothing has been"
+        " forgotten: if it is in the list that is shown below your answer, the user can choose it."
+        " Say so in one sentence, and name none of them.",
         "nothing_found": "The user asked for something to be forgotten, but no memory matched. Say"
         " so, and don't repeat what it was.",
         "off": "Nothing of this conversation is remembered: promise to remember nothing.",
@@ -51,6 +54,8 @@ _WORDS = {
         "forgotten": "用户要求忘记的内容刚才已经彻底忘记。请用一句话告诉用户，不要复述内容。",
         "needs_choice": "还不能确定用户要求忘记的是哪些记忆，目前什么都没有忘记："
         "你的回答下方会列出相关记忆，由用户选择。请用一句话说明，不要提及其中任何内容。",
+        "unsure": "没有哪条记忆明确说到用户要求忘记的内容，什么都没有忘记："
+        "如果它就在你的回答下方的列表里，用户可以选择它。请用一句话说明，不要提及其中任何内容。",
         "nothing_found": "用户要求忘记某些内容，但没有找到相符的记忆。请如实告知，不要复述内容。",
         "off": "这次对话的内容不会被记住：不要承诺会记住任何内容。",
         "withheld": "用户要求不要记住这条消息，它的内容不会被记住。",
@@ -174,7 +179,7 @@ def demo_answer(prepared: Prepared) -> str:
     return demo_assistant.answer(
         prepared.text,
         remembered=prepared.remembered,
-        forget=prepared.forget.status if prepared.forget else None,
+        forget=prepared.forget.stated if prepared.forget else None,
         passing=prepared.passing,
         remembering=prepared.remembering,
         withheld=commands.is_asked_not_to(prepared.text),
@@ -220,7 +225,7 @@ def _instructions(prepared: Prepared) -> Iterator[str]:
     elif commands.is_asked_not_to(prepared.text):
         yield words["withheld"]
     if prepared.forget is not None:
-        yield words[prepared.forget.status]
+        yield words[prepared.forget.stated]
     if prepared.found.block:
         yield prepared.found.block
 

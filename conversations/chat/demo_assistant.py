@@ -104,6 +104,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " otherwise.",
         "needs_choice": "I can't tell for sure which memories you mean, so nothing was forgotten"
         " yet. Choose below what goes and what stays.",
+        "unsure": "I remember nothing that clearly says this, so nothing was forgotten. If it is"
+        " among these after all, choose it below.",
         "nothing_found": "I found nothing like that among your memories, so there was nothing to"
         " forget.",
         "passing": "I can't tell for sure which memories you mean, so nothing was forgotten."
@@ -134,6 +136,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "forgotten": "已经彻底忘记。提到它的消息还在，要不要一起忘记由你决定。",
         "needs_choice": "我不能确定你指的是哪些记忆，所以还没有忘记任何内容。"
         "请在下面选择哪些忘记、哪些保留。",
+        "unsure": "我的记忆里没有哪条明确说到这件事，所以什么都没有忘记。"
+        "如果它就在下面，请选择它。",
         "nothing_found": "你的记忆里没有找到这样的内容，所以没有什么可忘记的。",
         "passing": "我不能确定你指的是哪些记忆，所以没有忘记任何内容。"
         "临时聊天不保留可供选择的列表：请在其他对话里告诉我，或到记忆中心选择。",
@@ -170,7 +174,7 @@ def answer(
     memories = _quotable(remembered)
     intent = intent_of(message)
     if forget is not None:
-        return text["passing" if passing and forget == "needs_choice" else forget]
+        return text["passing" if passing and forget in ("needs_choice", "unsure") else forget]
     if intent is Intent.FORGET:
         return text["forget"]
     if remembering and withheld and intent in (Intent.REMEMBER, Intent.TELLING, Intent.OTHER):

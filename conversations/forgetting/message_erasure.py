@@ -31,6 +31,7 @@ from memories.models import Arbitration, Memory, Source, TargetKind
 from ops.models import User
 
 _SPEAKING = (Role.USER, Role.ASSISTANT)
+_ALL = Q()
 
 
 @dataclass(frozen=True)
@@ -73,15 +74,15 @@ def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = Fa
 class Consequences:
     """What forgetting would do to the memories.
 
-    `memories` would be deleted, `changed` counts memories that would be derived again from their
-    other sources, and `kept` counts memories that would not change.
+    `memories` would be deleted, `changed` would be derived again from their other sources, and
+    `kept` counts memories that would not change.
     """
 
     messages: int
     summaries: int
     episodes: int
     memories: Sequence[Memory]
-    changed: int
+    changed: Sequence[Memory]
     kept: int
 
 
@@ -122,25 +123,28 @@ def consequences_of_conversation(conversation: Conversation, *, user: User) -> C
 
 
 def _consequences(target: Target, *, user: User) -> Consequences:
-    lost, changed, kept = _lost_changed_kept(target, user=user)
-    memories = Memory.visible.filter(user=user, pk__in=lost).order_by("pk")
+    lost, changed, kept = lost_changed_kept(target.resting, user=user)
+    touched = Memory.visible.filter(user=user, pk__in=[*lost, *changed]).order_by("pk")
+    memories = list(touched) if lost or changed else []
     return Consequences(
         messages=Message.objects.filter(user=user, pk__in=target.messages).count(),
         summaries=covering(user, target).filter(hidden_at__isnull=True).count(),
         episodes=Episode.objects.filter(user=user, turn__in=target.turns).count(),
-        memories=list(memories) if lost else [],
-        changed=len(changed),
+        memories=[one for one in memories if one.pk in lost],
+        changed=[one for one in memories if one.pk in changed],
         kept=len(kept),
     )
 
 
-def _lost_changed_kept(target: Target, *, user: User) -> tuple[list[int], list[int], list[int]]:
+def lost_changed_kept(resting: Q, *, user: User) -> tuple[list[int], list[int], list[int]]:
     """Return the primary keys of the memories that forgetting would delete, change and keep.
+
+    `resting` is a filter for the sources that would be lost.
 
     The plan is computed exactly as for a real request: the sources are hidden in a savepoint, which
     is rolled back afterwards.
     """
-    sources = Source.everything.filter(target.resting, user=user, hidden_at__isnull=True)
+    sources = Source.everything.filter(resting, user=user, hidden_at__isnull=True)
     touched = set(sources.values_list("memory", flat=True))
     if not touched:
         return [], [], []
@@ -231,13 +235,21 @@ def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield the texts of all messages that still exist.
+    """Yield the texts of all messages that still exist, and of summaries written after `since`.
 
     Texts that still occur elsewhere are expected in the database, so a scan for erased texts must
-    not report them.
+    not report them. A later summary can only repeat what wasn't hidden.
     """
     messages = Message.objects.filter(user=user_id).order_by("-pk")
     yield from messages.values_list("content", flat=True).iterator(chunk_size=2_000)
+    if since is not None:
+        yield from remaining_summaries(user_id, Q(created_at__gt=since))
+
+
+def remaining_summaries(user_id: int, wanted: Q = _ALL) -> Iterator[str]:
+    """Yield the summaries that aren't hidden; later versions, which are erased, repeat them."""
+    texts = Summary.objects.filter(wanted, user=user_id).values_list("text", flat=True)
+    yield from texts.order_by().iterator(chunk_size=500)
 
 
 def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]:

@@ -271,6 +271,21 @@ def forget_chosen_again(
     return _forget_chosen(user, memories, messages, extra={}, requested_by_key=None)
 
 
+def also_forgotten(
+    user: User, *, memory_ids: Collection[str], message_ids: Collection[str]
+) -> list[Memory]:
+    """Return the memories that `forget_chosen` would forget with these messages, besides the named.
+
+    They were learned only from the exchanges of the messages.
+    """
+    own = Message.objects.filter(user=user, public_id__in=message_ids)
+    pks = message_erasure.with_turns(user, own.values_list("pk", flat=True))
+    resting = resting_on(targets_of(user, pks), gone=())
+    lost, _changed, _kept = message_erasure.lost_changed_kept(resting, user=user)
+    others = Memory.visible.filter(user=user, pk__in=lost).exclude(public_id__in=memory_ids)
+    return list(others.order_by("pk"))
+
+
 def targets_of(user: User, messages: Collection[int]) -> list[Target]:
     """Return one target for each conversation that contains any of these messages."""
     rows = Message.everything.filter(user=user, pk__in=messages).order_by("conversation")

@@ -245,6 +245,7 @@ def _kept(run: Run) -> tuple[str, ...]:
 
 
 stores.vouches(message_erasure.vouching)
+stores.remains(message_erasure.remaining_summaries)
 stores.caches(
     Cached("mc:temporary:", "conversations.recording.temporary", messages=True),
     Cached("mc:answering:", "conversations.chat.answer_stream"),

@@ -117,7 +117,8 @@ def show(
     """
     part = part or _part(request)
     context = _common_context(request, found, part) | _messages_context(request, found, part)
-    context["unfolding"] = _unfolding(request, context["bubbles"], forget)
+    if part not in ("#list", "#title"):
+        context["unfolding"] = _unfolding(request, found, context["bubbles"], forget)
     context["form"] = form or MessageForm(initial={"text": request.GET.get("text", "")})
     status = 422 if form is not None and form.is_bound else 200
     return render(request, f"{TEMPLATE}{part}", context, status=status)
@@ -165,13 +166,19 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
     return context | beside(user, answer, lessons=known)
 
 
-def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> ForgetLine | None:
-    """Return the receipt to show in full below the messages, unless a message already shows it."""
-    op_id = forget or request.GET.get("forgotten", "")
+def _unfolding(
+    request: HttpRequest, found: Opened, said: Bubbles, forget: str
+) -> ForgetLine | None:
+    """Return the receipt to show in full below the messages, unless a message already shows it.
+
+    Without one, return the failed operation that forgets messages of this conversation, if any.
+    """
+    user, op_id = person(request), forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
-    return (
-        forget_cards.open_receipt(person(request), op_id) if op_id and op_id not in shown else None
-    )
+    asked = forget_cards.open_receipt(user, op_id) if op_id and op_id not in shown else None
+    if asked is not None or not said.is_latest or not isinstance(found.conversation, Conversation):
+        return asked
+    return forget_cards.failing_one(user, found.conversation.pk, without=shown)
 
 
 def edge_of(user: User, conversation: Conversation) -> str:

@@ -107,6 +107,7 @@ def of_message(message: Message, found: Consequences) -> dict[str, Any]:
         title=title or _("Delete and forget this message?"),
         goes=goes,
         stays=[*stays, *_memories_that_stay(found)],
+        lists=_full_lists(found),
         confirm=_("Delete and forget"),
         cancel_href=page,
         hx_post=True,
@@ -133,7 +134,8 @@ def of_edit(edits: Editable, *, user: User) -> dict[str, Any]:
     goes.append(_("everything derived from them: search index, usage records, feedback"))
     if found.summaries:
         stays.append(_("the summary, rewritten without this"))
-    return {"goes": goes, "stays": [*stays, *_memories_that_stay(found)], "learned": learned}
+    stays += _memories_that_stay(found)
+    return {"goes": goes, "stays": stays, "learned": learned, "lists": _full_lists(found)}
 
 
 def of_deleting(conversation: Conversation, found: Consequences) -> dict[str, Any]:
@@ -172,6 +174,7 @@ def _of_whole_conversation(
         goes=[*goes, *_deleted_lines(found)],
         stays=[stays, *_memories_that_stay(found)],
         choices=_choice(found.memories),
+        lists=_full_lists(found),
         # Without a choice, also forget memories learned after the page was shown.
         hidden=[] if found.memories else [{"name": "memories", "value": "on"}],
         cancel_href=reverse("conversation", args=[conversation.public_id]),
@@ -252,11 +255,11 @@ def _memories_that_stay(found: Consequences) -> list[str]:
     lines = []
     if found.changed:
         words = ngettext(
-            "%(n)d memory, rewritten from what remains",
-            "%(n)d memories, rewritten from what remains",
-            found.changed,
+            "%(n)d memory, rewritten from what remains: %(memories)s",
+            "%(n)d memories, rewritten from what remains: %(memories)s",
+            len(found.changed),
         )
-        lines.append(words % {"n": found.changed})
+        lines.append(words % {"n": len(found.changed), "memories": _quoted(found.changed)})
     if found.kept:
         words = ngettext(
             "%(n)d memory that something else also supports",
@@ -265,6 +268,16 @@ def _memories_that_stay(found: Consequences) -> list[str]:
         )
         lines.append(words % {"n": found.kept})
     return lines
+
+
+def _full_lists(found: Consequences) -> list[tuple[str, list[str]]]:
+    """Return headings and texts of the memories that the sentences name only in part."""
+    titles = _("All memories that will be forgotten"), _("All memories that will be rewritten")
+    return [
+        (title, [one.content for one in memories])
+        for title, memories in zip(titles, (found.memories, found.changed), strict=True)
+        if len(memories) > _NAMED or any(len(one.content) > _SHORT for one in memories)
+    ]
 
 
 def _quoted(memories: Sequence[Memory]) -> str:

@@ -7,10 +7,11 @@ message contains it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -21,7 +22,7 @@ from django.views.decorators.http import require_safe
 from conversations.models import Message, Role, Turn
 from memcenter.lib.errors import NotFound
 from memories.forgetting.spoken_requests import FORGOTTEN, Outcome
-from memories.models import Memory
+from memories.models import Memory, Source
 from ops import selectors
 from ops.forgetting.erasure import FORGET_KINDS
 from ops.models import Kind, Operation, Receipt, Status, User
@@ -41,7 +42,8 @@ class Line:
     `name` is the name of its form field: memory or message.
 
     `is_likely` is False if the request may mean something else. `is_chosen` is True if it is ticked
-    at first.
+    at first. `teaches_more` is True for a message whose exchange taught memories that aren't on the
+    card; the button for everything leaves it out.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Line:
     note: str
     is_likely: bool
     is_chosen: bool = False
+    teaches_more: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,9 @@ class Card:
     """The choices that the chat offers after an unclear request to forget.
 
     `is_done` is True if the memory is already forgotten and only messages remain to be chosen.
-    `asks_again` is True if the person wants to forget everything and is asked once more.
+    `asks_again` is True if the card names what was chosen and asks once more; `also` are then the
+    memories that go with the messages, and `left_out` counts the messages that everything leaves
+    out.
     """
 
     turn_id: str
@@ -67,6 +72,25 @@ class Card:
     messages: Sequence[Line]
     error: str = ""
     asks_again: bool = False
+    also: Sequence[str] = ()
+    left_out: int = 0
+
+    @property
+    def everything(self) -> list[Line]:
+        """Return the lines that the button for everything forgets."""
+        return [one for one in [*self.memories, *self.messages] if not one.teaches_more]
+
+    def asking_again(self, chosen: Sequence[Line], also: Sequence[Memory]) -> Card:
+        """Return the card that names the chosen lines, and the memories that go with them."""
+        left_out = [one for one in self.messages if one.teaches_more and one not in chosen]
+        return replace(
+            self,
+            memories=[one for one in self.memories if one in chosen],
+            messages=[one for one in self.messages if one in chosen],
+            asks_again=True,
+            also=[_short(one.content) for one in also],
+            left_out=len(left_out),
+        )
 
     @property
     def groups(self) -> list[tuple[str, list[Line]]]:
@@ -81,7 +105,7 @@ class Card:
 
     @property
     def count(self) -> int:
-        return len(self.memories) + len(self.messages)
+        return len(self.memories) + len(self.messages) + len(self.also)
 
     @property
     def is_unsure(self) -> bool:
@@ -111,12 +135,13 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
     said = Message.objects.filter(user=user, public_id__in=message_ids)
     known = {one.public_id: one for one in memories}
     told = {one.public_id: one for one in said}
+    around = _Around.of(user, list(told.values()))
     cards = {}
     for turn in turns:
         outcome = outcomes.get(turn.pk)
         if outcome is None:
             continue
-        card = _card(turn, outcome, memories=known, said=told)
+        card = _card(turn, outcome, memories=known, said=told, around=around)
         if card.memories or card.messages:
             cards[turn.pk] = card
     return cards
@@ -135,8 +160,48 @@ def requests_of(user: User, turns: Sequence[Turn]) -> list[Operation]:
     return [one for one in found.order_by("pk") if one.forget_outcome]
 
 
+@dataclass(frozen=True)
+class _Around:
+    """The exchanges of the messages on the cards: their questions, and what was learned only there.
+
+    Both are mappings from the keys of messages.
+    """
+
+    questions: Mapping[int, str]
+    learned: Mapping[int, Sequence[Memory]]
+
+    @classmethod
+    def of(cls, user: User, messages: Sequence[Message]) -> _Around:
+        if not messages:
+            return cls({}, {})
+        pks = [one.pk for one in messages]
+        of_them = Q(user_message__in=pks) | Q(assistant_message__in=pks)
+        turns = list(Turn.objects.filter(of_them, user=user).select_related("user_message"))
+        place: dict[int | None, object] = {one: f"message {one}" for one in pks}
+        for turn in turns:
+            place[turn.user_message_id] = place[turn.assistant_message_id] = turn.pk
+        here = Source.objects.filter(Q(turn__in=turns) | Q(message__in=place), user=user)
+        places: dict[int, set[object]] = defaultdict(set)
+        sources = Source.objects.filter(user=user, memory__in=here.values("memory"))
+        for memory, turn_id, message in sources.values_list("memory", "turn", "message"):
+            places[memory].add(turn_id or place.get(message))
+        learned: dict[object, list[Memory]] = defaultdict(list)
+        for one in Memory.visible.filter(user=user, pk__in=places).order_by("pk"):
+            if len(places[one.pk]) == 1:
+                learned[places[one.pk].pop()].append(one)
+        return cls(
+            questions={turn.assistant_message_id: turn.user_message.content for turn in turns},
+            learned={pk: learned[place[pk]] for pk in pks},
+        )
+
+
 def _card(
-    turn: Turn, outcome: Outcome, *, memories: Mapping[str, Memory], said: Mapping[str, Message]
+    turn: Turn,
+    outcome: Outcome,
+    *,
+    memories: Mapping[str, Memory],
+    said: Mapping[str, Message],
+    around: _Around,
 ) -> Card:
     own = [memories[one] for one in outcome.memory_ids if one in memories]
     told = [said[one] for one in outcome.message_ids if one in said]
@@ -146,7 +211,14 @@ def _card(
         is_done=is_done,
         memories=[_memory_line(one, is_likely=one.public_id in likely) for one in own],
         messages=[
-            _message_line(one, turn, is_likely=is_done or one.public_id in likely) for one in told
+            _message_line(
+                one,
+                turn,
+                around=around,
+                others=[other for other in around.learned[one.pk] if other not in own],
+                is_likely=is_done or one.public_id in likely,
+            )
+            for one in told
         ],
     )
 
@@ -162,16 +234,37 @@ def _memory_line(memory: Memory, *, is_likely: bool) -> Line:
     return Line("memory", pk, text, at, note, is_likely=is_likely, is_chosen=is_likely)
 
 
-def _message_line(message: Message, turn: Turn, *, is_likely: bool) -> Line:
-    """Return the line of a message. It isn't ticked at first, since its exchange goes with it."""
+def _message_line(
+    message: Message, turn: Turn, *, around: _Around, others: Sequence[Memory], is_likely: bool
+) -> Line:
+    """Return the line of a message. It isn't ticked at first, since its exchange goes with it.
+
+    An answer is named by its question. `others` are memories that go with it.
+    """
+    text = message.content
     if message.pk == turn.user_message_id:
         note = _("what you just asked, with the answer")
     elif message.role == Role.ASSISTANT:
-        note = _("an answer, with your question and anything else learned only there")
+        text, note = (
+            around.questions.get(message.pk, text),
+            _("your question, with an answer that mentions it"),
+        )
     else:
-        note = _("with its answer, and anything else learned only there")
-    text = _short(message.content)
-    return Line("message", message.public_id, text, message.created_at, note, is_likely=is_likely)
+        note = _("with its answer")
+    if others:
+        texts = _(", ").join(_("“%(text)s”") % {"text": _short(one.content)} for one in others)
+        note = " · ".join(
+            (note, _("also learned there, and gone with it: %(memories)s") % {"memories": texts})
+        )
+    return Line(
+        "message",
+        message.public_id,
+        _short(text),
+        message.created_at,
+        note,
+        is_likely=is_likely,
+        teaches_more=bool(others),
+    )
 
 
 def _short(text: str) -> str:
@@ -218,6 +311,22 @@ def open_receipt(user: User, op_id: str) -> ForgetLine | None:
     """Return the operation with its full receipt; None if the person has no such operation."""
     found = _forgets_of(user, [op_id]).get(op_id) if op_id else None
     return ForgetLine(found, is_open=True) if found is not None else None
+
+
+def failing_one(user: User, conversation: int, *, without: Collection[str]) -> ForgetLine | None:
+    """Return the newest forget operation of a conversation that failed and isn't done, or None.
+
+    The message that asked for it may be forgotten too, so no message shows the failure. `without`
+    holds the ids of operations that are shown.
+    """
+    about = Q(payload__conversation=conversation) | Q(payload__conversations__contains=conversation)
+    failed = (
+        selectors.operations_of(user)
+        .filter(about, kind__in=FORGET_KINDS)
+        .exclude(Q(last_error="") | Q(status__in=(Status.SUCCEEDED, Status.CANCELLED)))
+    )
+    found = failed.exclude(public_id__in=without).order_by("-pk").first()
+    return ForgetLine(found) if found is not None else None
 
 
 def receipts_of(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[ForgetLine]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -118,7 +117,7 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Forget the items that the person ticked on a card, and mark the card as answered.
 
     Either all ticked items are forgotten or none. The button for everything asks once more, unless
-    everything is one memory.
+    everything is one memory; so does any choice with which more memories go.
     """
     with own_transaction(request):
         user = person(request)
@@ -129,14 +128,18 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
             raise NotFound("There is nothing to choose here.")
         if "again" in request.POST:
             return _show_card(request, turn, card)
-        memory_ids = _ticked(request, "memory", card.memories)
-        message_ids = _ticked(request, "message", card.messages)
-        keeps = "keep" in request.POST
-        if not keeps and not memory_ids and not message_ids:
+        chosen, keeps = _ticked(request, card), "keep" in request.POST
+        if not keeps and not chosen:
             error = _("Nothing was selected, so nothing was forgotten.")
             return _show_card(request, turn, replace(card, error=error), status=422)
-        if "all" in request.POST and "sure" not in request.POST and card.needs_second_question:
-            return _show_card(request, turn, replace(card, asks_again=True))
+        memory_ids = [one.public_id for one in chosen if one.name == "memory"]
+        message_ids = [one.public_id for one in chosen if one.name == "message"]
+        if not keeps and "sure" not in request.POST:
+            also = message_forgets.also_forgotten(
+                user, memory_ids=memory_ids, message_ids=message_ids
+            )
+            if also or ("all" in request.POST and card.needs_second_question):
+                return _show_card(request, turn, card.asking_again(chosen, also))
         op_id, said = "", _("Everything was kept.")
         if keeps:
             audit_log.record("forget.declined", subject=user.subject, target=turn.public_id)
@@ -151,11 +154,12 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
     return _conversation(request, turn.conversation.public_id, forget=op_id)
 
 
-def _ticked(request: HttpRequest, name: str, lines: Sequence[forget_cards.Line]) -> list[str]:
-    """Return the ids of the ticked items that are on the card; ignore other ids in the form."""
-    listed = [one.public_id for one in lines]
-    ticked = listed if "all" in request.POST else request.POST.getlist(name)
-    return [one for one in listed if one in ticked]
+def _ticked(request: HttpRequest, card: forget_cards.Card) -> list[forget_cards.Line]:
+    """Return the ticked lines of the card; ignore other ids in the form."""
+    if "all" in request.POST:
+        return card.everything
+    lines = [*card.memories, *card.messages]
+    return [one for one in lines if one.public_id in request.POST.getlist(one.name)]
 
 
 def _show_card(

@@ -38,6 +38,7 @@ from ops.models import User
 from ops.queue.run import Run
 
 FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND = "forgotten", "needs_choice", "nothing_found"
+UNSURE = "unsure"  # how an answer states NEEDS_CHOICE if no memory is probably meant
 ONLY_MATCH = "only_match"  # value in payload and receipt if no person was asked
 LISTED = 20
 _THAT = re.compile(r"^(?:the fact )?that\s+(?=\w)", re.IGNORECASE)
@@ -104,6 +105,12 @@ class Outcome:
             "likely_ids": list(self.likely_ids),
         }
         return {"status": self.status, **ids, **({"op_id": self.op_id} if self.op_id else {})}
+
+    @property
+    def stated(self) -> str:
+        """Return the status as an answer states it."""
+        asks = self.status == NEEDS_CHOICE and bool(self.memory_ids)
+        return UNSURE if asks and set(self.likely_ids).isdisjoint(self.memory_ids) else self.status
 
     def with_request(self, message: Message) -> Outcome:
         """Return the outcome with the requesting message added, since it repeats the statement.
@@ -267,10 +274,26 @@ def _find_meant(asked: Asked, user: User) -> Found:
         or _is_alike(one, topics)
     ]
     further = [(-one.similarity, one.pk) for one in unread]
-    likely = {one.pk for score, one in judged if score > pairs.YES}
+    likely = {
+        one.pk for score, one in judged if score > pairs.YES and _says_most(about, one, met=read)
+    }
     likely |= {plain.pk} if plain else set()
     rows = _rows(user, [pk for _, pk in [*sorted(listed), *sorted(further)]])
     return Found(rows, likely=likely)
+
+
+def _says_most(about: str, meant: Meant, *, met: Sequence[Meant]) -> bool:
+    """Return True if the memory contains most of the words of a request.
+
+    The model that compares two texts is often wrong about others, and a memory that is probably
+    meant is ticked before the user has chosen. If a memory contains just half of the words, the
+    other half must occur in some memory; otherwise they were probably never told.
+    """
+    asked = set(segment.terms(about))
+    shared = 2 * len(asked & set(segment.terms(meant.content)))
+    if shared != len(asked):
+        return shared > len(asked)
+    return asked <= {term for one in met for term in segment.terms(one.content)}
 
 
 def _nearness(about: str, met: Sequence[Meant]) -> dict[int, float]:

@@ -19,6 +19,7 @@ from memories.pages import additions
 from memories.pages.charts import kinds_of
 from memories.pages.memory_list import Standing, shown_tag, standing_for
 from ops.pages.forgetting import receipt_title
+from ops.pages.forms import time_zone_name
 
 register = template.Library()
 register.filter("receipt_title", receipt_title)
@@ -93,10 +94,12 @@ def how_much(part: float) -> str:
 
 @register.filter
 def receipt_moment(moment: datetime) -> str:
-    """Return the moment in the user's time zone, such as "3 November 2025, 14:02 (UTC+8)"."""
+    """Return the moment in the user's time zone: "3 November 2025, 14:02 (Kolkata, UTC+5:30)"."""
     local = timezone.localtime(moment)
     hours, minutes = divmod(int((local.utcoffset() or timedelta()).total_seconds()) // 60, 60)
     zone = f"UTC{hours:+d}" + (f":{minutes:02d}" if minutes else "") if hours or minutes else "UTC"
+    if (place := timezone.get_current_timezone_name()) != "UTC":
+        zone = _(", ").join((time_zone_name(place), zone))
     day = dateformat.format(local, pgettext("date in full", "j F Y"))
     time = dateformat.time_format(local, "H:i")
     return _("%(day)s, %(time)s (%(zone)s)") % {"day": day, "time": time, "zone": zone}

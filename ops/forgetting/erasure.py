@@ -187,6 +187,8 @@ def remember(
     def keep() -> Counts:
         _blank_answers(user, until=None if leaves else run.operation.created_at)
         erased_hashes.remember(run.operation, texts=texts(), rows=rows(), staying=staying())
+        if not leaves:
+            erased_hashes.leave_out(run.operation, stores.remaining(user.pk))
         return {}
 
     step(run, user=user, name="remember", erase=keep)

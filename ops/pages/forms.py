@@ -346,6 +346,11 @@ def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
     return [("", [(also, also)]), *groups]
 
 
+def time_zone_name(name: str) -> str:
+    """Return the name of a zone's city, such as "London" for Europe/London."""
+    return str(_CITIES.get(name, name.rpartition("/")[2].replace("_", " ")))
+
+
 def _offset(name: str, now: datetime) -> timedelta:
     return now.astimezone(zoneinfo.ZoneInfo(name)).utcoffset() or timedelta()
 

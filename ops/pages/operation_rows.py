@@ -74,12 +74,9 @@ IMPORT_FORMATS = {
     "locomo": "LoCoMo",
 }
 _BROKE = re.compile(r"It broke off \((?P<what>\w+)\)\.")
+_LEFT = re.compile(r"(?P<n>\d{1,12}) traces are left: (?P<where>.+)", re.DOTALL)
 # Error messages that contain a number or a name, with their translations.
 _SAID = (
-    (
-        re.compile(r"(?P<n>\d{1,12}) traces are left: (?P<where>.+)", re.DOTALL),
-        gettext_noop("Some of what should be erased is left, in %(n)s places: %(where)s"),
-    ),
     (
         re.compile(r"The model's server answered (?P<n>\d+)\."),
         gettext_noop("The model's server answered with the error %(n)s."),
@@ -346,10 +343,27 @@ def said_of_trouble(trouble: Trouble) -> str:
     return _(_TROUBLE_WORDS[trouble])
 
 
+def _residue_words(count: int, where: str) -> str:
+    """Say how much is left, and in which kinds of data, without the names of tables and columns."""
+    places = (one.partition(" ")[0].partition(".")[0] for one in where.split(", "))
+    kinds = dict.fromkeys(label for one in places if (label := stored_amounts.known_label(one)))
+    words = ngettext(
+        "Some of what should be erased is left in %(n)s place.",
+        "Some of what should be erased is left in %(n)s places.",
+        count,
+    )
+    left = words % stored_amounts.shown(count)
+    if not kinds:
+        return left
+    return _("%(left)s Found in: %(kinds)s.") % {"left": left, "kinds": _(", ").join(kinds)}
+
+
 def said(error: str) -> str:
     found = _BROKE.fullmatch(error)
     if found and found["what"] in _BROKE_OFF:
         return _(_BROKE_OFF[found["what"]])
+    if found := _LEFT.fullmatch(error):
+        return _residue_words(int(found["n"]), found["where"])
     for pattern, words in _SAID:
         if found := pattern.fullmatch(error):
             parts = found.groupdict()

@@ -189,9 +189,13 @@ def sentences_of(counts: dict[str, int]) -> list[str]:
 
 def label_of(name: str) -> str:
     """Return the plain name of a table, a store or a step; an unknown name is hardly changed."""
+    return known_label(name) or name.rpartition(":")[2].replace("_", " ")
+
+
+def known_label(name: str) -> str:
+    """Return the plain name of a table, a store or a step; "" if it has none."""
     bare = name.rpartition(":")[2]
-    names = (bare, bare.rpartition("_")[2])
-    return str(next((LABELS[one] for one in names if one in LABELS), bare.replace("_", " ")))
+    return str(next((LABELS[one] for one in (bare, bare.rpartition("_")[2]) if one in LABELS), ""))
 
 
 def shown(count: int) -> dict[str, str]:

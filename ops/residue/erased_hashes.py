@@ -42,6 +42,11 @@ WITH texts AS (DELETE FROM ops_erasedtext WHERE operation_id = ANY(%(all)s::bigi
      rows AS (DELETE FROM ops_erasedrows WHERE operation_id = ANY(%(all)s::bigint[]))
 DELETE FROM ops_erasurekey WHERE operation_id = ANY(%(all)s::bigint[])
 """
+_LEAVE_OUT = """
+UPDATE ops_erasedtext
+   SET hashes = ARRAY(SELECT unnest(hashes) EXCEPT SELECT unnest(%(found)s::bigint[]) ORDER BY 1)
+ WHERE operation_id = %(operation)s AND hashes && %(found)s::bigint[]
+"""
 # The lock prevents the deletion of the key until this transaction ends.
 _OPEN_DISK_KEY = (
     "SELECT id, key FROM ops_diskkey WHERE closed_at IS NULL ORDER BY id LIMIT 1 FOR KEY SHARE"
@@ -97,6 +102,18 @@ def remember(
     ErasedText.objects.bulk_create(batch, ignore_conflicts=True)
     keep_disk_traces(operation, seen)
     _keep_rows(operation, rows)
+
+
+def leave_out(operation: Operation, texts: Iterable[str]) -> None:
+    """Delete the stored hashes that occur in these texts, which remain.
+
+    Also called when a failed operation is retried, so hashes of an earlier attempt are deleted too.
+    """
+    known = erased_by(operation).texts
+    found = {int(one) for text in (texts if len(known) else ()) for one in known.within([text])}
+    if found:
+        statements.rows(_LEAVE_OUT, {"operation": operation.pk, "found": sorted(found)})
+        ErasedText.objects.filter(operation=operation, hashes__len=0).delete()
 
 
 def words_of(rows: QuerySet[Any]) -> Iterator[str]:

@@ -1,10 +1,10 @@
 """Scan all stores for residue: data that a forget operation should have erased.
 
 Residue is an entry that contains an erased id, or a field that contains at least half of the
-shingles of an erased text. It isn't residue if the same shingles occur in a remaining message, or
-in a version of a memory written by a person or client. In other people's rows, only ids are
-searched for. Some tables, such as operations, receipts and the audit log, contain ids on purpose.
-Findings name the place, never the content.
+shingles of an erased text. It isn't residue if the same shingles occur in a remaining message, in a
+version of a memory written by a person or client, or in a summary written since. In other people's
+rows, only ids are searched for. Some tables, such as operations, receipts and the audit log,
+contain ids on purpose. Findings name the place, never the content.
 """
 
 from __future__ import annotations

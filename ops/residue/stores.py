@@ -21,6 +21,7 @@ from ops.models import Export, Import
 from ops.residue import fingerprints
 
 _vouching: list[Vouching] = []
+_remaining: list[Callable[[int], Iterator[str]]] = []
 _personal_folders: list[str] = []
 _elsewhere: list[ExternalStore] = []
 _CHUNK = 1 << 20
@@ -101,6 +102,17 @@ def vouches(texts: Vouching) -> Vouching:
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     for query in _vouching:
         yield from query(user_id, since=since)
+
+
+def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[str]]:
+    """Register a function that yields texts made from what stays, once the rest is hidden."""
+    _remaining.append(texts)
+    return texts
+
+
+def remaining(user_id: int) -> Iterator[str]:
+    for query in _remaining:
+        yield from query(user_id)
 
 
 def caches(*found: Cached) -> None:

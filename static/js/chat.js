@@ -77,15 +77,21 @@
   const NEAR = 120;
   let near = true;
   const toEnd = () => { const place = list(); place.scrollTop = place.scrollHeight; near = true; };
+  // Of an answer with a long form below it, the beginning is shown: it says what was done.
+  const follow = () => {
+    toEnd();
+    const last = [...document.querySelectorAll("#bubbles > .bubble")].at(-1);
+    if (last?.querySelector(".forget") && last.offsetHeight > list().clientHeight) last.scrollIntoView({ block: "start" });
+  };
   if (list()) {
     list().addEventListener("scroll", () => {
       const place = list();
       near = place.scrollHeight - place.scrollTop - place.clientHeight < NEAR;
       byId("to-end").hidden = near;
     }, { passive: true });
-    new MutationObserver(() => { if (near) toEnd(); })
+    new MutationObserver(() => { if (near) follow(); })
       .observe(list(), { childList: true, subtree: true, characterData: true });
-    if (!location.hash || location.hash === "#end") toEnd();
+    if (!location.hash || location.hash === "#end") follow();
     byId("to-end").addEventListener("click", toEnd);
   }
   // Earlier messages come above: what is being read stays where it is.

@@ -220,6 +220,31 @@ def test_what_is_forgotten_leaves_its_receipt_there(chat: Page) -> None:
     assert chat.evaluate("document.documentElement.scrollWidth") == 390
 
 
+_HENS = """
+from ops.access import as_system
+from ops.models import User
+from tests.factories import make_memory
+with as_system():
+    user = User.objects.get(username={name!r})
+    for number in range(18):
+        make_memory(user, f"Has a hen called Berta {{number}}, who lives in the garden")
+"""
+
+
+def test_the_beginning_of_an_answer_with_a_long_list_is_in_view(
+    chat: Page, product: Product, person: Person
+) -> None:
+    product.shell(_HENS.format(name=person.username))
+    box = chat.get_by_label("Your message", exact=True)
+    box.fill("Forget everything about my hens called Berta.")
+    box.press("Enter")
+    expect(chat.locator(".card.forget")).to_be_visible(timeout=SOON)
+    words = chat.locator(".bubble--assistant .bubble__text").last
+    expect(words).to_be_in_viewport()
+    chat.reload()
+    expect(chat.locator(".bubble--assistant .bubble__text").last).to_be_in_viewport()
+
+
 def test_a_deleted_turn_leaves_its_receipt_too(chat: Page) -> None:
     last_said(chat).hover()
     last_said(chat).get_by_label("More for your message").click()

@@ -7,6 +7,7 @@ import re
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from conversations.chat import answer_text
 from conversations.models import Conversation, Message, Turn
@@ -129,11 +130,92 @@ def test_all_go_only_after_a_second_question(client: Client, asking: Turn) -> No
     assert left() == ["Plays the cello"] and not Message.objects.exists()
 
 
+@pytest.fixture
+def quoting(conversation: Conversation, alice: User, memories: list[Memory]) -> Turn:
+    """An exchange whose answer quotes the memory, and whose question taught two others."""
+    memories[0].versions.update(content="I live in Brno")
+    turn = make_turn(conversation, "We marry in June 2027!", "As you say, I live in Brno.")
+    make_memory(alice, "Marries in June 2027", turns=[turn])
+    make_memory(alice, "Learns the tango for the wedding", turns=[turn])
+    elsewhere = make_turn(conversation, "As I said, June 2027.")
+    make_memory(alice, "Likes June", turns=[turn, elsewhere])
+    return turn
+
+
+def test_an_exchange_that_taught_other_memories_is_not_part_of_everything(
+    client: Client, conversation: Conversation, quoting: Turn, alice: User
+) -> None:
+    asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn
+    card = page_of(client, conversation).split('<form class="card forget"')[1].split("</form>")[0]
+    line = card[card.index(quoting.assistant_message.public_id) :].split("</label>")[0]
+    assert "We marry in June 2027!" in line and "As you say" not in line
+    assert "Marries in June 2027" in line and "tango" in line and "Likes June" not in line
+    url = reverse("turn_forget", args=[asking.public_id])
+    question = text_of(client.post(url, {"all": "1"}))
+    assert "1 message stays, because more was learned" in question
+    assert "Marries in June" not in question and "We marry" not in question
+    named = dict(re.findall(r'name="(memory|message)" value="(\w+)"', question))
+    assert set(named) == {"memory", "message"}
+    assert choose(client, asking, all="1", sure="1") == 302
+    worker.drain()
+    assert {"Marries in June 2027", "Learns the tango for the wedding"} <= set(left())
+    assert Message.objects.filter(pk=quoting.user_message_id).exists()
+
+
+def test_chosen_alone_it_goes_after_a_question_that_names_every_memory(
+    client: Client, conversation: Conversation, quoting: Turn, alice: User
+) -> None:
+    asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn
+    chosen = {"message": [quoting.assistant_message.public_id]}
+    url = reverse("turn_forget", args=[asking.public_id])
+    question = client.post(url, chosen)
+    assert question.status_code == 200 and "Forget all 3 for good" in text_of(question)
+    for text in ("Also learned only there", "Marries in June 2027", "Learns the tango"):
+        assert text in text_of(question)
+    assert "Likes June" not in text_of(question)
+    assert choose(client, asking, sure="1", **chosen) == 302
+    worker.drain()
+    assert "Marries in June 2027" not in left() and len(left()) == 4
+
+
+def test_a_failed_forget_stays_in_view_where_it_was_asked(
+    client: Client, conversation: Conversation, asking: Turn
+) -> None:
+    choose(client, asking, all="1", sure="1")
+    operation = Operation.objects.get(kind="forget_choice")
+    error = "1 traces are left: conversations_summary.text 2 (text)"
+    state = {"status": "failed", "finished_at": timezone.now(), "last_error": error}
+    Operation.objects.filter(pk=operation.pk).update(**state)
+    page = page_of(client, conversation)
+    assert "Not erased yet" in page and "in 1 place. Found in: Summaries." in page
+    assert "conversations_summary" not in page
+    other = make_conversation(conversation.user)
+    assert "Not erased yet" not in page_of(client, other)
+    Operation.objects.filter(pk=operation.pk).update(status="succeeded")
+    assert "Not erased yet" not in page_of(client, conversation)
+
+
 def test_a_card_with_nothing_likely_says_so_and_ticks_nothing(
     client: Client, conversation: Conversation, asking: Turn
 ) -> None:
     page = page_of(client, conversation)
     assert "nothing that is clearly what you mean" in page and "checked" not in page
+
+
+def test_what_was_never_told_ticks_nothing_and_the_answer_says_so(
+    client: Client, alice: User, conversation: Conversation, pairs: FakePairs
+) -> None:
+    """The model may take any memory of the same person for what was never told."""
+    for text in ("Dan's mum is coming for Christmas", "Dan is a site manager"):
+        make_memory(alice, text)
+        pairs.means(text, share=0.99)
+    asked = "Forget Dan's birthday."
+    said = answer_text.exchange(asked, user=alice, conversation=conversation).turn
+    assert said.assistant_message.content.startswith("I remember nothing that clearly says this")
+    page = page_of(client, conversation)
+    card = page.split('<form class="card forget"')[1].split("</form>")[0]
+    assert "Dan is a site manager" in card and "checked" not in card
+    assert len(left()) == 2
 
 
 def test_the_likely_memory_is_ticked_and_the_doubtful_stand_below(

@@ -4,10 +4,10 @@ import pytest
 from django.test import Client
 
 from conversations.models import Conversation, Message, Turn
-from memories.models import Memory
+from memories.models import Change, Memory
 from ops.models import User
 from ops.queue import worker
-from tests.factories import make_conversation, make_memory, make_turn
+from tests.factories import make_conversation, make_memory, make_turn, make_version
 from tests.memories.pages import address, htmx, text_of
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +49,21 @@ def test_a_name_that_is_none_is_refused(
     assert client.post(url, {"title": title}, headers=htmx("chat-title")).status_code == 422
     conversation.refresh_from_db()
     assert conversation.title == "The roof"
+
+
+def test_deleting_lists_every_memory_that_goes_and_names_those_that_change(
+    alice: User, client: Client, conversation: Conversation, turn: Turn
+) -> None:
+    for number in range(5):
+        make_memory(alice, f"Hive {number} stands on the roof", turns=[turn])
+    elsewhere = make_turn(make_conversation(alice), "I like honey.")
+    changed = make_memory(alice, "Likes honey", turns=[elsewhere])
+    make_version(changed, "Likes acacia honey", change=Change.REPLACED, turns=[turn])
+    text = text_of(client.get(address("conversation_delete", conversation.public_id)))
+    assert "1 memory, rewritten from what remains: “Likes acacia honey”" in text
+    listed = text[text.index("All memories that will be forgotten") :].split("</details>")[0]
+    assert all(f"Hive {number} stands on the roof" in listed for number in range(5))
+    assert "All memories that will be rewritten" not in text
 
 
 def test_deleting_says_what_goes_and_what_stays(

@@ -156,6 +156,25 @@ def test_every_error_is_said_in_both_languages(error: str) -> None:
     assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
 
 
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            "1 traces are left: conversations_summary.text 2 (text)",
+            "in 1 place. Found in: Summaries.",
+        ),
+        (
+            "3 traces are left: conversations_summary.text 2 (text), conversations_summary.text 6"
+            " (text), memories_memory.content 17 (text)",
+            "in 3 places. Found in: Summaries, Memories.",
+        ),
+        ("2 traces are left: redis mc:x (id), other_table.column 1 (id)", "in 2 places."),
+    ],
+)
+def test_what_is_left_is_said_without_the_names_of_columns(error: str, words: str) -> None:
+    assert operation_rows.said(error) == f"Some of what should be erased is left {words}"
+
+
 def test_a_full_disk_is_said_wherever_it_is_met_and_tried_again(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

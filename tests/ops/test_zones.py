@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import zoneinfo
+from datetime import UTC, datetime
 
-from django.utils import translation
+from django.utils import timezone, translation
 
+from memories.templatetags.memory_center import receipt_moment
 from ops.pages import forms
 
 
@@ -26,6 +28,16 @@ def test_cities_stand_by_the_clock_and_once() -> None:
     assert names.index("Pacific/Honolulu") < names.index("Asia/Tokyo")
     assert len(names) == len(set(names))
     assert set(names) <= zoneinfo.available_timezones() | {"UTC"}
+
+
+def test_the_moments_of_a_receipt_are_in_the_zone_of_the_person_and_name_it() -> None:
+    moment = datetime(2027, 6, 5, 23, 30, tzinfo=UTC)
+    with timezone.override(zoneinfo.ZoneInfo("Europe/London")):
+        assert receipt_moment(moment) == "6 June 2027, 00:30 (London, UTC+1)"
+    with timezone.override(zoneinfo.ZoneInfo("America/Argentina/La_Rioja")):
+        assert receipt_moment(moment) == "5 June 2027, 20:30 (La Rioja, UTC-3)"
+    with timezone.override(UTC):
+        assert receipt_moment(moment) == "5 June 2027, 23:30 (UTC)"
 
 
 def test_an_unusual_one_that_is_set_can_be_kept() -> None:
