@@ -27,7 +27,7 @@ from memories.extraction.arbitration.pairs import (
 from memories.extraction.corrections import numbers_of_series, without_values
 from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
 from memories.extraction.wording.languages import language_of
-from memories.extraction.wording.own_words import relation_in
+from memories.extraction.wording.people import relation_in
 
 # The order of findings if several known memories are affected; the first wins.
 _RANK = (
