@@ -49,6 +49,7 @@ _LANGUAGES = ("en", "de", "es", "fr", "zh", "ja")
 _DAY_ALONE = re.compile(
     r"(?<=\bthe )\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=[号號日]$)"
 )
+_OPENING = re.compile(r"[(（]")
 _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
 _PRONOUNS = ("i", "he", "she", "it", "they", "we", "you", "ich", "er", "sie", "wir", "je", "yo")
 _FORMERLY = table("own_words")["formerly"].split("|")
@@ -172,6 +173,8 @@ def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int,
             start += 1
         while start < end and message[end - 1] in _EDGE + "(（[":
             end -= 1
+        if message[start:end].endswith((")", "）")) and not _OPENING.search(message[start:end]):
+            end -= 1
         text = message[start:end]
         head, tail = first.search(text[:80]), last.search(text[-80:])
         if head and 0 < head.end() < len(text) and not _P["hedges"].search(text[: head.end()]):
@@ -223,12 +226,15 @@ def _carried_clause(
 ) -> str:
     """Return the earlier clause that a fragment like "three times a week" completes."""
     form = _P.get(f"fragment_{language}")
-    if form is None or not form.search(text):
+    on_it = language == "en" and len(text.split()) <= _SCRAP and _P["about_it"].search(text)
+    if not on_it and (form is None or not form.search(text)):
         return ""
     run = [span for span in others if span[1] <= len(before)]
     last = max(run, key=lambda span: span[1], default=None)
     if last and len(before) - last[1] < _NEAR:
         matter = before[slice(*last)]
+    elif on_it:
+        return ""
     else:
         said = before.rstrip(_EDGE) or (earlier[-1] if earlier else "").rstrip(_EDGE)
         clause = _P["clause"].search(said[-_CLAUSE:])
@@ -240,11 +246,13 @@ def _carried_clause(
 
 
 def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str) -> bool:
-    """Return whether a text is only a number, a date or "it", without saying what it is about."""
+    """Return whether it is unclear what a text is about: a number, a date, "it", "who …"."""
     if lead.strip(" []:") not in ("", "我", "I"):
         return False
     if language == "zh":
         return _P["fragment_zh"].search(text) is not None
+    if language == "en" and _P["relative"].search(text):
+        return True
     done = _P["done_with_it"].search(text)
     if done and len(text.split()) <= _SCRAP:
         return True

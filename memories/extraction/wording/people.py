@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from memcenter.lib.text import segment
 from memories.extraction.word_tables import patterns, table
 from memories.screening import linear
 
@@ -13,6 +14,7 @@ PATTERNS = {name: linear.compile(one) for name, one in patterns("own_words").ite
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
 _NO_SUBJECT = frozenset(table("own_words")["no_subject"].split("|"))
+_NO_OWNER = frozenset(table("own_words")["no_owner"].split("|"))
 _NO_NAMES = frozenset(table("own_words")["no_names"].split("|"))
 _SURNAMES = frozenset(table("own_words")["surnames"])
 
@@ -45,11 +47,24 @@ def people_in(text: str, language: str) -> Iterator[Person]:
             yield Person(at, words, gender, found["relation"], name)
         return
     for found in PATTERNS["person"].finditer(text):
-        if found["own"] or found["name"] or start_of(found, "who") == 0:
+        at = start_of(found, "who")
+        owned = found["own"] or _is_owner(found["bare"], before=text[:at])
+        if owned or found["name"] or at == 0:
             name = (found["name"] or "").lstrip(", ")
             group = next(group for group in _GENDERS if found[group])
-            words = f"{found['who']} {name}".strip()
-            yield Person(start_of(found, "who"), words, _GENDERS[group], found[group].lower(), name)
+            who = found["who"] if owned else found["who"].removeprefix(found["bare"] or "").lstrip()
+            at += len(found["who"]) - len(who)
+            yield Person(at, f"{who} {name}".strip(), _GENDERS[group], found[group].lower(), name)
+
+
+def _is_owner(word: str | None, *, before: str) -> bool:
+    """Return whether a word in -s says whose a relative is: "dans" in "dans mum is here".
+
+    In "she loves mum" it doesn't.
+    """
+    if not word or word.lower() in _NO_OWNER or word.lower() in _NO_SUBJECT:
+        return False
+    return PATTERNS["before_owner"].search(before[-12:]) is not None
 
 
 def _cjk_gender(word: str) -> str:
@@ -72,23 +87,45 @@ def _matches_gender(pronoun: str, person: str) -> bool:
     return person in (pronoun, "", "p") or (not pronoun and person != "s")
 
 
+def _meant(text: str, earlier: Sequence[str], pronoun: str, language: str) -> str:
+    """Return whom or what a pronoun means, or an empty string if that is uncertain.
+
+    After a thing in the same sentence, "she" may mean the thing, which is certain only if it gets a
+    name: "we have a 1974 van, her name's Doris". So a person of an earlier message isn't meant.
+    """
+    who = _antecedent(earlier[:1], pronoun, language)
+    if not who and pronoun in ("f", "m"):
+        thing = _only_thing([_SENTENCE_END.split(earlier[0])[-1]])
+        if thing:
+            return thing if PATTERNS["gives_name"].search(text) else ""
+    return who or _antecedent(earlier, pronoun, language)
+
+
 def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
-    """Return the most recently mentioned person who fits the pronoun, or an empty string."""
+    """Return the person whom a pronoun means, or an empty string.
+
+    This is the most recently mentioned person who fits. In a text that mentions a woman, "she"
+    means her and not a name that could be anybody's.
+    """
     for number, text in enumerate(earlier):
         people = [*people_in(text, language)]
         if language in ("en", "es", "fr") and pronoun not in ("s", "p") and number < 2:
-            taken = [(person.start, person.start + len(person.words)) for person in people]
-            names = [*_plain_names(text)] if language == "en" else []
-            names += [*names_in(text)] if pronoun else []  # "Ethiopian" hates nothing
-            people += [
-                person
-                for person in names
-                if not any(start <= person.start < end for start, end in taken)
-            ]
-        for person in sorted(people, reverse=True):
-            if _matches_gender(pronoun, person.gender):
-                return person.words
+            people += _other_names(text, people, earlier, pronoun=pronoun, language=language)
+        fitting = [one for one in sorted(people) if _matches_gender(pronoun, one.gender)]
+        sure = [one for one in fitting if pronoun and one.gender == pronoun]
+        if fitting:
+            return (sure or fitting)[-1].words
     return ""
+
+
+def _other_names(
+    text: str, people: Sequence[Person], texts: Sequence[str], *, pronoun: str, language: str
+) -> list[Person]:
+    """Return the names in a text that aren't part of `people`."""
+    names = [*_plain_names(text, texts)] if language == "en" else []
+    names += [*names_in(text)] if pronoun else []  # "Ethiopian" hates nothing
+    taken = [(person.start, person.start + len(person.words)) for person in people]
+    return [one for one in names if not any(start <= one.start < end for start, end in taken)]
 
 
 def names_in(text: str) -> Iterator[Person]:
@@ -99,17 +136,25 @@ def names_in(text: str) -> Iterator[Person]:
             before[-1:] in tuple('.!?:…\n"“¿¡-')
             or PATTERNS["place"].search(before[-8:])
             or words.split()[-1] in _NO_NAMES
+            or words.lower() in segment.ENGLISH_STOP_WORDS
         ):
             continue
         if before or PATTERNS["first_name"].search(text) or PATTERNS["ours"].search(words):
             yield Person(start_of(found, "who"), words, name=words.split(" ", 1)[-1])
 
 
-def _plain_names(text: str) -> Iterator[Person]:
-    """Yield the names at the beginning of a clause, also in small letters: oisin is 4."""
+def _plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
+    """Yield the names at the beginning of a clause, also in small letters: oisin is 4.
+
+    A name that a bare "s" follows (oisins 4) must stand alone elsewhere in `texts`: "plus" and
+    "lives" are no names.
+    """
     for found in PATTERNS["plain_name"].finditer(text):
         words = found["who"]
-        if words.lower() not in _NO_SUBJECT:
+        if words.lower() in _NO_SUBJECT or words.lower() in segment.ENGLISH_STOP_WORDS:
+            continue
+        alone = re.compile(rf"\b{re.escape(words)}\b", re.IGNORECASE)
+        if not found["bare"] or any(alone.search(one) for one in texts):
             yield Person(start_of(found, "who"), words, name=words)
 
 
@@ -126,7 +171,7 @@ def named_person(
     named += [] if cjk or language == "de" else [person.start for person in names_in(text)]
     start, end, gender = _pronoun(text, language)
     if gender:
-        who = "" if any(at < start for at in named) else _antecedent(earlier, gender, language)
+        who = "" if any(at < start for at in named) else _meant(text, earlier, gender, language)
         if gender == "p" and not who and (done := PATTERNS["done_with_it"].search(text)):
             end, who = end_of(done, "it"), _only_thing(earlier[:1])
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
