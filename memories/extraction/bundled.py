@@ -16,7 +16,13 @@ from typing import Any, Protocol
 from memories.extraction import masking
 from memories.extraction.arbitration.pairs import CONFLICTS
 from memories.extraction.commands import accepted_claim, commands
-from memories.extraction.corrections import PATTERNS, Correction, correction, old_value, slip
+from memories.extraction.corrections import (
+    PATTERNS,
+    Correction,
+    correction,
+    slip,
+    without_old_value,
+)
 from memories.extraction.heard_message import (
     FLAG,
     LIKELY,
@@ -377,13 +383,12 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     quote, start = quotation(message, begin, statement.end)
     if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
         return None
+    corrects = _corrects(statement, message)
+    without, old = without_old_value(content) if corrects else (content, "")
+    content = without if statement.best("change") == "corrects" else content
     if not _LETTER.search(content):
         return None
     kind = _kind(statement, message.covered[begin : statement.end])
-    corrects = _corrects(statement, message)
-    old, end = old_value(content) if corrects else ("", 0)
-    if statement.best("change") == "corrects" and end:
-        content = content[:end]
     tag = tag_of(statement.best("topic"), language=language)
     return Candidate(
         kind=kind,

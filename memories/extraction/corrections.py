@@ -106,6 +106,15 @@ def old_value(statement: str) -> tuple[str, int]:
     return "", len(statement)
 
 
+def without_old_value(statement: str) -> tuple[str, str]:
+    """Return a correction without ", not Dan", and the old value that it names ("Dan").
+
+    The text is empty if it only says what is wrong: "not Monday", beside "it's Tuesday".
+    """
+    old, end = old_value(statement)
+    return "" if PATTERNS["only_old_value"].search(statement) else statement[:end], old
+
+
 def _is_whole(said: str, *, sign: str) -> bool:
     """Return whether a statement is whole before ", not Dan", of which `sign` is the first."""
     if PATTERNS["half"].search(said) or len(_content(said)) < 2:

@@ -21,8 +21,10 @@ from memories.extraction.wording.people import relation_in
 
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
 CONTRADICTS = Finding(Verdict.REVIEW, "contradicts")
-# The reader model's probability from which texts without a common word may conflict.
-SURE_OF_STRANGERS = 0.9
+# Below this cosine, texts without a common word are about different matters, unless the reader
+# model has this probability: it was trained on few unrelated pairs.
+STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
+_LIKELY = 0.6  # its probability from which similar texts without a common word may conflict
 _SURE_OF_END = 0.8  # its probability from which one common word is enough for an end
 _LITTLE_LIKE = 0.3  # the cosine below which one common word of many isn't enough
 _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
@@ -67,7 +69,9 @@ def _finding_of_other_value(
     if matter is Matter.NOTHING:
         if not candidate.corrects:
             return None
-        return CONTRADICTS if reading.share >= SURE_OF_STRANGERS and not old else BESIDE
+        alike = memory.similarity >= STRANGERS and reading.share >= _LIKELY
+        asks = (alike or reading.share >= SURE_OF_STRANGERS) and not old
+        return CONTRADICTS if asks else BESIDE
     if matter is Matter.LITTLE:
         return CONTRADICTS if ends else BESIDE
     shared, named = _shared_and_named(candidate, memory)

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from memcenter.lib.text import segment
 from memories.extraction.arbitration import conflicts, editions, pairs
-from memories.extraction.arbitration.conflicts import BESIDE, CONTRADICTS, SURE_OF_STRANGERS
+from memories.extraction.arbitration.conflicts import BESIDE, CONTRADICTS
 from memories.extraction.arbitration.editions import NEWER, NOTHING_NEW, Document, Finding
 from memories.extraction.arbitration.pairs import (
     CONFLICTS,
@@ -35,9 +35,8 @@ _RANK = (
 SURE_ENOUGH = 0.5
 # The bundled embedder's cosine that pairs on the same matter reach and unrelated pairs don't.
 SAME_MATTER = 0.55
-# Below this cosine, texts without a common word are about different matters, unless the reader
-# model is very sure: it was trained on few unrelated pairs.
-STRANGERS, _SURE_OF_CONTRADICTION = 0.35, 0.97
+# The same as `SURE_OF_STRANGERS`, for a contradiction.
+_SURE_OF_CONTRADICTION = 0.95
 _SURE_OF_BOTH = 0.98  # probability of "unrelated" from which the reverse isn't compared
 _HESITATES = 0.92  # probability of "unrelated" below which the model is unsure
 _LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
@@ -283,7 +282,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     relation = reading.relation
     # Constraints protect the user: a statement on another matter never ends one.
     contradicts = relation is Relation.CONTRADICTS
-    sure = _SURE_OF_CONTRADICTION if contradicts else SURE_OF_STRANGERS
+    sure = _SURE_OF_CONTRADICTION if contradicts else conflicts.SURE_OF_STRANGERS
     is_doubtful = reading.share < sure or memory.kind == "constraint"
     if is_doubtful and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
@@ -304,7 +303,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
         found = _side_by_side(memory)
     else:
         found = _conflict_finding(candidate, memory, relation)
-    ends_surely = relation is Relation.ENDED and reading.share >= SURE_OF_STRANGERS
+    ends_surely = relation is Relation.ENDED and reading.share >= conflicts.SURE_OF_STRANGERS
     return _checked(candidate, memory, found, ends_surely=ends_surely)
 
 
@@ -345,7 +344,7 @@ def are_strangers(candidate: Candidate, memory: Known) -> bool:
     Such statements count as related only if the reader model is very sure.
     """
     shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
-    return not shared and memory.similarity < STRANGERS
+    return not shared and memory.similarity < conflicts.STRANGERS
 
 
 def _is_plan(candidate: Candidate) -> bool:
