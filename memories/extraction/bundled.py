@@ -15,11 +15,14 @@ from typing import Any, Protocol
 
 from memories.extraction import masking
 from memories.extraction.arbitration.pairs import CONFLICTS
-from memories.extraction.commands import (
-    accepted_claim,
-    commands,
+from memories.extraction.commands import accepted_claim, commands
+from memories.extraction.corrections import (
+    PATTERNS,
+    Correction,
+    correction,
+    slip,
+    without_old_value,
 )
-from memories.extraction.corrections import PATTERNS, Correction, correction, slip
 from memories.extraction.heard_message import (
     FLAG,
     LIKELY,
@@ -32,13 +35,7 @@ from memories.extraction.heard_message import (
     orders_of,
     quotation,
 )
-from memories.extraction.types import (
-    OWNER_UNSURE,
-    Candidate,
-    Extraction,
-    Said,
-    TurnText,
-)
+from memories.extraction.types import OWNER_UNSURE, Candidate, Extraction, Said, TurnText
 from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
 from memories.reader import Reading, Statement
@@ -326,13 +323,21 @@ def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
     )
 
 
-def _kind(statement: Statement) -> str:
-    """Return the likeliest kind; a preference or a skill only if it is surely one."""
+def _kind(statement: Statement, words: str) -> str:
+    """Return the likeliest kind; a preference or a skill only if it is surely one.
+
+    Some words show the kind better, and a habit that is over is a fact.
+    """
     kinds = statement.shares["kind"]
     likely = {
         kind: share for kind, share in kinds.items() if kind not in _SURE_KINDS or share >= _SURE
     }
-    return max(likely or kinds, key=kinds.__getitem__)
+    kind = max(likely or kinds, key=kinds.__getitem__)
+    if kind == "preference" and _USUALLY.search(words):
+        kind = "pattern"
+    if kind in ("fact", "preference", "pattern") and _ALLERGY.search(words):
+        return "constraint"
+    return "fact" if kind == "pattern" and statement.best("holds") == "past" else kind
 
 
 def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
@@ -380,14 +385,12 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     quote, start = quotation(message, begin, statement.end)
     if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
         return None
+    corrects = _corrects(statement, message)
+    without, old = without_old_value(content) if corrects else (content, "")
+    content = without if statement.best("change") == "corrects" else content
     if not _LETTER.search(content):
         return None
-    kind = _kind(statement)
-    words = message.covered[begin : statement.end]
-    if kind == "preference" and _USUALLY.search(words):
-        kind = "pattern"
-    if kind in ("fact", "preference", "pattern") and _ALLERGY.search(words):
-        kind = "constraint"
+    kind = _kind(statement, message.covered[begin : statement.end])
     tag = tag_of(statement.best("topic"), language=language)
     return Candidate(
         kind=kind,
@@ -401,7 +404,8 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         data=own.data,
         occurred_at=message.said.start_of(own.occurred) if kind == "event" else None,
         explicit=explicit,
-        corrects=_corrects(statement, message),
+        corrects=corrects,
+        old_value=old,
         reasons=_reasons(statement, explicit=explicit, unsure=unsure),
     )
 

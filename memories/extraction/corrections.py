@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from memcenter.lib.text import segment
 from memories.extraction.word_tables import compiled, table
 
 _PEOPLE = table("own_words")
@@ -35,6 +36,8 @@ _CONTRASTS = tuple(
 )
 _MOST = 160  # characters of a sentence that may be a correction
 _FEW = 4  # most words of a slip
+_MOST_WORDS = 8  # of the message that corrects a slip
+_PHRASE = 5  # most words that take the place of others
 _SHORT = 24  # most characters of a slip; a Han character counts as four
 _ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
@@ -83,15 +86,58 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
         for right, wrong in _right_and_wrong(sentence[0]):
             for place, earlier in enumerate(before):
                 text, is_noun = _corrected(earlier, right, wrong)
-                if text and text != earlier:
+                rest = sentence[0].replace(right, "").replace(wrong, "") if wrong else ""
+                if text and text != earlier and _fits(rest, earlier):
                     return Correction(place, text, sentence.start(), sentence.end(), is_noun)
     return None
+
+
+def old_value(statement: str) -> tuple[str, int]:
+    """Return the old value that a correcting statement names, and where the statement can end.
+
+    It is Dan in "it's Tom who eats no nuts, not Dan", which can end before "not Dan". The value is
+    empty if none is named.
+    """
+    if named := PATTERNS["old_value_named"].search(statement):
+        return next(one for one in named.groups() if one), len(statement)
+    last = PATTERNS["old_value_last"].search(statement)
+    if last and _is_whole(statement[: last.start()], sign=last[0][0]):
+        return last["old"] or last["zh"], last.start()
+    return "", len(statement)
+
+
+def without_old_value(statement: str) -> tuple[str, str]:
+    """Return a correction without ", not Dan", and the old value that it names ("Dan").
+
+    The text is empty if it only says what is wrong: "not Monday", beside "it's Tuesday".
+    """
+    old, end = old_value(statement)
+    return "" if PATTERNS["only_old_value"].search(statement) else statement[:end], old
+
+
+def _is_whole(said: str, *, sign: str) -> bool:
+    """Return whether a statement is whole before ", not Dan", of which `sign` is the first."""
+    if PATTERNS["half"].search(said) or len(_content(said)) < 2:
+        return False
+    return sign in ",，" or not said.isascii() or PATTERNS["whole"].search(said) is not None
+
+
+def _content(words: str) -> set[str]:
+    """Return the terms of a text without stop words and single letters."""
+    terms = set(segment.terms(words)) - segment.ENGLISH_STOP_WORDS - segment.CHINESE_STOP_WORDS
+    return {term for term in terms if len(term) > 1 or not term.isascii() or term.isdigit()}
+
+
+def _fits(rest: str, earlier: str) -> bool:
+    """Return whether what a correction says besides the right words is of the earlier message."""
+    words = _content(_CUE.sub(" ", rest))
+    return not words or not words.isdisjoint(_content(earlier))
 
 
 def slip(said: str) -> str:
     """Return the right words of a message that only corrects a slip, such as "dog, typo"."""
     found = _SENTENCE.findall(said)
-    if len(found) != 1 or not PATTERNS["slip"].search(said):
+    if len(found) != 1 or len(said.split()) > _MOST_WORDS or not PATTERNS["slip"].search(said):
         return ""
     right = next((right for right, wrong in _right_and_wrong(said) if right and not wrong), "")
     is_short = len(right) + len(_HAN.findall(right)) * 3 <= _SHORT
@@ -102,7 +148,9 @@ def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield possible pairs of right and wrong words; the wrong words are empty if not named."""
     for form in _CONTRASTS:
         for found in form.finditer(_without_cue(sentence)):
-            yield _bare(found["right"]), _bare(found["wrong"])
+            right, wrong = _bare(PATTERNS["clause"].sub("", found["right"])), _bare(found["wrong"])
+            if right and _content(wrong) and len(right.split()) <= _PHRASE:
+                yield right, wrong
     yield _bare(_without_cue(sentence)), ""
     parts = (_bare(part) for part in _CUE.split(sentence))
     yield next((part for part in parts if len(part) > 1 or _HAN.match(part)), ""), ""
@@ -131,9 +179,11 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
     for sort in (*_SORTS, *_ALONE):
         value = _only_value(sort, right)
         rest = "" if sort in _SORTS else right.replace(value, "", 1)
-        if value and PATTERNS["around_value"].search(rest):
+        fits = _fits(right.replace(value, " ", 1), earlier)
+        if value and fits and PATTERNS["around_value"].search(rest):
             return _substituted(earlier, value, _only_value(sort, earlier)), sort in _NOUNS
-    if amount := _AMOUNT.search(right):
+    amount = _AMOUNT.search(right)
+    if amount and _fits(right.replace(amount[0], " ", 1), earlier):
         return _with_amount(earlier, amount), False
     if " " in right and (text := _with_same_noun(earlier, right)):
         return text, True
@@ -143,7 +193,9 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
 
 def _with_same_noun(earlier: str, right: str) -> str:
     """Replace the only phrase with the same noun: for example, "cow milk" by "oat milk"."""
-    *_, kind, thing = right.split(" ")
+    *rest, kind, thing = right.split(" ")
+    if not _content(kind) or not _fits(" ".join(rest), earlier):
+        return ""
     found = re.findall(rf"(?i)\b[a-z]+ {re.escape(thing)}\b", earlier)
     return _substituted(earlier, f"{kind} {thing}", found[0] if len(found) == 1 else "")
 

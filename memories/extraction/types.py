@@ -59,7 +59,7 @@ class Candidate:
     the character `quote_start`. If `quoted_role` is "assistant", it is a span of the assistant's
     message that the user agreed with. `reasons` are short codes for the page that explains a
     memory. `corrects` means that the speaker overrules an earlier statement; `overrules` is the
-    text of the memory that the candidate replaces, if known.
+    text of the memory that the candidate replaces, and `old_value` its wrong words, if known.
     """
 
     kind: str
@@ -75,6 +75,7 @@ class Candidate:
     explicit: bool = False
     corrects: bool = False
     overrules: str = ""
+    old_value: str = ""
     reasons: tuple[str, ...] = ()
 
 

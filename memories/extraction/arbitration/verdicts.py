@@ -6,14 +6,14 @@ relation, for the candidates of every extractor.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memcenter.lib.text import segment
-from memories.extraction.arbitration import editions, pairs
+from memories.extraction.arbitration import conflicts, editions, pairs
+from memories.extraction.arbitration.conflicts import BESIDE, CONTRADICTS
 from memories.extraction.arbitration.editions import NEWER, NOTHING_NEW, Document, Finding
 from memories.extraction.arbitration.pairs import (
     CONFLICTS,
@@ -26,8 +26,6 @@ from memories.extraction.arbitration.pairs import (
 )
 from memories.extraction.corrections import numbers_of_series, without_values
 from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
-from memories.extraction.wording.languages import language_of
-from memories.extraction.wording.own_words import relation_in
 
 # The order of findings if several known memories are affected; the first wins.
 _RANK = (
@@ -37,9 +35,8 @@ _RANK = (
 SURE_ENOUGH = 0.5
 # The bundled embedder's cosine that pairs on the same matter reach and unrelated pairs don't.
 SAME_MATTER = 0.55
-# Below this cosine, texts without a common word are about different matters, unless the reader
-# model has this probability: it was trained on few unrelated pairs.
-STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
+# The same as `SURE_OF_STRANGERS`, for a contradiction.
+_SURE_OF_CONTRADICTION = 0.95
 _SURE_OF_BOTH = 0.98  # probability of "unrelated" from which the reverse isn't compared
 _HESITATES = 0.92  # probability of "unrelated" below which the model is unsure
 _LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
@@ -57,10 +54,7 @@ _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
 _PLAN = "task"
 
-_AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
-
 APART = Finding(None)
-BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
 # Each adds to the other, but the merged text would be too long.
 UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")
 
@@ -287,11 +281,16 @@ def _differ_in_one_value(candidate: Candidate, memory: Known) -> bool:
 def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     relation = reading.relation
     # Constraints protect the user: a statement on another matter never ends one.
-    is_doubtful = reading.share < SURE_OF_STRANGERS or memory.kind == "constraint"
+    contradicts = relation is Relation.CONTRADICTS
+    sure = _SURE_OF_CONTRADICTION if contradicts else conflicts.SURE_OF_STRANGERS
+    is_doubtful = reading.share < sure or memory.kind == "constraint"
     if is_doubtful and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
+    limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
     if relation in CONFLICTS and _is_plan(candidate) and memory.kind != _PLAN:
         found = BESIDE  # the current state holds until a planned change
+    elif limited:
+        found = limited
     elif _differ_by_value(candidate, memory):
         found = _value_finding(candidate, memory)
     elif relation in _AGREES and _is_rewritten_page(candidate, memory):
@@ -304,7 +303,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
         found = _side_by_side(memory)
     else:
         found = _conflict_finding(candidate, memory, relation)
-    ends_surely = relation is Relation.ENDED and reading.share >= SURE_OF_STRANGERS
+    ends_surely = relation is Relation.ENDED and reading.share >= conflicts.SURE_OF_STRANGERS
     return _checked(candidate, memory, found, ends_surely=ends_surely)
 
 
@@ -345,7 +344,7 @@ def are_strangers(candidate: Candidate, memory: Known) -> bool:
     Such statements count as related only if the reader model is very sure.
     """
     shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
-    return not shared and memory.similarity < STRANGERS
+    return not shared and memory.similarity < conflicts.STRANGERS
 
 
 def _is_plan(candidate: Candidate) -> bool:
@@ -408,10 +407,12 @@ def _side_by_side(memory: Known) -> Finding:
 def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
     """Return the finding for a more precise statement: keep the fuller text, or merge the two."""
     text = pairs.fuller(memory.content, candidate.content)
-    if text == candidate.content:
+    if text == candidate.content and not conflicts.is_context(candidate, memory):
         return Finding(Verdict.REPLACE, "says_more")
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
+    if conflicts.have_other_dates(candidate, memory):
+        return _side_by_side(memory)
     if (candidate.kind == "event") != (memory.kind == "event"):
         return _side_by_side(memory)  # an event is no detail of a lasting statement
     return Finding(Verdict.MERGE, "adds_detail")
@@ -423,31 +424,18 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
     The new statement replaces the old one, or the user is asked to review the conflict.
     """
     if relation is Relation.ENDED:
-        ends_part = _ends_part(candidate, memory)
+        ends_part = conflicts.ends_part(candidate, memory)
         return BESIDE if ends_part else Finding(Verdict.REPLACE, "no_longer")
     if _are_of_projects(candidate, memory) and _differ_in_one_value(candidate, memory):
         return NEWER
+    if conflicts.changes_part(candidate, memory):
+        return CONTRADICTS
     if candidate.corrects:
         return Finding(Verdict.REPLACE, "corrected")
     surely = relation is Relation.NEWER or candidate.explicit
     if surely or _may_replace_unasked(candidate, memory):
         return Finding(Verdict.REPLACE, "newer_value")
-    return Finding(Verdict.REVIEW, "contradicts")
-
-
-def _ends_part(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a memory says more than what ended: other items of a list, or who a person is.
-
-    "I no longer use Notion" ends one of the tools in "I use Figma, Linear and Notion".
-    """
-    ours = set(segment.terms(candidate.content))
-    items = [set(segment.terms(item)) for item in _AND.split(memory.content)]
-    items = [item for item in items if item]
-    touched = sum(bool(item & ours) for item in items)
-    if 0 < touched < len(items):
-        return True
-    relation = relation_in(memory.content, language=language_of(memory.content))
-    return bool(set(segment.terms(relation)) - ours)
+    return CONTRADICTS
 
 
 def _checked(
@@ -455,21 +443,24 @@ def _checked(
 ) -> Finding:
     """Return the finding, or a review if a replacement is uncertain or about an earlier time.
 
-    A limit protects the person: without a review it is replaced only by another limit, or by a
-    statement that surely ends it. For a disabled memory, only the finding that the candidate
-    repeats it has an effect.
+    A limit protects the person: without a review it is replaced only by another limit that isn't
+    its denial, or by a statement that surely ends it. For a disabled memory, only the finding that
+    the candidate repeats it has an effect.
     """
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
         return APART
     changes = finding.verdict is Verdict.REPLACE and finding.reason != "says_more"
     if not changes or candidate.explicit:
         return finding
-    if memory.kind == "constraint" and candidate.kind != "constraint" and not ends_surely:
-        return Finding(Verdict.REVIEW, "contradicts")
+    is_limit = memory.kind == "constraint"
+    if is_limit and candidate.kind != "constraint" and not ends_surely:
+        return CONTRADICTS
+    if is_limit and not ends_surely and conflicts.is_denial(candidate, memory):
+        return CONTRADICTS
     if candidate.corrects:
         return finding
     if candidate.confidence < SURE_ENOUGH:
-        return Finding(Verdict.REVIEW, "contradicts")
+        return CONTRADICTS
     return Finding(Verdict.REVIEW, "said_earlier") if is_earlier(candidate, memory) else finding
 
 

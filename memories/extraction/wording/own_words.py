@@ -8,14 +8,22 @@ Nothing is rephrased, and no negation, hedge or condition is lost.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
-from memories.extraction.word_tables import patterns, table
+from memories.extraction.word_tables import table
 from memories.extraction.wording.calendar_days import Dated, month_of, year_days
 from memories.extraction.wording.dates import dates_in
+from memories.extraction.wording.people import PATTERNS as _P
+from memories.extraction.wording.people import (
+    end_of,
+    named_person,
+    names_in,
+    people_in,
+    start_of,
+)
 from memories.screening import linear
 
 LONGEST = 400  # characters of a memory
@@ -37,27 +45,15 @@ class OwnWords:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-_P = {name: linear.compile(one) for name, one in patterns("own_words").items()}
 _LANGUAGES = ("en", "de", "es", "fr", "zh", "ja")
 _DAY_ALONE = re.compile(
     r"(?<=\bthe )\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=[号號日]$)"
 )
-_SENTENCE_END = re.compile(r"[.!?\n]")
+_OPENING = re.compile(r"[(（]")
 _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
-_GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
 _PRONOUNS = ("i", "he", "she", "it", "they", "we", "you", "ich", "er", "sie", "wir", "je", "yo")
-_NO_NAMES = frozenset(table("own_words")["no_names"].split("|"))
 _FORMERLY = table("own_words")["formerly"].split("|")
-_NO_SUBJECT = frozenset(table("own_words")["no_subject"].split("|"))
 _SURNAMES = frozenset(table("own_words")["surnames"])
-
-
-def _start(found: linear.Match, group: str) -> int:
-    return int(found.start(found.re.groupindex[group]))
-
-
-def _end(found: linear.Match, group: str) -> int:
-    return int(found.end(found.re.groupindex[group]))
 
 
 # --- the statement within its message
@@ -99,7 +95,7 @@ def own_words(
     if any(_day_alone(dated, text) for dated in dates):
         said = dates_in(message[:start][-_READ:], spoken_at=spoken_at, language=language)
         dates = [_in_named_month(dated, text, said) for dated in dates]
-    added = [] if named else _named_person(text, earlier, language=language, whose=whose)
+    added = [] if named else named_person(text, earlier, language=language, whose=whose)
     if not added:
         lead = (
             _question_topic(text, message[:start], assistant, language)
@@ -143,9 +139,9 @@ def _widened(
     negated_before = _P["cjk_negated_before"] if cjk else _P["negated_before"]
     while found := negated_before.search(lead):
         if _belongs(found, message[start:end]):
-            start -= len(lead) - _start(found, "all")
+            start -= len(lead) - start_of(found, "all")
             break
-        lead = lead[_end(found, "all") :]  # "or no not Ballarat": the second one may belong
+        lead = lead[end_of(found, "all") :]  # "or no not Ballarat": the second one may belong
     after = _P["negated_after"].search(message[end : end + 24])
     return start, end + (after.end() if after else 0)
 
@@ -177,6 +173,8 @@ def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int,
             start += 1
         while start < end and message[end - 1] in _EDGE + "(（[":
             end -= 1
+        if message[start:end].endswith((")", "）")) and not _OPENING.search(message[start:end]):
+            end -= 1
         text = message[start:end]
         head, tail = first.search(text[:80]), last.search(text[-80:])
         if head and 0 < head.end() < len(text) and not _P["hedges"].search(text[: head.end()]):
@@ -197,150 +195,6 @@ def _stutter_length(text: str) -> int:
     said = [word.replace("’", "'").partition("'")[0].strip(",.…-").lower() for word in words]
     is_twice = said[again : again + 1] == said[:1] and said[0] in _PRONOUNS
     return len(" ".join(words[:again])) + 1 if is_twice else 0
-
-
-# --- who is meant
-
-
-class _Person(NamedTuple):
-    start: int
-    words: str
-    gender: str = ""
-    relation: str = ""
-    name: str = ""
-
-
-def _people(text: str, language: str) -> Iterator[_Person]:
-    """Yield the relatives and friends that `text` mentions."""
-    if language in ("zh", "ja"):
-        for found in (_P["zh_person"] if language == "zh" else _P["ja_person"]).finditer(text):
-            at, name = _start(found, "who"), (found["name"] or "")[1:]
-            words = found["who"] + (found["name"] or "").removeprefix("叫")
-            gender = _cjk_gender(found["relation"])
-            if len(found["who"]) == 1 and at and text[at - 1] in _SURNAMES:  # 王姐, 陈叔
-                at, words = at - 1, text[at - 1] + words
-            yield _Person(at, words, gender, found["relation"], name)
-        return
-    for found in _P["person"].finditer(text):
-        if found["own"] or found["name"] or _start(found, "who") == 0:
-            name = (found["name"] or "").lstrip(", ")
-            group = next(group for group in _GENDERS if found[group])
-            words = f"{found['who']} {name}".strip()
-            yield _Person(_start(found, "who"), words, _GENDERS[group], found[group].lower(), name)
-
-
-def _cjk_gender(word: str) -> str:
-    if any(sign in word for sign in ("父母", "爸妈", "双胞胎", "两个", "们", "両親")):
-        return "s"
-    if "婿" in word:
-        return "m"
-    if any(sign in word for sign in "猫貓狗犬"):
-        return "p"
-    if any(sign in word for sign in "父夫公爷爸男哥弟叔舅儿子兒兄息") and not any(
-        sign in word for sign in "女妻孩妈"
-    ):
-        return "m"
-    return "f" if any(sign in word for sign in "妈媽母姐姊妹姨姑婶婆妻女奶姥嫂闺太娘姉媳") else ""
-
-
-def _matches_gender(pronoun: str, person: str) -> bool:
-    if pronoun in ("s", "p"):
-        return pronoun == person
-    return person in (pronoun, "", "p") or (not pronoun and person != "s")
-
-
-def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
-    """Return the most recently mentioned person who fits the pronoun, or an empty string."""
-    for number, text in enumerate(earlier):
-        people = [*_people(text, language)]
-        if language in ("en", "es", "fr") and pronoun not in ("s", "p") and number < 2:
-            taken = [(person.start, person.start + len(person.words)) for person in people]
-            names = [*_plain_names(text)] if language == "en" else []
-            names += [*_names(text)] if pronoun else []  # "Ethiopian" hates nothing
-            people += [
-                person
-                for person in names
-                if not any(start <= person.start < end for start, end in taken)
-            ]
-        for person in sorted(people, reverse=True):
-            if _matches_gender(pronoun, person.gender):
-                return person.words
-    return ""
-
-
-def _names(text: str) -> Iterator[_Person]:
-    """Yield names: capitalised words within a sentence, except places, months and weekdays."""
-    for found in _P["name"].finditer(text):
-        before, words = text[: _start(found, "who")].rstrip(" "), found["who"]
-        if (
-            before[-1:] in tuple('.!?:…\n"“¿¡-')
-            or _P["place"].search(before[-8:])
-            or words.split()[-1] in _NO_NAMES
-        ):
-            continue
-        if before or _P["first_name"].search(text) or _P["ours"].search(words):
-            yield _Person(_start(found, "who"), words, name=words.split(" ", 1)[-1])
-
-
-def _plain_names(text: str) -> Iterator[_Person]:
-    """Yield the names at the beginning of a clause, also in small letters: oisin is 4."""
-    for found in _P["plain_name"].finditer(text):
-        words = found["who"]
-        if words.lower() not in _NO_SUBJECT:
-            yield _Person(_start(found, "who"), words, name=words)
-
-
-def _named_person(
-    text: str, earlier: Sequence[str], *, language: str, whose: str
-) -> list[tuple[int, str]]:
-    """Return the name of the person whom a pronoun means, and the position to insert it.
-
-    The position is after the first pronoun, or at the start if the statement is about a relative
-    whom it doesn't mention.
-    """
-    cjk = language in ("zh", "ja")
-    named = [person.start for person in _people(text, language)]
-    named += [] if cjk or language == "de" else [person.start for person in _names(text)]
-    start, end, gender = _pronoun(text, language)
-    if gender:
-        who = "" if any(at < start for at in named) else _antecedent(earlier, gender, language)
-        if gender == "p" and not who and (done := _P["done_with_it"].search(text)):
-            end, who = _end(done, "it"), _only_thing(earlier[:1])
-        return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
-    if whose != "related" or named or _P["starts_anew"].search(text) or _P["ours"].search(text):
-        return []
-    if not cjk and not _P["begins_with_verb"].search(text):
-        return []  # "oisin is 4" names somebody, though not by a word that is known here
-    said = earlier[0].rpartition("\n")[2]
-    # A message that speaks of "I" and of nobody else goes on about "I".
-    nearby = [said] if said.strip() else list(earlier[1:])
-    who = _antecedent(nearby, "", language)
-    return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
-
-
-def _only_thing(earlier: Sequence[str]) -> str:
-    """Return the thing that "it" probably means, such as "my gym membership".
-
-    It is the only thing that the nearest earlier sentence about any thing mentions. The result is
-    empty if that sentence mentions several things.
-    """
-    sentences = (sentence for text in earlier for sentence in reversed(_SENTENCE_END.split(text)))
-    for sentence in sentences:
-        parts = _P["ends_a_thing"].split(f" {sentence} ")
-        things = {found["thing"] for part in parts for found in _P["thing"].finditer(part)}
-        own = {thing for thing in things if thing.lower().startswith(("my ", "our "))} or things
-        if things:
-            return own.pop() if len(own) == 1 else ""
-    return ""
-
-
-def _pronoun(text: str, language: str) -> tuple[int, int, str]:
-    """Return the range of the first third-person pronoun, and a code for its gender."""
-    found = _P[f"pronoun_{language}"].search(text)
-    if found is None or _P["no_pronoun"].search(text[max(0, found.start()) :].lower().strip()):
-        return 0, 0, ""
-    gender = next(group for group in "fmsp" if found.groupdict().get(group))
-    return _start(found, "all"), _end(found, "all"), gender
 
 
 def _question_topic(text: str, before: str, assistant: str, language: str) -> str:
@@ -372,12 +226,15 @@ def _carried_clause(
 ) -> str:
     """Return the earlier clause that a fragment like "three times a week" completes."""
     form = _P.get(f"fragment_{language}")
-    if form is None or not form.search(text):
+    on_it = language == "en" and len(text.split()) <= _SCRAP and _P["about_it"].search(text)
+    if not on_it and (form is None or not form.search(text)):
         return ""
     run = [span for span in others if span[1] <= len(before)]
     last = max(run, key=lambda span: span[1], default=None)
     if last and len(before) - last[1] < _NEAR:
         matter = before[slice(*last)]
+    elif on_it:
+        return ""
     else:
         said = before.rstrip(_EDGE) or (earlier[-1] if earlier else "").rstrip(_EDGE)
         clause = _P["clause"].search(said[-_CLAUSE:])
@@ -389,11 +246,13 @@ def _carried_clause(
 
 
 def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str) -> bool:
-    """Return whether a text is only a number, a date or "it", without saying what it is about."""
+    """Return whether it is unclear what a text is about: a number, a date, "it", "who …"."""
     if lead.strip(" []:") not in ("", "我", "I"):
         return False
     if language == "zh":
         return _P["fragment_zh"].search(text) is not None
+    if language == "en" and _P["relative"].search(text):
+        return True
     done = _P["done_with_it"].search(text)
     if done and len(text.split()) <= _SCRAP:
         return True
@@ -484,24 +343,19 @@ def _data(text: str, dates: Sequence[Dated], language: str) -> dict[str, Any]:
         else:
             data[dated.kind] = (dated.first if dated.kind == "since" else dated.last).isoformat()
     amounts = [found[0].strip() for found in _P["amount"].finditer(text)]
-    people = list(_people(text, language))
+    people = list(people_in(text, language))
     names = [person.name for person in people if person.name]
     names += [found["who"] for found in _P["named"].finditer(text)]
     if language in ("en", "es", "fr"):
-        names += [person.name for person in _names(text)]
+        names += [person.name for person in names_in(text)]
     data |= {"amounts": amounts} if amounts else {}
     data |= {"names": list(dict.fromkeys(names))} if names else {}
     data |= {"relation": people[0].relation} if people else {}
     return data
 
 
-def relation_in(text: str, *, language: str) -> str:
-    """Return the word for the first relative or friend named in a text, or an empty string."""
-    return next((person.relation for person in _people(text, language)), "")
-
-
 def names_people_or_dates(text: str, *, spoken_at: datetime, language: str) -> bool:
     """Return whether a text mentions a person or a date, without using any context."""
-    if any(True for _ in _people(text, language)) or _P["named"].search(text):
+    if any(True for _ in people_in(text, language)) or _P["named"].search(text):
         return True
     return bool(dates_in(text, spoken_at=spoken_at, language=language))

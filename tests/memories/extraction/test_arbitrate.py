@@ -529,3 +529,88 @@ def test_an_end_of_a_part_leaves_the_rest(old: str, new: str) -> None:
 
 def test_an_end_of_the_whole_replaces_it() -> None:
     assert decide("left the choir", "sings in the choir", reads="ended").verdict is Verdict.REPLACE
+
+
+HENS, VAN = "we have 3 hens now", "we are doing up a van"
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "reads", "share", "verdict"),
+    [
+        (HENS, "my sister lives in Bristol", "newer", 0.8, Verdict.ADD),
+        (HENS, "my sister lives in Bristol", "newer", 0.92, Verdict.REVIEW),
+        ("the shift starts at six now", "I started to run", "newer", 0.95, Verdict.REVIEW),
+        ("Dev quit [2026-11-26]", "round closed [2026-03]", "newer", 0.7, Verdict.KEEP_BOTH),
+        ("sold the van", VAN, "ended", 0.7, Verdict.REVIEW),
+        ("sold the van", VAN, "ended", 0.85, Verdict.REPLACE),
+        ("left when Ana was born", "she [Ana] is ten", "ended", 0.85, Verdict.REVIEW),
+        (
+            "we waved the old van goodbye",
+            "our van needs tyres for the trip",
+            "ended",
+            0.7,
+            Verdict.REVIEW,
+        ),
+        ("tea on tuesdays now", "tea on monday", "newer", 0.9, Verdict.REPLACE),
+    ],
+)
+def test_a_correction_replaces_only_what_names_the_same_thing(
+    new: str, old: str, reads: str, share: float, verdict: Verdict
+) -> None:
+    memory = known(old, similarity=0.29)
+    assert (
+        decide(candidate(new, corrects=True), memory, reads=reads, share=share).verdict is verdict
+    )
+
+
+@pytest.mark.parametrize(
+    ("new", "value", "old", "reads", "verdict"),
+    [
+        ("Toms mum eats no nuts", "Tom", "he [Tom] eats no nuts", "unrelated", Verdict.REPLACE),
+        ("Toms mum eats no nuts", "Tom", "Tom loves crime novels", "unrelated", Verdict.ADD),
+        ("Dot is the van", "my sister", "her [my sister] name is Dot", "same", Verdict.REPLACE),
+        ("shift moved from tuesday to friday", "tuesday", "shift on tue", "newer", Verdict.REPLACE),
+        ("shift moved from tuesday to friday", "tuesday", "run friday", "newer", Verdict.REVIEW),
+        ("shift moved from tuesday to friday", "tuesday", "run", "newer", Verdict.KEEP_BOTH),
+    ],
+)
+def test_a_correction_that_names_the_old_value_replaces_what_has_it(
+    new: str, value: str, old: str, reads: str, verdict: Verdict
+) -> None:
+    one = candidate(new, corrects=True, old_value=value)
+    assert decide(one, old, reads=reads).verdict is verdict
+
+
+def test_a_denial_of_a_limit_is_reviewed() -> None:
+    limit = known("Theo is coeliac", kind="constraint")
+    denial = candidate("Theo is not coeliac after all", kind="constraint", corrects=True)
+    assert decide(denial, limit, reads="newer").verdict is Verdict.REVIEW
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "verdict"),
+    [
+        ("Theo is 7 now", "Zuri is 9 and Theo is 6", Verdict.REVIEW),
+        ("Theo is 7 now", "Theo is 6", Verdict.REPLACE),
+        ("she moved to Hull", "she lives in Leeds and works nights", Verdict.REPLACE),
+    ],
+)
+def test_a_newer_figure_of_one_item_does_not_replace_the_list(
+    new: str, old: str, verdict: Verdict
+) -> None:
+    assert decide(new, old, reads="newer").verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "reads", "verdict"),
+    [
+        ("she [Ana] is an early bird", "she [Ana] lives in Hull", "newer", Verdict.KEEP_BOTH),
+        ("her [an old van] name is Dot", "we do up an old van", "refines", Verdict.MERGE),
+        ("he [toms brother] snores", "toms brother", "refines", Verdict.REPLACE),
+        ("to Rome [2027-08]", "to Rome [2026-12]", "refines", Verdict.KEEP_BOTH),
+    ],
+)
+def test_what_is_only_in_brackets_is_no_common_matter(
+    new: str, old: str, reads: str, verdict: Verdict
+) -> None:
+    assert decide(new, known(old, similarity=0.6), reads=reads, share=0.7).verdict is verdict

@@ -354,3 +354,24 @@ def test_a_request_to_forget_beside_something_to_keep_is_asked_about(told: FakeR
 
     assert [one.content for one in found.candidates] == ["we moved to Roundhay"]
     assert [request.in_words for request in found.forget] == [False]
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "old"),
+    [
+        ("its toms mum who cant eat nuts not tom", "its toms mum who cant eat nuts", "tom"),
+        ("theos not coeliac after all", "theos not coeliac after all", ""),
+        ("not the 6th", "", ""),
+    ],
+)
+def test_a_correction_leaves_out_what_was_wrong(
+    told: FakeReader, text: str, content: str, old: str
+) -> None:
+    told.hears(text, statement(text, text, change="corrects", whose="related"))
+    found = [(one.content, one.old_value) for one in extract(text, told=told).candidates]
+    assert found == ([(content, old)] if content else [])
+
+
+def test_a_habit_that_is_over_is_a_fact(told: FakeReader) -> None:
+    told.hears("i smoked", statement("i smoked", "i smoked", kind="pattern", holds="past"))
+    assert only(extract("i smoked", told=told)).kind == "fact"

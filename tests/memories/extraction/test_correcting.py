@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.extraction.corrections import correction, slip
+from memories.extraction.corrections import correction, old_value, slip
 from tests.memories.extraction.bundled_reading import extract
 from tests.memories.extraction.readings import FakeReader, statement
 
@@ -33,6 +33,7 @@ from tests.memories.extraction.readings import FakeReader, statement
         ("啊 是14号 说错了", "我13号去上海", "我14号去上海"),
         ("actually oisin is 5 not 4", "oisin is 4 and shy", "oisin is 5 and shy"),
         ("sorry, i meant oat milk", "i only drink soy milk", "i only drink oat milk"),
+        ("sos not kev its keith", "his brother kev snores", "his brother keith snores"),
     ],
 )
 def test_the_earlier_message_is_said_again_rightly(said: str, earlier: str, again: str) -> None:
@@ -60,6 +61,11 @@ def test_the_latest_message_that_has_the_wrong_words_is_meant() -> None:
         ("是狗 打错字了", "我养了一只猫和一只兔子，还有一只狗"),
         ("oops fridays i mean", "swim on mondays and yoga tuesdays"),
         ("sorry about my brother, he is loud", "my sister lives in Rome"),
+        ("sorry i meant its toms aunt who eats no eggs not tom", "me and tom are off to Rome"),
+        ("actually its not tom who drives a bus now he is at the port", "tom cant do friday"),
+        ("no i meant thursday for the swimming", "my shift moved from tuesday to friday"),
+        ("no i meant thursday for the swimming", "my shift is on tuesday"),
+        ("sorry, the dentist on the 20th not the 18th", "the report is due on the 5th"),
     ],
 )
 def test_what_names_nothing_of_before_corrects_nothing(said: str, earlier: str) -> None:
@@ -87,6 +93,34 @@ def test_a_slip_that_fits_nothing_waits_for_the_person() -> None:
     assert (one.overrules, one.confidence, one.quote) == ("i keep goats", 0.4, "typo, boats")
 
 
-@pytest.mark.parametrize("said", ["sorry, late", "actually boats", "oops I forgot the eggs there"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "sorry, late",
+        "actually boats",
+        "oops I forgot the eggs there",
+        "my mate is Ana, she lives in Rome and hes shy lol i mean shes",
+    ],
+)
 def test_what_is_no_slip_of_a_word_or_two_is_none(said: str) -> None:
     assert slip(said) == ""
+
+
+@pytest.mark.parametrize(
+    ("statement", "value", "rest"),
+    [
+        ("its toms aunt who eats no eggs not tom", "tom", "its toms aunt who eats no eggs"),
+        ("Dot is the van, not my sister", "my sister", "Dot is the van"),
+        ("my shift moved from tuesday to friday", "tuesday", ""),
+        ("its not tom anymore", "tom", ""),
+        ("是乳糖不耐受，不是麸质过敏", "麸质过敏", "是乳糖不耐受"),
+        ("开会从周二改到周五", "周二", ""),
+        ("I work from 9 to 5", "", ""),
+        ("she is not well", "", ""),
+        ("theos not coeliac after all", "", ""),
+        ("my best friend is really not vegan", "", ""),
+    ],
+)
+def test_a_correction_may_name_the_old_value(statement: str, value: str, rest: str) -> None:
+    found, end = old_value(statement)
+    assert (found, statement[:end]) == (value, rest or statement)

@@ -109,6 +109,15 @@ def test_a_negation_of_something_else_is_left(
         ("en", "my sister came, can't stand cilantro", "can't stand cilantro",
          "[my sister:] can't stand cilantro"),
         ("en", "my brother Tom works at sea. she hates it", "she hates it", "she hates it"),
+        ("en", "toms mum stays for easter, she cant eat eggs", "she cant eat eggs",
+         "she [toms mum] cant eat eggs"),
+        ("en", "she loves mum. he snores", "he snores", "he snores"),
+        ("en", "my husband's brother is here, he snores", "he snores",
+         "he [my husband's brother] snores"),
+        ("en", "my aunt met Priya, she lives in Rome", "she lives in Rome",
+         "she [my aunt] lives in Rome"),
+        ("en", "perhaps later. she knits", "she knits", "she knits"),
+        ("en", "Who pays? she knits", "she knits", "she knits"),
         ("zh", "昨天见了我小姨，她住在青岛", "她住在青岛", "她[我小姨]住在青岛"),
         ("zh", "我妈身体还行，做菜咸", "做菜咸", "[我妈]做菜咸"),
         ("es", "mi mamá vive en Cali. ella tiene 71", "ella tiene 71", "ella [mi mamá] tiene 71"),
@@ -158,6 +167,12 @@ def test_a_slip_of_the_tongue_comes_off_and_it_is_named(
         ("en", "we are off to Rome for august", "for august", (),
          "[we are off to Rome] for august [2027-08]"),
         ("en", "for august", "for august", (), ""),
+        ("en", "my sister, who lives in Oslo", "who lives in Oslo", (),
+         "[my sister] who lives in Oslo"),
+        ("en", "who lives in Oslo", "who lives in Oslo", (), ""),
+        ("en", "Ms Ito left, its Ms Rao now", "its Ms Rao now", ("Ms Ito left",),
+         "[Ms Ito left] its Ms Rao now"),
+        ("en", "we own goats (Ann and Bo)", "Ann and Bo)", (), "Ann and Bo"),
         ("en", "at Lidl", "at Lidl", (), "at Lidl"),
     ],
 )  # fmt: skip
@@ -179,6 +194,14 @@ def test_who_is_meant_is_looked_for_in_the_latest_message_first() -> None:
     assert own.text == "she [my boss Vera] hates mornings"
     assert own.data["names"] == ["Vera"]
     assert own.data["relation"] == "boss"
+
+
+def test_a_thing_of_the_same_sentence_comes_before_a_person_of_another_message() -> None:
+    before, van = ("my sister lives in Bath",), "we have an old van, her name is Dot. "
+    own = kept(van, "her name is Dot", whose="related", before=before)
+    assert own.text == "her [an old van] name is Dot"
+    goes = "we have an old van, she goes well"
+    assert kept(goes, "she goes well", whose="related", before=before).text == "she goes well"
 
 
 def test_a_pronoun_of_nobody_named_gets_nothing() -> None:

@@ -1,0 +1,223 @@
+"""Find the people that a text mentions, and whom a pronoun means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memcenter.lib.text import segment
+from memories.extraction.word_tables import patterns, table
+from memories.screening import linear
+
+PATTERNS = {name: linear.compile(one) for name, one in patterns("own_words").items()}
+_SENTENCE_END = re.compile(r"[.!?\n]")
+_GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
+_NO_SUBJECT = frozenset(table("own_words")["no_subject"].split("|"))
+_NO_OWNER = frozenset(table("own_words")["no_owner"].split("|"))
+_NO_NAMES = frozenset(table("own_words")["no_names"].split("|"))
+_SURNAMES = frozenset(table("own_words")["surnames"])
+
+
+def start_of(found: linear.Match, group: str) -> int:
+    return int(found.start(found.re.groupindex[group]))
+
+
+def end_of(found: linear.Match, group: str) -> int:
+    return int(found.end(found.re.groupindex[group]))
+
+
+class Person(NamedTuple):
+    start: int
+    words: str
+    gender: str = ""
+    relation: str = ""
+    name: str = ""
+
+
+def people_in(text: str, language: str) -> Iterator[Person]:
+    """Yield the relatives and friends that `text` mentions."""
+    if language in ("zh", "ja"):
+        for found in PATTERNS[f"{language}_person"].finditer(text):
+            at, name = start_of(found, "who"), (found["name"] or "")[1:]
+            words = found["who"] + (found["name"] or "").removeprefix("叫")
+            gender = _cjk_gender(found["relation"])
+            if len(found["who"]) == 1 and at and text[at - 1] in _SURNAMES:  # 王姐, 陈叔
+                at, words = at - 1, text[at - 1] + words
+            yield Person(at, words, gender, found["relation"], name)
+        return
+    for found in PATTERNS["person"].finditer(text):
+        at = start_of(found, "who")
+        owned = found["own"] or _is_owner(found["bare"], before=text[:at])
+        if owned or found["name"] or at == 0:
+            name = (found["name"] or "").lstrip(", ")
+            group = next(group for group in _GENDERS if found[group])
+            who = found["who"] if owned else found["who"].removeprefix(found["bare"] or "").lstrip()
+            at += len(found["who"]) - len(who)
+            yield Person(at, f"{who} {name}".strip(), _GENDERS[group], found[group].lower(), name)
+
+
+def _is_owner(word: str | None, *, before: str) -> bool:
+    """Return whether a word in -s says whose a relative is: "dans" in "dans mum is here".
+
+    In "she loves mum" it doesn't.
+    """
+    if not word or word.lower() in _NO_OWNER or word.lower() in _NO_SUBJECT:
+        return False
+    return PATTERNS["before_owner"].search(before[-12:]) is not None
+
+
+def _cjk_gender(word: str) -> str:
+    if any(sign in word for sign in ("父母", "爸妈", "双胞胎", "两个", "们", "両親")):
+        return "s"
+    if "婿" in word:
+        return "m"
+    if any(sign in word for sign in "猫貓狗犬"):
+        return "p"
+    if any(sign in word for sign in "父夫公爷爸男哥弟叔舅儿子兒兄息") and not any(
+        sign in word for sign in "女妻孩妈"
+    ):
+        return "m"
+    return "f" if any(sign in word for sign in "妈媽母姐姊妹姨姑婶婆妻女奶姥嫂闺太娘姉媳") else ""
+
+
+def _matches_gender(pronoun: str, person: str) -> bool:
+    if pronoun in ("s", "p"):
+        return pronoun == person
+    return person in (pronoun, "", "p") or (not pronoun and person != "s")
+
+
+def _meant(text: str, earlier: Sequence[str], pronoun: str, language: str) -> str:
+    """Return whom or what a pronoun means, or an empty string if that is uncertain.
+
+    After a thing in the same sentence, "she" may mean the thing, which is certain only if it gets a
+    name: "we have a 1974 van, her name's Doris". So a person of an earlier message isn't meant.
+    """
+    who = _antecedent(earlier[:1], pronoun, language)
+    if not who and pronoun in ("f", "m"):
+        thing = _only_thing([_SENTENCE_END.split(earlier[0])[-1]])
+        if thing:
+            return thing if PATTERNS["gives_name"].search(text) else ""
+    return who or _antecedent(earlier, pronoun, language)
+
+
+def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
+    """Return the person whom a pronoun means, or an empty string.
+
+    This is the most recently mentioned person who fits. In a text that mentions a woman, "she"
+    means her and not a name that could be anybody's.
+    """
+    for number, text in enumerate(earlier):
+        people = [*people_in(text, language)]
+        if language in ("en", "es", "fr") and pronoun not in ("s", "p") and number < 2:
+            people += _other_names(text, people, earlier, pronoun=pronoun, language=language)
+        fitting = [one for one in sorted(people) if _matches_gender(pronoun, one.gender)]
+        sure = [one for one in fitting if pronoun and one.gender == pronoun]
+        if fitting:
+            return (sure or fitting)[-1].words
+    return ""
+
+
+def _other_names(
+    text: str, people: Sequence[Person], texts: Sequence[str], *, pronoun: str, language: str
+) -> list[Person]:
+    """Return the names in a text that aren't part of `people`."""
+    names = [*_plain_names(text, texts)] if language == "en" else []
+    names += [*names_in(text)] if pronoun else []  # "Ethiopian" hates nothing
+    taken = [(person.start, person.start + len(person.words)) for person in people]
+    return [one for one in names if not any(start <= one.start < end for start, end in taken)]
+
+
+def names_in(text: str) -> Iterator[Person]:
+    """Yield names: capitalised words within a sentence, except places, months and weekdays."""
+    for found in PATTERNS["name"].finditer(text):
+        before, words = text[: start_of(found, "who")].rstrip(" "), found["who"]
+        if (
+            before[-1:] in tuple('.!?:…\n"“¿¡-')
+            or PATTERNS["place"].search(before[-8:])
+            or words.split()[-1] in _NO_NAMES
+            or words.lower() in segment.ENGLISH_STOP_WORDS
+        ):
+            continue
+        if before or PATTERNS["first_name"].search(text) or PATTERNS["ours"].search(words):
+            yield Person(start_of(found, "who"), words, name=words.split(" ", 1)[-1])
+
+
+def _plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
+    """Yield the names at the beginning of a clause, also in small letters: oisin is 4.
+
+    A name that a bare "s" follows (oisins 4) must stand alone elsewhere in `texts`: "plus" and
+    "lives" are no names.
+    """
+    for found in PATTERNS["plain_name"].finditer(text):
+        words = found["who"]
+        if words.lower() in _NO_SUBJECT or words.lower() in segment.ENGLISH_STOP_WORDS:
+            continue
+        alone = re.compile(rf"\b{re.escape(words)}\b", re.IGNORECASE)
+        if not found["bare"] or any(alone.search(one) for one in texts):
+            yield Person(start_of(found, "who"), words, name=words)
+
+
+def named_person(
+    text: str, earlier: Sequence[str], *, language: str, whose: str
+) -> list[tuple[int, str]]:
+    """Return the name of the person whom a pronoun means, and the position to insert it.
+
+    The position is after the first pronoun, or at the start if the statement is about a relative
+    whom it doesn't mention.
+    """
+    cjk = language in ("zh", "ja")
+    named = [person.start for person in people_in(text, language)]
+    named += [] if cjk or language == "de" else [person.start for person in names_in(text)]
+    start, end, gender = _pronoun(text, language)
+    if gender:
+        who = "" if any(at < start for at in named) else _meant(text, earlier, gender, language)
+        if gender == "p" and not who and (done := PATTERNS["done_with_it"].search(text)):
+            end, who = end_of(done, "it"), _only_thing(earlier[:1])
+        return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
+    if (
+        whose != "related"
+        or named
+        or PATTERNS["starts_anew"].search(text)
+        or PATTERNS["ours"].search(text)
+    ):
+        return []
+    if not cjk and not PATTERNS["begins_with_verb"].search(text):
+        return []  # "oisin is 4" names somebody, though not by a word that is known here
+    said = earlier[0].rpartition("\n")[2]
+    # A message that speaks of "I" and of nobody else goes on about "I".
+    nearby = [said] if said.strip() else list(earlier[1:])
+    who = _antecedent(nearby, "", language)
+    return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
+
+
+def _only_thing(earlier: Sequence[str]) -> str:
+    """Return the thing that "it" probably means, such as "my gym membership".
+
+    It is the only thing that the nearest earlier sentence about any thing mentions. The result is
+    empty if that sentence mentions several things.
+    """
+    sentences = (sentence for text in earlier for sentence in reversed(_SENTENCE_END.split(text)))
+    for sentence in sentences:
+        parts = PATTERNS["ends_a_thing"].split(f" {sentence} ")
+        things = {found["thing"] for part in parts for found in PATTERNS["thing"].finditer(part)}
+        own = {thing for thing in things if thing.lower().startswith(("my ", "our "))} or things
+        if things:
+            return own.pop() if len(own) == 1 else ""
+    return ""
+
+
+def _pronoun(text: str, language: str) -> tuple[int, int, str]:
+    """Return the range of the first third-person pronoun, and a code for its gender."""
+    found = PATTERNS[f"pronoun_{language}"].search(text)
+    if found is None or PATTERNS["no_pronoun"].search(
+        text[max(0, found.start()) :].lower().strip()
+    ):
+        return 0, 0, ""
+    gender = next(group for group in "fmsp" if found.groupdict().get(group))
+    return start_of(found, "all"), end_of(found, "all"), gender
+
+
+def relation_in(text: str, *, language: str) -> str:
+    """Return the word for the first relative or friend named in a text, or an empty string."""
+    return next((person.relation for person in people_in(text, language)), "")
