@@ -18,6 +18,7 @@ from memcenter.lib.errors import ApplicationError, NotFound
 from memories import selectors
 from memories.models import Memory, MemoryStatus
 from memories.pages import explanation
+from memories.pages.memory_form import mention_contradiction
 from memories.pages.word_diff import diff_words
 from memories.selectors import MemoryFilter
 from memories.writing import review
@@ -71,6 +72,10 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
         raise NotFound("There is no such candidate.")
     ends = decision == "keep_both" and given.old_until is not None
     messages.success(request, _said(decision, removed=results[0].memory_id is None, ends=ends))
+    if results[0].result == "accepted" and results[0].memory_id:
+        with own_transaction(request):
+            accepted = selectors.memory_of(person(request), results[0].memory_id)
+        mention_contradiction(request, accepted)
     return redirect("memory_review")
 
 
