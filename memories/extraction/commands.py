@@ -19,7 +19,7 @@ _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _BRIEF_WORDS, _BRIEF_SIGNS = 12, 20  # longest brief request to forget
 _LONGEST = 600  # characters of a sentence that are searched for "remember" and "forget"
 _P = compiled("commands")
-_REMEMBER = (_P["remember_en"], _P["remember_zh"])
+_REMEMBER = (_P["remember_en"], _P["remember_zh"], _P["remember_zh_after"])
 _ZH_FORGET = tuple(
     _P[name]
     for name in (
@@ -50,6 +50,12 @@ class Command:
 def speaks_of_forgetting(text: str) -> bool:
     """Return whether a text contains a word for forgetting, such as "erase", 删 or "lösch"."""
     return bool(_P["speaks_of_forgetting"].search(text))
+
+
+def only_asks_not_to_forget(text: str) -> bool:
+    """Return whether a text asks not to forget something, and doesn't speak of forgetting else."""
+    rest = _P["not_to_forget"].sub("", text)
+    return rest != text and not speaks_of_forgetting(rest)
 
 
 def commands(covered: str) -> Iterator[Command]:
@@ -123,7 +129,9 @@ def command(sentence: str, *, question: bool = False) -> Command | None:
             if _P["only_nothing"].match(what) or (asks and _P["names_only"].fullmatch(what)):
                 return None
             return Command("remember", what, match.start("what"))
-    return None if _P["waved_away"].match(sentence) else _forget(sentence)
+    if _P["waved_away"].match(sentence) or only_asks_not_to_forget(sentence):
+        return None
+    return _forget(sentence)
 
 
 def _forget(sentence: str) -> Command | None:
@@ -184,7 +192,7 @@ def _is_claim(sentence: str) -> bool:
     return bool(_CLAIMS["about_user"].search(sentence)) and not _CLAIMS["no_claim"].search(sentence)
 
 
-_BREAK = re.compile(r"[,.!?;:\n，。！？；：、…—()（）]+")
+_BREAK = re.compile(r"[,.!?;:\n，。！？；：、…—()（）]+|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
 _LONGEST_REQUEST = 60
 _DONT_KEEP = compiled("dont_keep")
 

@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memories.extraction import masking
-from memories.extraction.commands import Command, is_asked_not_to, speaks_of_forgetting
+from memories.extraction.commands import (
+    Command,
+    is_asked_not_to,
+    only_asks_not_to_forget,
+    speaks_of_forgetting,
+)
 from memories.extraction.types import ForgetRequest, Said
 from memories.reader import Reading, Statement
 from memories.screening.secret_search import Span
@@ -119,6 +124,8 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
         return
     if any(order.wonders or order.verb == "remember" for order in message.commands):
         return  # such as "don't forget that …"
+    if only_asks_not_to_forget(message.covered):
+        return
     in_words = speaks_of_forgetting(message.covered)
     whole = masking.blanked(message.covered).strip()[:400]
     forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))

@@ -152,8 +152,8 @@ class ToldChange:
     """What a sentence would change in the memories.
 
     `old` is the known text it was compared with, `new` the text to keep. `verdict` is ADD or
-    KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW (a new memory that may
-    contradict `old`, which would be unchanged). `is_chosen` is False if the person must select the
+    KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW (the memory would await
+    a decision, and `old` would be unchanged). `is_chosen` is False if the person must select the
     change, because it would overwrite a constraint or the same text as another change.
     """
 

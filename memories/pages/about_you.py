@@ -18,7 +18,8 @@ from memories.extraction.types import Verdict
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked
 from memories.learning import told_messages
-from memories.pages.memory_form import TellForm, mention_contradiction
+from memories.models import MemoryStatus
+from memories.pages.memory_form import TellForm
 from memories.portrait import portrait_of
 from ops.accounts import users
 from ops.pages.base import leave, own_transaction, person, personal_page, target
@@ -76,10 +77,12 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     except ProviderError:
         messages.error(request, _NOT_READ)
         return leave(request, reverse("memory_home"))
+    waiting = [one for one in kept if one.memory.status == MemoryStatus.CANDIDATE]
+    if waiting:
+        messages.warning(request, _("This contradicts something I knew. Please decide."))
+        return leave(request, reverse("memory_review"))
     if kept:
         messages.success(request, _("Remembered."))
-        for one in kept:
-            mention_contradiction(request, one.memory)
     else:
         messages.info(request, _("Nothing was selected, so nothing was changed."))
     return leave(request, reverse("memory_home"))
