@@ -23,6 +23,8 @@ from memories.screening.secret_search import Span
 LIKELY = 0.6  # probability of "worth keeping" from which a statement goes to the review
 FLAG = 0.5  # probability from which a flag of the whole message holds
 _SURELY_FORGET = 0.9  # the same for the flag "forget" without a word of forgetting
+_ASKED = re.compile("是不是|是否|[吗么]$|来着$")
+_ASKED_AFTER = re.compile(r"\s*(?:[吗么](?!\w)|来着)")
 LIVED = ("asserted", "hedged", "asked")
 _FOREIGN = ("pasted", "transform")  # flags of a message that contains somebody else's text
 _NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign text or role play
@@ -87,6 +89,12 @@ def not_lived(message: HeardMessage) -> Iterator[tuple[int, int]]:
 def _is_lived(statement: Statement) -> bool:
     lived = sum(statement.share("said", said) for said in LIVED)
     return lived >= 0.5 or statement.share("keep", "yes") >= LIKELY
+
+
+def is_asked(statement: Statement, text: str) -> bool:
+    """Return whether a Chinese statement is a question, such as 我对花生过敏 in 我对花生过敏吗."""
+    words = text[statement.start : statement.end].rstrip()
+    return bool(_ASKED_AFTER.match(text, statement.start + len(words)) or _ASKED.search(words))
 
 
 def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
