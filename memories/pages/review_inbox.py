@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories import selectors
-from memories.models import Memory, MemoryStatus
+from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import explanation
 from memories.pages.memory_form import mention_contradiction
 from memories.pages.word_diff import diff_words
@@ -42,7 +42,8 @@ def memory_review(request: HttpRequest) -> HttpResponse:
         shown = list(waiting[:_ALSO_WAITING])
         wanted = request.GET.get("candidate", "")
         current = next((one for one in shown if one.public_id == wanted), next(iter(shown), None))
-        context: dict[str, Any] = {"count": count}
+        heeds = waiting.filter(kind=Kind.CONSTRAINT).exists()
+        context: dict[str, Any] = {"count": count, "heeds": heeds}
         if current is not None:
             context |= _both_sides(user, current)
             context["others"] = [one for one in shown if one != current]
@@ -92,6 +93,7 @@ def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
             candidate,
             version,
             verdict,
+            known=known,
             confirms_all=users.settings_of(user).confirm_before_remembering,
         ),
     }
