@@ -175,9 +175,12 @@ def test_the_inbox_tells_no_verdict_on_a_memory_that_it_does_not_show(
             reasons=[reason],
         )  # fmt: skip
     url = address("memory_review")
-    assert "contradicts what I knew" not in text_of(
-        signed_in(alice).get(f"{url}?candidate={alone.public_id}")
-    ).split("Also waiting")[0]
+    assert (
+        "contradicts what I knew"
+        not in text_of(signed_in(alice).get(f"{url}?candidate={alone.public_id}")).split(
+            "Also waiting"
+        )[0]
+    )
     page = text_of(signed_in(alice).get(f"{url}?candidate={heard.public_id}"))
     assert "I didn’t know anything like it" not in page
     assert "It contradicts what I knew" in page
