@@ -19,7 +19,7 @@ _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _BRIEF_WORDS, _BRIEF_SIGNS = 12, 20  # longest brief request to forget
 _LONGEST = 600  # characters of a sentence that are searched for "remember" and "forget"
 _P = compiled("commands")
-_REMEMBER = (_P["remember_en"], _P["remember_zh"], _P["remember_zh_after"])
+_REMEMBER = (_P["remember_en"], _P["remember_zh"])
 _ZH_FORGET = tuple(
     _P[name]
     for name in (
@@ -129,9 +129,20 @@ def command(sentence: str, *, question: bool = False) -> Command | None:
             if _P["only_nothing"].match(what) or (asks and _P["names_only"].fullmatch(what)):
                 return None
             return Command("remember", what, match.start("what"))
+    if (told := _told_before(sentence)) is not None:
+        return told
     if _P["waved_away"].match(sentence) or only_asks_not_to_forget(sentence):
         return None
     return _forget(sentence)
+
+
+def _told_before(sentence: str) -> Command | None:
+    """Return the command of a sentence that ends with "remember it", such as 周五考试，别忘了."""
+    after = _P["remember_zh_after"].search(sentence)
+    what = sentence[: after.start()].strip() if after else ""
+    if not what.strip("记住下来一 ，,") or _P["only_nothing"].match(what):
+        return None
+    return Command("remember", what, sentence.index(what))
 
 
 def _forget(sentence: str) -> Command | None:
