@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from memories.models import VectorChange
+from memories.models import Memory, VectorChange
 from ops import audit_chain, audit_log
 from ops.accounts import keys
 from ops.models import (
@@ -85,6 +85,15 @@ def address(model: type[Model], page: str, *args: object) -> str:
 def test_every_model_has_a_page(model: type[Model], browser: Client) -> None:
     assert model in admin.site._registry
     assert browser.get(address(model, "changelist")).status_code == 200
+
+
+def test_the_admin_names_models_and_columns_in_chinese_and_leads_back(
+    browser: Client, said: None
+) -> None:
+    page = browser.get(address(Memory, "changelist"), headers={"Accept-Language": "zh-Hans"}).text
+    assert "审计记录" in page and "Audit events" not in page
+    assert "类型" in page and "更新时间" in page
+    assert "返回记忆中心" in page and f'href="{reverse("memory_home")}"' in page
 
 
 @pytest.mark.parametrize("model", SHOWN, ids=lambda model: model.__name__)

@@ -51,13 +51,18 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
             Intent.REMEMBER,
             _ASIDE + r"(?:remember\b(?! (?:when|me\?))|(?:don'?t|do not|never) forget\b|note that\b"
             r"|make a note\b|keep in mind\b)"
-            r"|^(?:请|麻烦)?(?:你|帮我|给我)*(?:要)?(?:记住|记得|记一下|记下|别忘|不要忘)(?!.*(?:吗|？|\?)$)",
+            r"|\b(?:don'?t|do not) let me forget\b"
+            r"|^(?:请|麻烦)?(?:你|帮我|给我)*(?:要)?(?:记住|记得|记一下|记下|别忘|不要忘)(?!.*(?:吗|？|\?)$)"
+            r"|(?:别|不要)(?:再|又|让我){0,2}忘(?!.*(?:吗|？|\?)$)"
+            r"|(?<![别用必要])(?:记一下|记下来?|记住)[吧啊哦呀啦了。！!~\s]*$",
         ),
         (
             Intent.FORGET,
             _ASIDE + r"(?:forget\b|(?:delete|erase|remove) (?:what|that|the memory|everything)"
             r"|stop remembering\b)"
-            r"|^(?:请|麻烦)?(?:你|帮我|给我|把)*.{0,20}?(?<!我)(?:忘掉|忘记|忘了|别再记|不要再记)(?!.*(?:吗|？|\?)$)",
+            r"|^(?:请|麻烦)?(?:你|帮我|给我|把)*.{0,20}?(?<!我)(?:忘掉|别再记|不要再记"
+            r"|(?:忘记|忘了)(?=[吧这那]|我|关于|有关|刚才|所有|一切))(?!.*(?:吗|？|\?)$)"
+            r"|^(?:请|麻烦|你|帮我|给我)*把.{1,20}(?:忘记|忘了)",
         ),
         (
             Intent.GREETING,
@@ -73,7 +78,7 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
         ),
         (
             Intent.TELLING,
-            r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|our|call me)\b|我|咱|本人",
+            r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|our|call me)\b|我|咱|本人|^(?:又|老)?忘",
         ),
     )
 )
@@ -97,6 +102,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " kept.",
         "learned": "Noted:",
         "off": "Nothing said here becomes a memory.",
+        "is_off": "Long-term memory is off. ",
+        "unused": "Long-term memory is off, so I used none of it.",
         "withheld": "All right, I won't keep this.",
         "forget": "I didn't understand what to forget, so nothing was forgotten. Memory Center"
         " shows every memory, and forgets the ones you choose.",
@@ -127,9 +134,11 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "known": "关于你，我记得这些：",
         "known_nothing": "我还没有记住关于你的内容。跟我说说你自己吧，记住的内容会出现在记忆中心。",
         "more": "……还有更多，都在记忆中心里。",
-        "remember": "好的，我已转交去记住。记住了什么，可以在记忆中心看到。",
+        "remember": "好的。记下的内容会出现在记忆中心。",
         "learned": "记下了：",
-        "off": "这里说的话不会成为记忆。",
+        "off": "这里说的话我不会记住。",
+        "is_off": "长期记忆已关闭，",
+        "unused": "长期记忆已关闭，所以这次没有用到。",
         "withheld": "好的，这条我不会记住。",
         "forget": "我没有听懂要忘记什么，所以什么都没有忘记。"
         "记忆中心列出了全部记忆，可以在那里选择要忘记的。",
@@ -141,7 +150,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "nothing_found": "你的记忆里没有找到这样的内容，所以没有什么可忘记的。",
         "passing": "我不能确定你指的是哪些记忆，所以没有忘记任何内容。"
         "临时聊天不保留可供选择的列表：请在其他对话里告诉我，或到记忆中心选择。",
-        "telling": "谢谢你告诉我。值得保留的内容会出现在记忆中心。",
+        "telling": "知道了。",
         "also": "我还记得：",
         "thanks": "不客气！",
         "other": "我是内置的演示助手，还没有连接模型。你可以说说自己的事，或者问问我知道你什么。",
@@ -173,6 +182,7 @@ def answer(
     text = _TEXTS[_language(message, language)]
     memories = _quotable(remembered)
     intent = intent_of(message)
+    is_off = not remembering and not passing
     if forget is not None:
         return text["passing" if passing and forget in ("needs_choice", "unsure") else forget]
     if intent is Intent.FORGET:
@@ -181,9 +191,12 @@ def answer(
         return text["withheld"]
     if intent in (Intent.REMEMBER, Intent.TELLING):
         told = _acknowledgement(text, intent=intent, learned=learned, remembering=remembering)
+        told = f"{text['is_off']}{told}" if is_off else told
         new = set(_quotable(learned or ()))
         others = [memory for memory in memories if memory not in new]
         return _joined(told, _quoted(text["also"], others, text=text, limit=SHOWN - 2))
+    if is_off and not memories and intent in (Intent.LIST, Intent.QUESTION):
+        return _joined(text["who_empty"], text["unused"])
     if intent is Intent.LIST:
         return _quoted(text["known"], memories, text=text, limit=LISTED) or text["known_nothing"]
     if intent is Intent.THANKS:

@@ -97,7 +97,7 @@ def of_message(message: Message, found: Consequences) -> dict[str, Any]:
     goes = [_("the message and its reply") if found.messages > 1 else _("the message")]
     if found.memories:
         goes.append(memories_only_here(found.memories))
-    goes.append(_("everything derived from it: search index, usage records, feedback"))
+    goes.append(_("everything derived from it: search index, usage records, feedback, exports"))
     is_all = message.conversation.message_count <= found.messages
     stays = [_("the empty conversation") if is_all else _("the rest of this conversation")]
     if found.summaries:
@@ -131,7 +131,7 @@ def of_edit(edits: Editable, *, user: User) -> dict[str, Any]:
     )
     learned = _memories_of(edits, found.memories)
     goes += [learned] if learned else []
-    goes.append(_("everything derived from them: search index, usage records, feedback"))
+    goes.append(_("everything derived from them: search index, usage records, feedback, exports"))
     if found.summaries:
         stays.append(_("the summary, rewritten without this"))
     stays += _memories_that_stay(found)
@@ -201,7 +201,7 @@ def _dialog(**given: Any) -> dict[str, Any]:
 
 def _deleted_lines(found: Consequences) -> list[str]:
     messages = ngettext("%(n)d message", "%(n)d messages", found.messages)
-    made = _("everything derived from them: search index, usage records, feedback")
+    made = _("everything derived from them: search index, usage records, feedback, exports")
     lines = [messages % {"n": found.messages}]
     if found.summaries:
         lines.append(_("the summary, with its older versions"))

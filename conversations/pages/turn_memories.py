@@ -158,6 +158,8 @@ def _memories_by_outcome(
         memory, name = one.memory, _outcome(one)
         if memory is not None and name and (one.turn_id, memory.pk) not in seen:
             seen.add((one.turn_id, memory.pk))
+            if name == "updated" and one.target_text != memory.content:
+                memory.text_before = one.target_text
             taught[one.turn_id or 0][name].append(memory)
             retiring |= {memory.pk} if one.retires else set()
     return taught, retiring

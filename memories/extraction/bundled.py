@@ -30,6 +30,7 @@ from memories.extraction.heard_message import (
     HeardMessage,
     foreign_parts,
     forget_requests,
+    is_asked,
     is_withheld,
     not_lived,
     orders_of,
@@ -292,6 +293,7 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
         for statement in message.reading.statements
         if _may_be_kept(statement, asked=asked)
         and not _is_fragment(statement, message.said.text)
+        and not is_asked(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
         and not any(start <= statement.start < end for start, end in foreign)
         and not (handled and statement.start < handled.end and handled.start < statement.end)

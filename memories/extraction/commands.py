@@ -52,6 +52,12 @@ def speaks_of_forgetting(text: str) -> bool:
     return bool(_P["speaks_of_forgetting"].search(text))
 
 
+def only_asks_not_to_forget(text: str) -> bool:
+    """Return whether a text asks not to forget something, and doesn't speak of forgetting else."""
+    rest = _P["not_to_forget"].sub("", text)
+    return rest != text and not speaks_of_forgetting(rest)
+
+
 def commands(covered: str) -> Iterator[Command]:
     """Yield all sentences that have the form of a command, even if they aren't meant as one.
 
@@ -123,7 +129,20 @@ def command(sentence: str, *, question: bool = False) -> Command | None:
             if _P["only_nothing"].match(what) or (asks and _P["names_only"].fullmatch(what)):
                 return None
             return Command("remember", what, match.start("what"))
-    return None if _P["waved_away"].match(sentence) else _forget(sentence)
+    if (told := _told_before(sentence)) is not None:
+        return told
+    if _P["waved_away"].match(sentence) or only_asks_not_to_forget(sentence):
+        return None
+    return _forget(sentence)
+
+
+def _told_before(sentence: str) -> Command | None:
+    """Return the command of a sentence that ends with "remember it", such as 周五考试，别忘了."""
+    after = _P["remember_zh_after"].search(sentence)
+    what = sentence[: after.start()].strip() if after else ""
+    if not what.strip("记住下来一 ，,") or _P["only_nothing"].match(what):
+        return None
+    return Command("remember", what, sentence.index(what))
 
 
 def _forget(sentence: str) -> Command | None:
@@ -184,7 +203,7 @@ def _is_claim(sentence: str) -> bool:
     return bool(_CLAIMS["about_user"].search(sentence)) and not _CLAIMS["no_claim"].search(sentence)
 
 
-_BREAK = re.compile(r"[,.!?;:\n，。！？；：、…—()（）]+")
+_BREAK = re.compile(r"[,.!?;:\n，。！？；：、…—()（）]+|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
 _LONGEST_REQUEST = 60
 _DONT_KEEP = compiled("dont_keep")
 

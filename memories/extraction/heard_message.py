@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memories.extraction import masking
-from memories.extraction.commands import Command, is_asked_not_to, speaks_of_forgetting
+from memories.extraction.commands import (
+    Command,
+    is_asked_not_to,
+    only_asks_not_to_forget,
+    speaks_of_forgetting,
+)
 from memories.extraction.types import ForgetRequest, Said
 from memories.reader import Reading, Statement
 from memories.screening.secret_search import Span
@@ -18,6 +23,8 @@ from memories.screening.secret_search import Span
 LIKELY = 0.6  # probability of "worth keeping" from which a statement goes to the review
 FLAG = 0.5  # probability from which a flag of the whole message holds
 _SURELY_FORGET = 0.9  # the same for the flag "forget" without a word of forgetting
+_ASKED = re.compile("是不是|是否|[吗么]$|来着$")
+_ASKED_AFTER = re.compile(r"\s?(?:[吗么](?!\w)|来着)")
 LIVED = ("asserted", "hedged", "asked")
 _FOREIGN = ("pasted", "transform")  # flags of a message that contains somebody else's text
 _NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign text or role play
@@ -84,6 +91,12 @@ def _is_lived(statement: Statement) -> bool:
     return lived >= 0.5 or statement.share("keep", "yes") >= LIKELY
 
 
+def is_asked(statement: Statement, text: str) -> bool:
+    """Return whether a Chinese statement is a question, such as 我对花生过敏 in 我对花生过敏吗."""
+    words = text[statement.start : statement.end].rstrip()
+    return bool(_ASKED_AFTER.match(text, statement.start + len(words)) or _ASKED.search(words))
+
+
 def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
     """Yield the explicit commands with this verb ("remember" or "forget") in a message.
 
@@ -119,6 +132,8 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
         return
     if any(order.wonders or order.verb == "remember" for order in message.commands):
         return  # such as "don't forget that …"
+    if only_asks_not_to_forget(message.covered):
+        return
     in_words = speaks_of_forgetting(message.covered)
     whole = masking.blanked(message.covered).strip()[:400]
     forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))

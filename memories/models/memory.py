@@ -93,6 +93,7 @@ class Memory(models.Model):
         Project, null=True, blank=True, on_delete=models.CASCADE, related_name="memories"
     )
     shown_sources: "list[Source]"  # prefetched by `selectors.memory_of`
+    text_before = ""  # the text that a turn changed, set by `turn_memories`
     public_id = models.CharField(max_length=40, unique=True, default=ids.memory_id)
     kind = models.CharField(max_length=16, choices=Kind)
     content = models.TextField()

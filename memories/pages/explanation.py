@@ -19,6 +19,7 @@ from django.views.decorators.http import require_safe
 from conversations.models import Conversation, Message
 from memories import selectors
 from memories.extraction import masking
+from memories.extraction.types import Verdict
 from memories.files import daily_notes
 from memories.models import (
     Arbitration,
@@ -215,17 +216,23 @@ def waits_because(
     version: MemoryVersion | None,
     verdict: Arbitration | None,
     *,
+    known: Memory | None,
     confirms_all: bool,
 ) -> list[str]:
     """Return sentences that explain why a memory awaits the user's review.
 
-    They cover the last verdict, how the text was understood, and how certain that is.
+    They cover the last verdict, how the text was understood, and how certain that is. `known` is
+    the memory that it contradicts. A verdict on another memory isn't told, since it would explain
+    nothing that the user sees.
     """
-    decided = reason_words.in_words(verdict.reasons) if verdict else []
-    found = [*decided, *because_of(version)]
-    if memory.conflicts_with_id is None and memory.confidence < settings.CONFIDENCE_FLOOR:
+    is_told = verdict is not None and (
+        verdict.target_id == known.pk if known else verdict.verdict != Verdict.REVIEW
+    )
+    reasons = verdict.reasons if verdict and is_told else ["contradicts"] if known else []
+    found = [*reason_words.in_words(reasons), *because_of(version)]
+    if known is None and memory.confidence < settings.CONFIDENCE_FLOOR:
         found.insert(0, _("I’m not sure I understood correctly."))
-    elif memory.conflicts_with_id is None and confirms_all:
+    elif known is None and confirms_all:
         found.insert(0, _("You asked to confirm everything before it is remembered."))
     return list(dict.fromkeys(found))
 

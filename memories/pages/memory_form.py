@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import Truncator
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
@@ -23,10 +24,13 @@ from memories.learning.told_messages import LONGEST
 from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.models.memory import ONLY_OF_PROJECTS
 from memories.pages.actions import ask_for_it_back
+from memories.pages.additions import as_plain_text
 from memories.pages.memory_rows import is_row, row_again
-from memories.writing import curation, direct_writes, memory_writes
+from memories.writing import curation, direct_writes, memory_writes, relations
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
 from ops.pages.base import leave, own_transaction, person, personal_page, render_page, way_back
+
+_QUOTED = 80  # characters of a memory in a notice
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -58,9 +62,7 @@ def _add(request: HttpRequest, values: dict[str, Any]) -> Written:
 
 
 def say_what_became(request: HttpRequest, written: Written) -> None:
-    if written.memory.status == MemoryStatus.CANDIDATE:
-        messages.warning(request, _("This contradicts something I knew. Please decide."))
-    elif written.result == "skipped":
+    if written.result == "skipped":
         messages.info(request, _("I already knew this; now I’m surer of it."))
     elif written.result == "updated":
         messages.success(request, _("Remembered. It replaces what I knew before."))
@@ -68,11 +70,20 @@ def say_what_became(request: HttpRequest, written: Written) -> None:
         messages.success(request, _("Remembered."))
     if written.redacted:
         messages.warning(request, _("It contained a secret, which was left out."))
+    mention_contradiction(request, written.memory)
+
+
+def mention_contradiction(request: HttpRequest, memory: Memory) -> None:
+    """Say which other memory may contradict what the user wrote or accepted; both are used."""
+    with own_transaction(request):
+        other = relations.unsettled_with(memory)
+    if other is not None:
+        text = Truncator(as_plain_text(other.content)).chars(_QUOTED)
+        words = _("It may not fit with “%(text)s”. Both are used; disable the one that is wrong.")
+        messages.warning(request, words % {"text": text})
 
 
 def _after_adding(request: HttpRequest, written: Written) -> str:
-    if written.memory.status == MemoryStatus.CANDIDATE:
-        return reverse("memory_review")
     if written.result == "created":
         return way_back(request, default=reverse("memory_list"))
     return reverse("memory_page", args=[written.memory.public_id])
@@ -99,10 +110,9 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
     except ApplicationError as error:
         form.refuse(error)
         return _show(request, "memories/memory_edit.html", context)
-    if edited.conflicts_with_id and not memory.conflicts_with_id:
-        messages.warning(request, _("This contradicts something I knew. Please decide."))
-    else:
-        messages.success(request, _("Saved. The old text is in the history."))
+    messages.success(request, _("Saved. The old text is in the history."))
+    if edited.current_version != memory.current_version:
+        mention_contradiction(request, edited)
     return _after_editing(request, memory)
 
 

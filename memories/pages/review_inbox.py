@@ -16,8 +16,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories import selectors
-from memories.models import Memory, MemoryStatus
+from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import explanation
+from memories.pages.memory_form import mention_contradiction
 from memories.pages.word_diff import diff_words
 from memories.selectors import MemoryFilter
 from memories.writing import review
@@ -41,7 +42,8 @@ def memory_review(request: HttpRequest) -> HttpResponse:
         shown = list(waiting[:_ALSO_WAITING])
         wanted = request.GET.get("candidate", "")
         current = next((one for one in shown if one.public_id == wanted), next(iter(shown), None))
-        context: dict[str, Any] = {"count": count}
+        heeds = waiting.filter(kind=Kind.CONSTRAINT).exists()
+        context: dict[str, Any] = {"count": count, "heeds": heeds}
         if current is not None:
             context |= _both_sides(user, current)
             context["others"] = [one for one in shown if one != current]
@@ -71,6 +73,10 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
         raise NotFound("There is no such candidate.")
     ends = decision == "keep_both" and given.old_until is not None
     messages.success(request, _said(decision, removed=results[0].memory_id is None, ends=ends))
+    if results[0].result == "accepted" and results[0].memory_id:
+        with own_transaction(request):
+            accepted = selectors.memory_of(person(request), results[0].memory_id)
+        mention_contradiction(request, accepted)
     return redirect("memory_review")
 
 
@@ -87,6 +93,7 @@ def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
             candidate,
             version,
             verdict,
+            known=known,
             confirms_all=users.settings_of(user).confirm_before_remembering,
         ),
     }

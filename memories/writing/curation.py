@@ -77,8 +77,8 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
 def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
     """Apply a checked change. A new text becomes a new version whose only source is the editor.
 
-    If the new text conflicts with another memory, the memory awaits the user's review. Raise
-    `NotFound` if the memory no longer exists.
+    If the new text contradicts another memory, both are related; a text of a program then awaits
+    the user's review. Raise `NotFound` if the memory no longer exists.
     """
     memory = _lock(user, memory)
     changes = dict(edit.changes)
@@ -105,7 +105,10 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
     if edit.text is None:
         memory_writes.changed(memory)
     else:
-        verdicts.hold_against_known(memory, near=edit.text.vector)
+        other = verdicts.relate_contradicted(memory, near=edit.text.vector)
+        if other is not None and actor != Origin.USER:
+            memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
+            memory.save(update_fields=["status", "conflicts_with", "updated_at"])
     details = {"fields": sorted(edit.changes)}
     audit_log.record(
         "memory.edited", subject=user.subject, target=memory.public_id, details=details

@@ -171,6 +171,15 @@ def settled_with(memory: Memory) -> set[str]:
     return {id for pair in rows.values_list("memory__public_id", "other__public_id") for id in pair}
 
 
+def unsettled_with(memory: Memory) -> Memory | None:
+    """Return the memory in use that this one contradicts, if the user hasn't decided on it."""
+    rows = Memory.objects.filter(user=memory.user_id, status=MemoryStatus.ACTIVE)
+    others = Relation.objects.filter(
+        memory=memory, kind=RelationKind.CONTRADICTS, strength__gt=SETTLED
+    )
+    return rows.filter(pk__in=others.values("other")).order_by("pk").last()
+
+
 def _gives_way(other: Memory, *, to: Memory) -> bool:
     known = other.status in (MemoryStatus.ACTIVE, MemoryStatus.ARCHIVED)
     in_use = to.status == MemoryStatus.ACTIVE and known

@@ -47,7 +47,7 @@ def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
     keep_new replaces the contradicted memory. keep_both keeps both; if a date is given, the old
     memory is valid until then (or until `old_until`) and the new one from then on. reject and
     keep_old forget the new memory. The contradiction is then settled; if an accepted memory
-    conflicts with yet another memory, it returns to the inbox. If a memory is in the inbox because
+    contradicts yet another memory, both are used and related. If a memory is in the inbox because
     its line was removed from a memory file, accept and keep_new move it to the recycle bin, and any
     other decision keeps it. Raise `Invalid`, before any change, if a decision is unknown, and
     `Conflict` (`memory_off`) if a memory is accepted while long-term memory is off.
@@ -79,7 +79,7 @@ def _decide(user: User, given: ReviewInput) -> Reviewed:
     if other is not None:
         _settle(candidate, other, given)
     candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])
-    verdicts.hold_against_known(candidate)
+    verdicts.relate_contradicted(candidate)
     memory_writes.changed(candidate)
     return Reviewed(given.id, "accepted", candidate.public_id)
 

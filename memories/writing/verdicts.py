@@ -28,6 +28,7 @@ from memories.writing import archive, memory_writes, model_revision, relations, 
 from memories.writing.memory_writes import Draft, SourceInput
 from ops.models import User
 
+_INTO_TARGET = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)  # no new memory
 _WORDS_OF = 8_000  # characters whose words are searched among the known memories
 
 
@@ -86,12 +87,15 @@ def apply(
     `merged` is the draft with the combined text if the verdict is MERGE. `space` is the embedding
     space to write to, if the caller has already locked it. If the target has changed or no longer
     exists, the verdict becomes ADD. A text that the user wrote is never overwritten by a text that
-    was only extracted from a conversation.
+    was only extracted from a conversation. A text that the user writes is used at once: it never
+    awaits review, and a memory in the review inbox that it repeats or changes is accepted.
     """
     verdict, target = _checked(meeting, user=user, origin=draft.origin)
     if target is not None and target.archived_at is not None and verdict != Verdict.KEEP_BOTH:
         archive.bring_back(target)  # a repetition counts as a use
         target.save(update_fields=["status", "archived_at", "last_accessed_at", "updated_at"])
+    if target is not None and draft.origin == Origin.USER and verdict in _INTO_TARGET:
+        _accept(target)
     log = _log(meeting, target=target, verdict=verdict, user=user, turn=turn)
     if verdict == Verdict.SKIP and target is not None:
         told = replace(source, quote=source.quote or draft.content)
@@ -159,16 +163,16 @@ def at_once(
     return decided
 
 
-def hold_against_known(memory: Memory, *, near: Vectors | None = None) -> bool:
-    """Check whether a memory in use conflicts with another one; if so, let the user review it.
+def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memory | None:
+    """Relate a memory in use to the one that it contradicts, and return that one, if any.
 
-    Return True if it conflicts. Call it with the row locked, after a user wrote or accepted its
-    text. No memory is replaced, and conflicts that the user has settled aren't raised again.
-    Without `near`, the stored vector is used.
+    Call it with the row locked, after a user wrote or accepted its text. Both memories stay in use,
+    and conflicts that the user has settled aren't raised again. Without `near`, the stored vector
+    is used.
     """
     near = search_index.stored(memory) if near is None else near
     if memory.status != MemoryStatus.ACTIVE or near is None:
-        return False
+        return None
     found = similar_memories.similar_to(
         near, user=memory.user, content=memory.content[:_WORDS_OF], project=memory.project
     )
@@ -178,15 +182,12 @@ def hold_against_known(memory: Memory, *, near: Vectors | None = None) -> bool:
     met = language_steps.bundled_arbiter().meet(model_revision.as_candidate(memory), known)
     one = next((one for one in met if one.finding.is_conflict), None)
     if one is None:
-        return False
+        return None
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=memory.user_id)
     other = rows.filter(public_id=one.memory.id, content=one.memory.content).first()
-    if other is None:
-        return False
-    memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
-    memory.save(update_fields=["status", "conflicts_with", "updated_at"])
-    relations.relate(memory, [(other, Verdict.REVIEW, one.memory.similarity)])
-    return True
+    if other is not None:
+        relations.relate(memory, [(other, Verdict.REVIEW, one.memory.similarity)])
+    return other
 
 
 def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Memory | None]:
@@ -207,6 +208,13 @@ def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Mem
     if kept and decision.verdict in (Verdict.REPLACE, Verdict.MERGE):
         return (Verdict.REVIEW, target)
     return (decision.verdict, target)
+
+
+def _accept(target: Memory) -> None:
+    """Use a memory that awaits review."""
+    if target.status == MemoryStatus.CANDIDATE:
+        target.status, target.conflicts_with = MemoryStatus.ACTIVE, None
+        target.save(update_fields=["status", "conflicts_with", "updated_at"])
 
 
 def _rewrite(
@@ -243,7 +251,7 @@ def _create(
     reason: str,
     space: HeldSpace | None,
 ) -> Memory:
-    contested = log.verdict == Verdict.REVIEW
+    contested = log.verdict == Verdict.REVIEW and draft.origin != Origin.USER
     overruled = log.verdict in (Verdict.REPLACE, Verdict.MERGE)
     doubtful = draft.confidence < settings.CONFIDENCE_FLOOR
     waits = contested or doubtful or always_review

@@ -24,7 +24,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, override
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
@@ -91,6 +91,11 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     sortable_by: Sequence[str] = ()  # newest first: another order would sort the whole table
     actions: Sequence[Any] = ()
     change_form_outer_before_template = "ops/includes/admin_reveal.html"
+
+    def __init__(self, model: type[Model], site: admin.AdminSite) -> None:
+        super().__init__(model, site)
+        for named in (model._meta, *model._meta.concrete_fields):
+            _translate_names(named)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return users.may_see_admin(request.user)
@@ -270,6 +275,31 @@ def _paths_to_hidden(model: type[Model]) -> list[str]:
 
 def _can_hide(model: Any) -> bool:
     return any(column.name == "hidden_at" for column in model._meta.concrete_fields)
+
+
+def _translate_names(named: Any) -> None:
+    """Translate the names that Django derives from the code, which migrations don't contain.
+
+    Names that are already translated are left alone. A plural is a lazy text even if it isn't.
+    """
+    for name in ("verbose_name", "verbose_name_plural"):
+        words = getattr(named, name, None)
+        if isinstance(words, str) or (name == "verbose_name_plural" and words is not None):
+            with override("en"):
+                setattr(named, name, gettext_lazy(str(words)))
+
+
+def names_in_admin() -> set[str]:
+    """Return the names of our models and their columns, which the admin shows translated."""
+    names: set[object] = set()
+    for model, page in admin.site._registry.items():
+        if isinstance(page, ReadOnlyAdmin):
+            meta = model._meta
+            shown = [one for one in meta.concrete_fields if one.name not in page.never]
+            names |= {meta.verbose_name, meta.verbose_name_plural}
+            names |= {one.verbose_name for one in shown}
+    with override("en"):
+        return {str(words) for words in names}
 
 
 def masked(model: type[Model], name: str) -> Shown:

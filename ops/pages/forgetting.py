@@ -22,7 +22,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from memcenter.lib.errors import Conflict, NotFound
 from ops import selectors
 from ops.access import as_system
-from ops.accounts import keys
+from ops.accounts import keys, users
 from ops.disk import disk_erasure
 from ops.disk.disk_erasure import SecondLine
 from ops.forgetting import person_forgets
@@ -199,8 +199,10 @@ def forget_everything(request: HttpRequest) -> HttpResponse:
 
 
 def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
-    user = person(request)
+    user, warning = person(request), ""
     with own_transaction(request):
+        if not problem and users.is_last_owner(user):
+            warning = _("You are the only owner. Make somebody else an owner first.")
         context = {
             "section": "memory",
             "action": reverse("forget_everything"),
@@ -209,7 +211,7 @@ def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
             "phrase": _("delete everything"),
             "ask_password": user.has_usable_password(),
             "cancel_href": reverse("data_management"),
-            "errors": [problem] if problem else [],
+            "errors": [words for words in (problem, warning) if words],
         }
         status = 422 if problem else 200
         return render(request, "ops/forget_everything.html", context, status=status)

@@ -134,7 +134,7 @@ def add_problems(form: forms.Form, error: Invalid) -> None:
 
 class SignInForm(forms.Form):
     username = forms.CharField(
-        label=_("Name"),
+        label=pgettext_lazy("sign in", "Name"),
         max_length=150,
         widget=forms.TextInput(attrs=_LOGIN_NAME),
     )
@@ -147,7 +147,7 @@ class SignInForm(forms.Form):
 
 class RegisterForm(forms.Form):
     username = forms.CharField(
-        label=_("Name"),
+        label=pgettext_lazy("sign in", "Name"),
         max_length=150,
         help_text=_("For signing in. It doesn’t have to be your real name."),
         widget=forms.TextInput(attrs=_LOGIN_NAME),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, cast
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import messages
@@ -26,6 +27,7 @@ from ops.pages.base import Given, person, personal_page, render_page
 from ops.pages.forms import InvitationForm, ProofForm, RoleForm
 
 _SHOWN = 50
+_LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def owner_page(
@@ -79,6 +81,7 @@ def _show(
             "registration_open": registration.is_registration_open(),
             "form": form,
             "made": made,
+            "is_local": urlsplit(made).hostname in _LOCAL,
             "days": registration.INVITATION_DAYS,
             "section": "settings",
         }

@@ -24,6 +24,12 @@ MEMORIES_ZH = ["对花生过敏", "养了一只叫豆豆的猫"]
         ("忘掉我的生日", Intent.FORGET),
         ("请忘记我刚才说的话", Intent.FORGET),
         ("把我的地址忘了吧", Intent.FORGET),
+        ("把老陈生日记下来 3月8号 别让我又忘了", Intent.REMEMBER),
+        ("下周四下午三点家长会 帮我记一下", Intent.REMEMBER),
+        ("Don't let me forget the dentist on Friday", Intent.REMEMBER),
+        ("忘了带钥匙 在楼下等老陈", Intent.TELLING),
+        ("忘了关火", Intent.TELLING),
+        ("我妈不用记住这个", Intent.TELLING),
         ("What do you know about me?", Intent.LIST),
         ("what do you remember about me", Intent.LIST),
         ("What have you learned about me so far?", Intent.LIST),
@@ -105,11 +111,11 @@ def test_a_long_list_points_to_the_memory_center() -> None:
     ("message", "says"),
     [
         ("Remember that my PIN is 4711", "passing that on to be remembered"),
-        ("记住我的密码是4711", "已转交去记住"),
+        ("记住我的密码是4711", "好的。"),
         ("Forget that my PIN is 4711", "nothing was forgotten"),
         ("忘掉我的密码4711", "什么都没有忘记"),
         ("My PIN is 4711", "Thank you for telling me."),
-        ("我的密码是4711", "谢谢你告诉我。"),
+        ("我的密码是4711", "知道了。"),
     ],
 )
 def test_a_wish_is_acknowledged_without_repeating_what_was_said(message: str, says: str) -> None:
@@ -132,7 +138,10 @@ def test_what_was_learned_is_told_and_not_quoted_twice() -> None:
     [
         ("Remember that I like tea", "Nothing said here becomes a memory"),
         ("I like tea", "Nothing said here becomes a memory"),
-        ("记住我喜欢喝茶", "这里说的话不会成为记忆"),
+        ("记住我喜欢喝茶", "长期记忆已关闭，这里说的话我不会记住"),
+        ("我对什么过敏？", "长期记忆已关闭，所以这次没有用到"),
+        ("What am I allergic to?", "memory is off, so I used none of it"),
+        ("What do you know about me?", "memory is off, so I used none of it"),
     ],
 )
 def test_where_memory_is_off_it_promises_nothing(message: str, says: str) -> None:

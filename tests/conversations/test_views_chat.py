@@ -206,7 +206,7 @@ def test_a_constraint_that_does_not_fit_is_said_to_be_always_there(
     page = page_of(conversation)
     assert "always included" in page
     assert "memory used" not in page
-    assert "This answer didn’t use any memories." in page
+    assert "This answer only used what is always included." in page
 
 
 def test_a_memory_that_went_to_the_bin_is_not_counted_any_more(

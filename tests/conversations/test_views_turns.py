@@ -8,7 +8,7 @@ from conversations.models import Conversation, Feedback, Message, Turn
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
 from memories.extraction.types import OWNER_UNSURE
-from memories.models import Memory, MemoryStatus, Refusal, SecretCategory
+from memories.models import Arbitration, Memory, MemoryStatus, Refusal, SecretCategory
 from ops.access import as_user
 from ops.models import Operation, Status, User
 from ops.queue import worker
@@ -211,6 +211,15 @@ def test_learned_and_updated_memories_are_told_apart(
     assert known.public_id not in text
 
 
+def test_the_card_of_an_updated_memory_shows_the_old_text_too(
+    alice: User, client: Client, turn: Turn
+) -> None:
+    changed = make_memory(alice, "Teaches the middle class this year")
+    decision = make_decision(turn, changed, "REPLACE", changed)
+    Arbitration.objects.filter(pk=decision.pk).update(target_text="Is 36 years old")
+    assert '<del dir="auto">Is 36 years old</del>' in lessons(client, turn)
+
+
 def test_what_waits_for_review_leads_to_the_inbox(alice: User, client: Client, turn: Turn) -> None:
     make_decision(turn, make_memory(alice, "Keeps wasps", status=MemoryStatus.CANDIDATE), "REVIEW")
     text = lessons(client, turn)
@@ -291,6 +300,8 @@ def test_all_memories_that_a_correction_retires_are_named(
     text = lessons(client, turn)
     assert "2 memories no longer used" in text
     assert "On the inhaler" in text and "Finn is 13" in text
+    card = text.split("Finn is 13")[1].split("</li>")[0]
+    assert "no longer used" in card and "Undo" not in card and "learned" not in card
 
 
 def test_only_what_is_asked_about_can_be_answered(

@@ -182,6 +182,18 @@ def test_what_was_shown_is_kept_with_the_words_that_said_it(alice: User, browser
     assert "oboe" in memory.sources.get().quote
 
 
+def test_a_saved_correction_is_used_although_it_may_contradict_a_memory(
+    alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = make_memory(alice, "I play the cello.")
+    unclear = Decision(Verdict.REVIEW, target_id=known.public_id, reasons=("contradicts",))
+    monkeypatch.setattr(type(language_steps.arbiter()), "arbitrate", lambda *_, **__: unclear)
+    (change,) = told_messages.preview_changes("I play the oboe.", user=alice)
+    page = text_of(browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True))
+    assert Memory.objects.get(content__contains="oboe").status == MemoryStatus.ACTIVE
+    assert "Remembered." in page
+
+
 def test_a_candidate_of_somebody_else_is_refused(
     alice: User, mallory: User, browser: Client
 ) -> None:

@@ -1,7 +1,7 @@
 import pytest
 from django.utils import timezone
 
-from memories.models import Arbitration, Memory, MemoryStatus, Relation
+from memories.models import Arbitration, Kind, Memory, MemoryStatus, Relation
 from ops.accounts import users
 from ops.models import User
 from tests.factories import make_memory
@@ -160,6 +160,39 @@ def test_the_inbox_says_why_it_asks(alice: User, known: Memory, heard: Memory) -
     page = text_of(signed_in(alice).get(address("memory_review")))
     assert "Why I’m asking" in page
     assert "It contradicts what I knew" in page
+
+
+def test_the_inbox_tells_no_verdict_on_a_memory_that_it_does_not_show(
+    alice: User, heard: Memory, known: Memory
+) -> None:
+    alone = make_candidate(alice, "Is never at home")
+    for memory, verdict, reason in (
+        (alone, "REVIEW", "contradicts"),
+        (heard, "ADD", "nothing_like_it"),
+    ):
+        Arbitration.objects.create(
+            user=alice, memory=memory, verdict=verdict, candidate_text="", decided_by="bundled",
+            reasons=[reason],
+        )  # fmt: skip
+    url = address("memory_review")
+    assert (
+        "contradicts what I knew"
+        not in text_of(signed_in(alice).get(f"{url}?candidate={alone.public_id}")).split(
+            "Also waiting"
+        )[0]
+    )
+    page = text_of(signed_in(alice).get(f"{url}?candidate={heard.public_id}"))
+    assert "I didn’t know anything like it" not in page
+    assert "It contradicts what I knew" in page
+
+
+def test_the_inbox_says_that_a_constraint_is_already_heeded(alice: User) -> None:
+    candidate = make_candidate(alice, "Allergic to peanuts")
+    assert "heed" not in text_of(signed_in(alice).get(address("memory_review")))
+    Memory.objects.filter(pk=candidate.pk).update(kind=Kind.CONSTRAINT)
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    assert "It may be a matter of safety, so I already heed it." in page
+    assert "To be safe, it is heeded until you decide." in page
 
 
 def test_the_inbox_says_when_it_is_only_unsure(alice: User) -> None:

@@ -2,6 +2,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from memories import language_steps
+from memories.extraction.types import Decision, Verdict
 from memories.models import Change, Kind, Memory, MemoryStatus, Origin
 from memories.writing.direct_writes import kind_of
 from ops.accounts import users
@@ -212,6 +214,38 @@ def test_a_correction_of_ones_own_takes_the_place_of_what_was_known(
     client.post(ADD, {"content": "Lives in Bremen", "kind": "fact"})
     in_use = Memory.objects.filter(user=alice, status=MemoryStatus.ACTIVE)
     assert [one.content for one in in_use] == ["Lives in Bremen"]
+
+
+def test_an_edit_by_hand_is_used_and_names_what_may_contradict_it(
+    alice: User, pairs: FakePairs
+) -> None:
+    make_memory(alice, "Lives in Leeds")
+    edited = make_memory(alice, "Plays the cello")
+    pairs.says("Lives in Leeds", "Lives in York", "contradicts")
+    url, given = address("memory_edit", edited.public_id), {"content": "Lives in York"}
+    page = signed_in(alice).post(url, given | {"kind": "fact"}, follow=True)
+    edited.refresh_from_db()
+    assert (edited.content, edited.status) == ("Lives in York", MemoryStatus.ACTIVE)
+    assert "It may not fit with “Lives in Leeds”" in text_of(page)
+
+
+def test_a_memory_written_by_hand_is_used_although_a_contradiction_is_unclear(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = make_memory(alice, "Lives in Leeds")
+    unclear = Decision(Verdict.REVIEW, target_id=known.public_id, reasons=("contradicts",))
+    arbiter = language_steps.quick_arbiter()
+    monkeypatch.setattr(type(arbiter), "arbitrate", lambda *_, **__: unclear)
+    page = signed_in(alice).post(ADD, {"content": "Lives in York", "kind": "fact"}, follow=True)
+    assert Memory.objects.get(content="Lives in York").status == MemoryStatus.ACTIVE
+    assert "It may not fit with “Lives in Leeds”" in text_of(page)
+
+
+def test_a_memory_that_waits_is_accepted_when_it_is_written_by_hand(alice: User) -> None:
+    waiting = make_memory(alice, "Lives in Leeds", status=MemoryStatus.CANDIDATE)
+    signed_in(alice).post(ADD, {"content": "Lives in Leeds", "kind": "fact"})
+    waiting.refresh_from_db()
+    assert waiting.status == MemoryStatus.ACTIVE
 
 
 def test_in_the_list_a_row_becomes_a_form_and_comes_back(alice: User) -> None:

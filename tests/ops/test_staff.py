@@ -300,6 +300,7 @@ def test_the_last_owner_is_not_forgotten_before_the_role_is_handed_over(client: 
     owner.save()
     client.force_login(owner)
     form = {"password": PASSWORD, "phrase": "delete everything"}
+    assert "You are the only owner." in client.get(reverse("forget_everything")).text
     answer = client.post(reverse("forget_everything"), form)
     assert answer.status_code == 422
     assert "This is the last owner." in answer.text

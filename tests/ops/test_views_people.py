@@ -412,3 +412,15 @@ def test_a_member_is_asked_nothing(maya: User) -> None:
 def test_a_setting_alone_leaves_no_row_of_the_instance() -> None:
     assert not registration.is_registration_open()
     assert not Instance.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "is_local"),
+    [("http://127.0.0.1:8000", True), ("http://localhost", True), ("https://m.example", False)],
+)
+def test_a_link_that_works_on_this_computer_only_says_so(
+    client: Client, settings: Settings, address: str, is_local: bool
+) -> None:
+    settings.PUBLIC_URL = address
+    page = client.post(PEOPLE, {"role": "member", "name": "Marta"})
+    assert ("works on this computer only" in page.text) is is_local

@@ -6,6 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.commands import makemessages
 
+from ops.admin.base import names_in_admin
+
 _RAISED = {
     "ApplicationError",
     "Conflict",
@@ -35,12 +37,14 @@ class Command(makemessages.Command):
 def said_by_services() -> Iterator[str]:
     """Yield the error messages that the services of all apps raise, for translation.
 
-    Messages with inserted values are left out, since they can't be translated.
+    Messages with inserted values are left out, since they can't be translated. Also yield the
+    names of models and columns, which the admin shows.
     """
     for app in _APPS:
         for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
             if not _FOR_PROGRAMS & set(path.relative_to(settings.BASE_DIR).parts):
                 yield from _raised_in(path)
+    yield from names_in_admin()
 
 
 def _raised_in(path: Path) -> Iterator[str]:

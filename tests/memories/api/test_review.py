@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from memories.models import Memory
+from memories.models import Memory, Relation
 from ops.accounts import keys
 from ops.models import Operation, User
 from tests.factories import make_memory
@@ -36,7 +36,7 @@ def test_candidates_are_accepted_and_rejected(alice: User, alice_key: str) -> No
     assert not Memory.objects.filter(pk=bad.pk).exists()
 
 
-def test_an_accepted_memory_that_conflicts_with_another_comes_back_with_it(
+def test_an_accepted_memory_that_conflicts_with_another_is_used_and_related_to_it(
     alice: User, alice_key: str, pairs: FakePairs
 ) -> None:
     leeds = make_memory(alice, "Lives in Leeds")
@@ -44,9 +44,7 @@ def test_an_accepted_memory_that_conflicts_with_another_comes_back_with_it(
     pairs.says("Lives in Leeds", "Lives in York", "contradicts")
     decide(alice_key, {"id": york.public_id, "decision": "accept"})
     york.refresh_from_db()
-    assert (york.status, york.conflicts_with) == ("candidate", leeds)
-    decide(alice_key, {"id": york.public_id, "decision": "keep_both"})
-    york.refresh_from_db()
+    assert Relation.objects.get(memory=york, kind="contradicts").other == leeds
     leeds.refresh_from_db()
     assert (york.status, york.conflicts_with, leeds.status) == ("active", None, "active")
 

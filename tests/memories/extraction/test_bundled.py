@@ -157,6 +157,13 @@ def test_a_request_to_forget_says_what_about(
     assert asked.about == (text if about is None else about)
 
 
+@pytest.mark.parametrize("text", ["我对花生过敏吗？", "我对花生过敏来着", "我是不是对花生过敏"])
+def test_a_question_is_no_statement(told: FakeReader, text: str) -> None:
+    asked = text.rstrip("吗？来着")
+    told.hears(text, statement(text, asked, kind="constraint"))
+    assert contents(extract(text, told=told)) == []
+
+
 @pytest.mark.parametrize(
     ("text", "gone", "kept"),
     [

@@ -19,6 +19,9 @@ REMEMBERED = [
     ("幫我記住我的生日是三月九號", "我的生日是三月九號"),
     ("加个备忘，下周二交水费", "下周二交水费"),
     ("以后记得叫我阿月", "叫我阿月"),
+    ("老陈生日是3月8号 别让我又忘了", "老陈生日是3月8号"),
+    ("下周四下午三点家长会 帮我记一下", "下周四下午三点家长会"),
+    ("别让我忘了周五交房租", "周五交房租"), ("别忘记我的血型是AB", "我的血型是AB"),
 ]
 
 NOT_ASKED_TO_REMEMBER = [
@@ -35,6 +38,8 @@ FORGOTTEN = [
     ("忘記我說的過敏那件事", "過敏"), ("唔好再記住我住邊", "我住邊"),
     ("我跳槽那事你忘了吧，没成", "我跳槽"), ("不要保存我说的工资", "工资"),
     ("我对猫过敏这件事从你的脑子里删掉", "我对猫过敏"),
+    ("刚才那句不用记", ""), ("上一句话别记", ""), ("我刚说的不用记了", ""),
+    ("忘掉上面那条消息", ""),
 ]
 
 NOT_ASKED_TO_FORGET = [
@@ -44,6 +49,7 @@ NOT_ASKED_TO_FORGET = [
     "忘了告诉你，我搬家了",
     "我妈忘了我生日", "有些事还是忘了好", "你别把我忘了", "忘了它吧", "我把他微信删了",
     "那首歌的名字我忘了",
+    "把老陈生日记下来 3月8号 别让我又忘了", "记下来别忘了", "忘了带钥匙 在楼下等老陈",
 ]
 # fmt: on
 
@@ -86,3 +92,20 @@ def test_forgetting_that_is_not_said_to_the_memory_is_no_request(message: str) -
     found = command(message)
 
     assert found is None or found.verb != "forget"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "把老陈生日记下来 3月8号 别让我又忘了",
+        "周五交房租，不能再忘了",
+        "I must not forget the rent",
+    ],
+)
+def test_a_wish_not_to_forget_is_never_a_request_to_forget(message: str) -> None:
+    """Also if the reader takes it for one."""
+    assert not asked(message, "forget").forget
+
+
+def test_a_clause_after_a_space_can_ask_not_to_keep_the_message() -> None:
+    assert commands.is_asked_not_to("小雨怀孕了 这句别记")
