@@ -174,6 +174,7 @@ _SAID_BY_SERVICES = (
     gettext_noop("This memory waits for your review or was replaced; decide on it first."),
     gettext_noop("This version was forgotten and can't be restored."),
     gettext_noop("There is no such version."),
+    gettext_noop("This memory was changed meanwhile; preview the changes again."),
     gettext_noop("This is too large."),
 )
 DAYS = (

@@ -74,11 +74,14 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
     return Edit(masked, prepared if rewritten else None)
 
 
-def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
+def edit(
+    edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER, asks: bool = True
+) -> Memory:
     """Apply a checked change. A new text becomes a new version whose only source is the editor.
 
-    If the new text conflicts with another memory, the memory awaits the user's review. Raise
-    `NotFound` if the memory no longer exists.
+    If the new text conflicts with another memory, the memory awaits the user's review, unless
+    `asks` is False because the user has already confirmed it. Raise `NotFound` if the memory no
+    longer exists.
     """
     memory = _lock(user, memory)
     changes = dict(edit.changes)
@@ -104,7 +107,7 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
     memory.save()
     if edit.text is None:
         memory_writes.changed(memory)
-    else:
+    elif asks:
         verdicts.hold_against_known(memory, near=edit.text.vector)
     details = {"fields": sorted(edit.changes)}
     audit_log.record(
