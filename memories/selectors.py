@@ -50,7 +50,8 @@ class MemoryFilter:
     """The filters for a list of memories.
 
     A memory with `tag` or one of `other_tags` matches. `status` may also be `deleted`, which means
-    the recycle bin. `archived` includes memories that were archived because they were unused.
+    the recycle bin. `archived` includes memories that were archived because they were unused, and
+    `waiting` those that await review.
     """
 
     query: str = ""
@@ -64,6 +65,7 @@ class MemoryFilter:
     since: datetime | None = None
     until: datetime | None = None
     archived: bool = False
+    waiting: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ def _of_status(filters: MemoryFilter) -> Q:
     if filters.status:
         return Q(status=filters.status)
     listed = Q(status__in=LISTED)
-    return listed | ARCHIVED if filters.archived else listed
+    if filters.archived:
+        listed |= ARCHIVED
+    return listed | Q(status=MemoryStatus.CANDIDATE) if filters.waiting else listed
 
 
 def in_use() -> Q:

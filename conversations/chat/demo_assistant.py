@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Literal
 
 from memcenter.lib.text import segment
+from memories.extraction.masking import additions_in_words
 
 Language = Literal["zh", "en"]
 # Longer lists would hide the answer; Memory Center shows all memories.
@@ -222,7 +223,7 @@ def _acknowledgement(
 
 def _quotable(memories: Sequence[str]) -> list[str]:
     """Return the memories without duplicates, each on one line and shortened for the chat."""
-    lines = (" ".join(memory.split()) for memory in memories)
+    lines = (" ".join(additions_in_words(memory).split()) for memory in memories)
     cut = (
         line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1].rstrip()}…"
         for line in lines

@@ -194,11 +194,13 @@ def history_of(memory: Memory, versions: Sequence[MemoryVersion]) -> list[Step]:
 def _step(memory: Memory, version: MemoryVersion, before: MemoryVersion | None) -> Step:
     is_current = version.number == memory.current_version
     known = before is not None and before.erased_at is None and version.erased_at is None
-    parts = diff_words(before.content, version.content) if before and known else []
+    text = masking.additions_in_words(version.content)
+    earlier = masking.additions_in_words(before.content) if before and known else ""
+    parts = diff_words(earlier, text) if before and known else []
     return Step(
         version=version,
         title=_title(version),
-        parts=parts or [Part("same", version.content)],
+        parts=parts or [Part("same", text)],
         because=because_of(version),
         is_current=is_current,
         can_be_restored=not is_current and version.erased_at is None,
@@ -235,7 +237,7 @@ def _title(version: MemoryVersion) -> str:
     return {
         Change.CREATED.value: _("You wrote it") if own else _("Learned"),
         Change.EDITED.value: _("You changed it") if own else _("Changed"),
-        Change.REPLACED.value: _("You corrected it") if own else _("Replaced by something newer"),
+        Change.REPLACED.value: _("You corrected it") if own else _("Replaced what it said before"),
         Change.MERGED.value: _("Merged with something I heard"),
         Change.RESTORED.value: _("You restored an earlier text"),
         Change.CONSOLIDATED.value: _("Merged from several memories"),

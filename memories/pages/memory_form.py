@@ -92,8 +92,9 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
     asks = context["in_bin"] and "put_back" not in request.POST
     if request.method != "POST" or not form.is_valid() or form.refuse_if_outdated(memory) or asks:
         return _show(request, "memories/memory_edit.html", context)
+    changes = form.changes(memory)
     try:
-        edited = _change(request, memory, form.changes(memory))
+        edited = _change(request, memory, changes)
     except NotFound:
         raise
     except ApplicationError as error:
@@ -101,8 +102,12 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
         return _show(request, "memories/memory_edit.html", context)
     if edited.conflicts_with_id and not memory.conflicts_with_id:
         messages.warning(request, _("This contradicts something I knew. Please decide."))
-    else:
+    elif "content" in changes:
         messages.success(request, _("Saved. The old text is in the history."))
+    elif changes or memory.deleted_at:
+        messages.success(request, _("Saved."))
+    else:
+        messages.info(request, _("Nothing was changed."))
     return _after_editing(request, memory)
 
 
