@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Count, Manager, Max, Prefetch, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -219,6 +220,17 @@ def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
         .select_related("trace__conversation", "trace__answer")
         .order_by("-pk")
     )
+
+
+def uses_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
+    """Return the recorded uses because the memory fitted the question, as `access_count` counts.
+
+    A memory that is always included is also part of answers that it doesn't fit.
+    """
+    found = recalls_of(user, memory)
+    if not memory.is_always_included:
+        return found
+    return found.filter(components__raw_relevance__gte=settings.RELEVANCE_FLOOR)
 
 
 def relations_of(memory: Memory) -> QuerySet[Relation]:

@@ -32,6 +32,8 @@ class Intent(Enum):
     OTHER = "other"
 
 
+# A message of this length that is no question tells something.
+_FEWEST_WORDS, _FEWEST_HAN = 4, 6
 _ASIDE = r"^(?:(?:please|ok(?:ay)?|hey|hi|and|also|now|could you|can you|would you)[,\s]+)*"
 # The order matters: "what do you remember about me" is a question, "don't forget" is a request to
 # remember.
@@ -52,7 +54,8 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
             Intent.REMEMBER,
             _ASIDE + r"(?:remember\b(?! (?:when|me\?))|(?:don'?t|do not|never) forget\b|note that\b"
             r"|make a note\b|keep in mind\b)"
-            r"|^(?:请|麻烦)?(?:你|帮我|给我)*(?:要)?(?:记住|记得|记一下|记下|别忘|不要忘)(?!.*(?:吗|？|\?)$)",
+            r"|^(?:请|麻烦)?(?:你|帮我|给我)*(?:要)?(?:记住|记得|记一下|记下|别忘|不要忘)(?!.*(?:吗|？|\?)$)"
+            r"|帮我(?:记|存)(?:一下|住|着|下)|(?:记一下|记着)[。！!\s]*$",
         ),
         (
             Intent.FORGET,
@@ -69,12 +72,16 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
         (
             Intent.QUESTION,
             r"[?？]\s*$|^(?:what|where|when|who|whom|whose|which|why|how|do|does|did|is|are|can|could"
-            r"|should|would|will|tell me|recommend|suggest|help)\b"
-            r"|[吗呢]\s*[。.!！]*$|什么|怎么|哪|谁|几点|多少|为什么|如何|推荐|帮我|能不能|可不可以",
+            r"|should|would|will|tell me|recommend|suggest|help|write|give|make|show|explain"
+            r"|translate|summari[sz]e|describe|compare|pretend|imagine|let'?s)\b"
+            r"|[吗呢]\s*[。.!！]*$|什么|怎么|哪|谁|几点|多少|为什么|如何|推荐|帮我|能不能|可不可以"
+            r"|^(?:请|麻烦)?(?:写|翻译|解释|总结|讲|画|介绍|列出|给我)",
         ),
         (
             Intent.TELLING,
-            r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|our|call me)\b|我|咱|本人",
+            r"\b(?:i|i'?m|i'?ve|i'd|i'll|my|mine|we|we'?ve|we're|our|call me)\b|我|咱|本人"
+            rf"|^(?:\S+\s+){{{_FEWEST_WORDS - 1}}}\S"
+            rf"|(?:[\u4e00-\u9fff]\W?){{{_FEWEST_HAN}}}",
         ),
     )
 )
@@ -99,6 +106,9 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "learned": "Noted:",
         "off": "Nothing said here becomes a memory.",
         "withheld": "All right, I won't keep this.",
+        "secret": "I never keep secrets such as passwords and account numbers, so I left this out."
+        " Anything else worth keeping will appear in Memory Center.",
+        "unused": "Long-term memory is off, so I didn't use it.",
         "forget": "I didn't understand what to forget, so nothing was forgotten. Memory Center"
         " shows every memory, and forgets the ones you choose.",
         "forgotten": "Forgotten, for good. The messages that say it stay until you choose"
@@ -126,10 +136,13 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "known": "关于你，我记得这些：",
         "known_nothing": "我还没有记住关于你的内容。跟我说说你自己吧，记住的内容会出现在记忆中心。",
         "more": "……还有更多，都在记忆中心里。",
-        "remember": "好的，我已转交去记住。记住了什么，可以在记忆中心看到。",
+        "remember": "好的，这就去记。记住了什么，可以在记忆中心看到。",
         "learned": "记下了：",
-        "off": "这里说的话不会成为记忆。",
+        "off": "这里说的话我不会记住。",
         "withheld": "好的，这条我不会记住。",
+        "secret": "密码、账号这类内容我从不记住，所以没有保留。"
+        "其他值得保留的内容会出现在记忆中心。",
+        "unused": "长期记忆已关闭，所以这次没有用到。",
         "forget": "我没有听懂要忘记什么，所以什么都没有忘记。"
         "记忆中心列出了全部记忆，可以在那里选择要忘记的。",
         "forgotten": "已经彻底忘记。提到它的消息还在，要不要一起忘记由你决定。",
@@ -138,7 +151,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "nothing_found": "你的记忆里没有找到这样的内容，所以没有什么可忘记的。",
         "passing": "我不能确定你指的是哪些记忆，所以没有忘记任何内容。"
         "临时聊天不保留可供选择的列表：请在其他对话里告诉我，或到记忆中心选择。",
-        "telling": "谢谢你告诉我。值得保留的内容会出现在记忆中心。",
+        "telling": "知道了。值得保留的内容会出现在记忆中心。",
         "also": "我还记得：",
         "thanks": "不客气！",
         "other": "我是内置的演示助手，还没有连接模型。你可以说说自己的事，或者问问我知道你什么。",
@@ -155,6 +168,7 @@ def answer(
     forget: str | None = None,
     remembering: bool = True,
     withheld: bool = False,
+    secret: bool = False,
     passing: bool = False,
 ) -> str:
     """Return the demo assistant's reply, in the language of the message.
@@ -163,7 +177,8 @@ def answer(
     statement about the user. `learned` holds what was learned from this message (None: not known
     yet, since learning runs in the background). `forget` is the outcome of a request to forget (a
     status of `memories.forgetting.spoken_requests`, or None without a request). `remembering` is
-    False while memory is off. `withheld` is True if the person asks not to keep the message.
+    False while memory is off. `withheld` is True if the person asks not to keep the message, and
+    `secret` if it contains a secret.
     `passing` is True for a temporary chat, which can't store a list of memories to choose from. The
     reply never repeats the message, which may contain a text to be forgotten.
     """
@@ -176,6 +191,8 @@ def answer(
         return text["forget"]
     if remembering and withheld and intent in (Intent.REMEMBER, Intent.TELLING, Intent.OTHER):
         return text["withheld"]
+    if remembering and secret and intent is not Intent.LIST:
+        return text["secret"]
     if intent in (Intent.REMEMBER, Intent.TELLING):
         told = _acknowledgement(text, intent=intent, learned=learned, remembering=remembering)
         new = set(_quotable(learned or ()))
@@ -187,6 +204,8 @@ def answer(
         return text["thanks"]
     if intent is Intent.GREETING:
         return _joined(text["hello"], _quoted(text["hello_known"], memories, text=text, limit=2))
+    if not (remembering or passing or memories) and intent is Intent.QUESTION:
+        return _joined(text["who_empty"], text["unused"])
     return _answer_from_memories(text, memories, asked=intent is Intent.QUESTION)
 
 

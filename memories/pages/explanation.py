@@ -24,7 +24,6 @@ from memories.models import (
     Arbitration,
     Change,
     DailyNote,
-    Kind,
     Memory,
     MemoryStatus,
     MemoryVersion,
@@ -250,7 +249,7 @@ def uses_of(memory: Memory, hits: Iterable[RecallHit]) -> list[Use]:
 
 
 def _use(memory: Memory, hit: RecallHit) -> Use:
-    always = memory.kind == Kind.CONSTRAINT or memory.pinned or memory.standing
+    always = memory.is_always_included
     parts = hit.components
     why = reason_words.why(parts, asked=hit.trace.query, text=memory.content, always=always)
     relevance, recency, importance, feedback = (float(parts.get(name, 0.0)) for name in _PARTS)
@@ -350,14 +349,14 @@ def _history(user: User, memory: Memory) -> list[Step]:
 
 def _count_uses(memory: Memory) -> tuple[int, datetime | None]:
     """Return in how many answers the memory was used, as the tab lists them, and the last time."""
-    found = selectors.recalls_of(memory.user, memory).aggregate(
+    found = selectors.uses_of(memory.user, memory).aggregate(
         count=Count("pk"), last=Max("trace__created_at")
     )
     return found["count"], found["last"]
 
 
 def _used(user: User, memory: Memory) -> list[Use]:
-    return uses_of(memory, selectors.recalls_of(user, memory)[:_SHOWN_USES])
+    return uses_of(memory, selectors.uses_of(user, memory)[:_SHOWN_USES])
 
 
 def _related(user: User, memory: Memory) -> list[Related]:
