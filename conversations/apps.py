@@ -1,8 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class ConversationsConfig(AppConfig):
     name = "conversations"
+    verbose_name = gettext_lazy("Conversations")
 
     def ready(self) -> None:
         # Importing these modules registers their handlers.

@@ -1,8 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class MemoriesConfig(AppConfig):
     name = "memories"
+    verbose_name = gettext_lazy("Memories")
 
     def ready(self) -> None:
         # These modules register themselves.

@@ -1,8 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class OpsConfig(AppConfig):
     name = "ops"
+    verbose_name = gettext_lazy("People and operations")
 
     def ready(self) -> None:
         # These modules register their handlers when they are imported.

@@ -292,9 +292,9 @@ def _prepared_edit(id: str, *, user: User) -> tuple[Memory, Edit]:
     try:
         told = signing.loads(id.removeprefix(_EDIT), salt=_SALT, max_age=_SECONDS)
     except signing.BadSignature as error:
-        raise Invalid("This id is not one of ours, or older than a day.") from error
+        raise Invalid.field("keep", "This id is not one of ours, or older than a day.") from error
     if told["user"] != str(user.subject):
-        raise Invalid("This candidate is somebody else's.")
+        raise Invalid.field("keep", "This candidate is somebody else's.")
     with as_user(user):
         memory = memory_of(user, told["memory"], with_bin=False)
     if memory.content != told["old"]:

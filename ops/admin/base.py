@@ -79,8 +79,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     """An admin class for viewing only. Rows are added, changed and erased by services.
 
     `masked` lists the columns with people's content, `never` the columns that nobody may see.
+    `called` are the names of the model, singular and plural, in words that readers know.
     """
 
+    called: tuple[Any, Any] | None = None
     masked: Sequence[str] = ()
     never: Sequence[str] = ()
     show_full_result_count = False
@@ -91,6 +93,11 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     sortable_by: Sequence[str] = ()  # newest first: another order would sort the whole table
     actions: Sequence[Any] = ()
     change_form_outer_before_template = "ops/includes/admin_reveal.html"
+
+    def __init__(self, model: type[Model], admin_site: admin.AdminSite) -> None:
+        super().__init__(model, admin_site)
+        if self.called is not None:  # names set here need no migration
+            model._meta.verbose_name, model._meta.verbose_name_plural = self.called
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return users.may_see_admin(request.user)
