@@ -51,7 +51,7 @@ WORDS: dict[str, Told] = {
         "growth": "记忆的增长",
         "grew": "累计 3 条",
         "as a table": "用表格查看",
-        "topics": "记忆按主题",
+        "topics": "按主题看记忆",
         "health": "健康",
         "uses": "用得最多的记忆",
         "used": "3 条记忆中有 2 条在回答里用过",
