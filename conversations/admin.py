@@ -1,4 +1,5 @@
 from django.contrib import admin
+from django.utils.translation import gettext_lazy
 
 from conversations.models import Conversation, Episode, Feedback, Message, Summary, Turn
 from ops.admin.base import ReadOnlyAdmin
@@ -6,6 +7,7 @@ from ops.admin.base import ReadOnlyAdmin
 
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("conversation"), gettext_lazy("conversations")
     masked = ("title", "speakers")
     list_display = ("public_id", "user", "title", "kind", "message_count", "last_message_at")
     list_select_related = ("user",)
@@ -15,6 +17,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 @admin.register(Message)
 class MessageAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("message"), gettext_lazy("messages")
     masked = ("content", "speaker")
     list_display = ("public_id", "user", "conversation", "number", "role", "content", "created_at")
     list_select_related = ("user", "conversation")
@@ -24,6 +27,7 @@ class MessageAdmin(ReadOnlyAdmin):
 
 @admin.register(Turn)
 class TurnAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("question with answer"), gettext_lazy("questions with answers")
     masked = ("tools", "labels")
     list_display = ("public_id", "user", "conversation", "extracted_at", "created_at")
     list_select_related = ("user", "conversation", "user_message", "assistant_message")
@@ -32,6 +36,7 @@ class TurnAdmin(ReadOnlyAdmin):
 
 @admin.register(Summary)
 class SummaryAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("summary"), gettext_lazy("summaries")
     masked = ("text",)
     list_display = ("public_id", "user", "conversation", "version", "text", "through_number")
     list_select_related = ("user", "conversation")
@@ -40,6 +45,7 @@ class SummaryAdmin(ReadOnlyAdmin):
 
 @admin.register(Episode)
 class EpisodeAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("earlier moment"), gettext_lazy("earlier moments")
     list_display = ("public_id", "user", "conversation", "turn", "created_at")
     list_select_related = ("user", "conversation", "turn")
     search_fields = ("=public_id", "=conversation__public_id")
@@ -47,6 +53,7 @@ class EpisodeAdmin(ReadOnlyAdmin):
 
 @admin.register(Feedback)
 class FeedbackAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("rating of an answer"), gettext_lazy("ratings of answers")
     masked = ("comment",)
     list_display = ("pk", "user", "message", "rating", "comment", "created_at")
     list_select_related = ("user", "message")

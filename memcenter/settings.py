@@ -215,6 +215,7 @@ X_FRAME_OPTIONS = "DENY"
 # --- Language and time ----------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+FORMAT_MODULE_PATH = ["memcenter.formats"]
 LOCALE_PATHS = [_ASSETS / "locale"]
 USE_I18N = True
 USE_TZ = True

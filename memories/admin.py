@@ -1,4 +1,5 @@
 from django.contrib import admin
+from django.utils.translation import gettext_lazy
 
 from memories.models import (
     Arbitration,
@@ -26,6 +27,7 @@ from ops.admin.base import LatestValuesFilter, ReadOnlyAdmin
 
 @admin.register(Memory)
 class MemoryAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("memory"), gettext_lazy("memories")
     masked = ("content", "summary", "data", "tags", "feedback_reason", "metadata")
     never = ("content_hash",)
     list_display = ("public_id", "user", "kind", "content", "status", "origin", "updated_at")
@@ -36,6 +38,7 @@ class MemoryAdmin(ReadOnlyAdmin):
 
 @admin.register(MemoryVersion)
 class MemoryVersionAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("version of a memory"), gettext_lazy("versions of memories")
     masked = ("content", "summary", "candidate_text", "reason")
     list_display = ("pk", "user", "memory", "number", "change", "actor", "content", "created_at")
     list_select_related = ("user", "memory")
@@ -45,12 +48,14 @@ class MemoryVersionAdmin(ReadOnlyAdmin):
 
 @admin.register(VersionInput)
 class VersionInputAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("merged version"), gettext_lazy("merged versions")
     list_display = ("pk", "user", "output", "input")
     list_select_related = ("user", "output", "input")
 
 
 @admin.register(Fragment)
 class FragmentAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("part of a long memory"), gettext_lazy("parts of long memories")
     masked = ("text",)
     list_display = ("pk", "user", "memory", "number", "text", "token_count")
     list_select_related = ("user", "memory")
@@ -58,6 +63,7 @@ class FragmentAdmin(ReadOnlyAdmin):
 
 @admin.register(PortraitPhrase)
 class PortraitPhraseAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("phrase about a person"), gettext_lazy("phrases about people")
     masked = ("text",)
     list_display = ("pk", "user", "version", "text", "created_at")
     list_select_related = ("user", "version")
@@ -65,6 +71,7 @@ class PortraitPhraseAdmin(ReadOnlyAdmin):
 
 @admin.register(Source)
 class SourceAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("source of a memory"), gettext_lazy("sources of memories")
     masked = ("quote", "comment")
     list_display = ("pk", "user", "memory", "version", "origin", "turn", "quote", "created_at")
     list_select_related = ("user", "memory", "version", "turn", "message")
@@ -74,6 +81,7 @@ class SourceAdmin(ReadOnlyAdmin):
 
 @admin.register(Relation)
 class RelationAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("link between memories"), gettext_lazy("links between memories")
     list_display = ("pk", "user", "memory", "kind", "other", "strength", "created_at")
     list_select_related = ("user", "memory", "other")
     list_filter = ("kind",)
@@ -81,6 +89,7 @@ class RelationAdmin(ReadOnlyAdmin):
 
 @admin.register(Arbitration)
 class ArbitrationAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("decision on a statement"), gettext_lazy("decisions on statements")
     masked = ("candidate_text", "target_text")
     list_display = (
         "pk",
@@ -99,6 +108,10 @@ class ArbitrationAdmin(ReadOnlyAdmin):
 
 @admin.register(Tombstone)
 class TombstoneAdmin(ReadOnlyAdmin):
+    called = (
+        gettext_lazy("mark of a forgotten text"),
+        gettext_lazy("marks of forgotten texts"),
+    )
     never = ("text_hash", "about_hash")
     list_display = ("pk", "user", "memory_public_id", "created_at")
     list_select_related = ("user",)
@@ -107,6 +120,7 @@ class TombstoneAdmin(ReadOnlyAdmin):
 
 @admin.register(Refusal)
 class RefusalAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("secret not kept"), gettext_lazy("secrets not kept")
     list_display = ("pk", "user", "category", "redacted", "turn", "created_at")
     list_select_related = ("user", "turn")
     list_filter = ("category", "redacted")
@@ -114,6 +128,7 @@ class RefusalAdmin(ReadOnlyAdmin):
 
 @admin.register(RecallTrace)
 class RecallTraceAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("recall"), gettext_lazy("recalls")
     masked = ("query",)
     list_display = ("request_id", "user", "kind", "query", "took_ms", "created_at")
     list_select_related = ("user", "conversation", "answer")
@@ -123,6 +138,7 @@ class RecallTraceAdmin(ReadOnlyAdmin):
 
 @admin.register(RecallHit)
 class RecallHitAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("recalled text"), gettext_lazy("recalled texts")
     list_display = ("pk", "user", "trace", "rank", "type", "target_public_id", "score", "in_block")
     list_select_related = ("user", "trace")
     list_filter = (("type", LatestValuesFilter), "in_block")
@@ -131,6 +147,7 @@ class RecallHitAdmin(ReadOnlyAdmin):
 
 @admin.register(Project)
 class ProjectAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("project"), gettext_lazy("projects")
     masked = ("name", "machines", "path")
     list_display = ("pk", "user", "key", "name", "created_at", "updated_at")
     list_select_related = ("user",)
@@ -139,6 +156,7 @@ class ProjectAdmin(ReadOnlyAdmin):
 
 @admin.register(MemoryFile)
 class MemoryFileAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("memory file"), gettext_lazy("memory files")
     masked = ("path", "content")
     list_display = ("pk", "user", "path", "version", "content", "synced_at", "updated_at")
     list_select_related = ("user",)
@@ -146,6 +164,7 @@ class MemoryFileAdmin(ReadOnlyAdmin):
 
 @admin.register(FileVersion)
 class FileVersionAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("version of a memory file"), gettext_lazy("versions of memory files")
     masked = ("content",)
     list_display = ("pk", "user", "file", "number", "actor", "content", "created_at")
     list_select_related = ("user", "file")
@@ -153,6 +172,7 @@ class FileVersionAdmin(ReadOnlyAdmin):
 
 @admin.register(DailyNote)
 class DailyNoteAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("daily note"), gettext_lazy("daily notes")
     masked = ("text", "source")
     list_display = ("public_id", "user", "day", "number", "text", "created_at")
     list_select_related = ("user",)
@@ -160,11 +180,13 @@ class DailyNoteAdmin(ReadOnlyAdmin):
 
 @admin.register(EmbeddingSpace)
 class EmbeddingSpaceAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("kind of search vectors"), gettext_lazy("kinds of search vectors")
     list_display = ("embedder", "model", "dimensions", "version", "active", "created_at")
 
 
 @admin.register(Vector)
 class VectorAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("search vector"), gettext_lazy("search vectors")
     never = ("embedding",)
     list_display = ("pk", "user", "space", "target_kind", "target_id")
     list_select_related = ("user", "space", "conversation")
@@ -173,6 +195,7 @@ class VectorAdmin(ReadOnlyAdmin):
 
 @admin.register(LexicalEntry)
 class LexicalEntryAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("entry of the word index"), gettext_lazy("entries of the word index")
     # The terms reveal the text, and this row can't be hidden while the text is being forgotten.
     never = ("terms",)
     list_display = ("pk", "user", "target_kind", "target_id", "length")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Count, Manager, Max, Prefetch, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -50,7 +51,8 @@ class MemoryFilter:
     """The filters for a list of memories.
 
     A memory with `tag` or one of `other_tags` matches. `status` may also be `deleted`, which means
-    the recycle bin. `archived` includes memories that were archived because they were unused.
+    the recycle bin. `archived` includes memories that were archived because they were unused, and
+    `waiting` those that await review.
     """
 
     query: str = ""
@@ -64,6 +66,7 @@ class MemoryFilter:
     since: datetime | None = None
     until: datetime | None = None
     archived: bool = False
+    waiting: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,9 @@ def _of_status(filters: MemoryFilter) -> Q:
     if filters.status:
         return Q(status=filters.status)
     listed = Q(status__in=LISTED)
-    return listed | ARCHIVED if filters.archived else listed
+    if filters.archived:
+        listed |= ARCHIVED
+    return listed | Q(status=MemoryStatus.CANDIDATE) if filters.waiting else listed
 
 
 def in_use() -> Q:
@@ -215,6 +220,17 @@ def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
         .select_related("trace__conversation", "trace__answer")
         .order_by("-pk")
     )
+
+
+def uses_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
+    """Return the recorded uses because the memory fitted the question, as `access_count` counts.
+
+    A memory that is always included is also part of answers that it doesn't fit.
+    """
+    found = recalls_of(user, memory)
+    if not memory.is_always_included:
+        return found
+    return found.filter(components__raw_relevance__gte=settings.RELEVANCE_FLOOR)
 
 
 def relations_of(memory: Memory) -> QuerySet[Relation]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,7 +20,7 @@ from conversations.recording.turns import MessageInput, RecordedTurn
 from memcenter.lib.text import segment, tokens
 from memcenter.providers.base import ChatMessage, ModelUse
 from memories import language_steps
-from memories.extraction import commands
+from memories.extraction import commands, masking
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked, Outcome
 from memories.recall import search, traces
@@ -31,6 +31,7 @@ from ops.models import User
 from ops.queue.run import record_model_call
 
 _PROMPT_VERSION = "chat-3"
+_VERY_CLOSE = 0.9  # relevance from which a memory fits a question without sharing words with it
 _WORDS = {
     "en": {
         "frame": "You are a helpful assistant in a chat whose memory is kept by Memory Center."
@@ -141,20 +142,31 @@ def _carry_out_forgets(
 
 
 def _remembered_texts(text: str, found: Context, *, user: User) -> list[str]:
-    """Return the relevant memories, best first.
+    """Return the memories that the demo assistant quotes, best first.
 
-    If the person asks for a list of their memories, return all active memories instead.
+    They share words with the message; for a question, they may also be about the same subject or
+    very close in meaning. If the person asks for a list of their memories, return all active
+    memories instead.
     """
-    asks_for_all = demo_assistant.intent_of(text) is Intent.LIST
-    if not asks_for_all or not users.settings_of(user).longterm_enabled:
+    intent = demo_assistant.intent_of(text)
+    if intent is not Intent.LIST or not users.settings_of(user).longterm_enabled:
         # The block also contains constraints that aren't relevant.
         relevance = {one.id: one.components.get("raw_relevance", 0.0) for one in found.items}
         memories = [one for one in found.items if one.type == "memory"]
-        fitting = [one for one in memories if relevance[one.id] >= settings.RELEVANCE_FLOOR]
+        is_question = intent in (Intent.QUESTION, Intent.GREETING)
+        fitting = [one for one in memories if _fits(one.components, is_question=is_question)]
         return [one.text for one in sorted(fitting, key=lambda one: -relevance[one.id])]
     in_use = usable_memories(user, filters=Filters()).filter(project__isnull=True)
     best = in_use.order_by("-pinned", "-importance", "-pk")
     return list(best.values_list("content", flat=True)[: demo_assistant.LISTED + 1])
+
+
+def _fits(components: Mapping[str, float], *, is_question: bool) -> bool:
+    relevance = components.get("raw_relevance", 0.0)
+    if relevance < settings.RELEVANCE_FLOOR:
+        return False
+    close = components.get("concept", 0.0) > 0 or relevance >= _VERY_CLOSE
+    return components.get("matched", 0.0) > 0 or (is_question and close)
 
 
 def model_name() -> str:
@@ -183,6 +195,7 @@ def demo_answer(prepared: Prepared) -> str:
         passing=prepared.passing,
         remembering=prepared.remembering,
         withheld=commands.is_asked_not_to(prepared.text),
+        secret=bool(masking.screen(prepared.text).refused),
     )
 
 

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Literal
 
 from memcenter.lib.text import segment
+from memories.extraction.masking import additions_in_words
 
 Language = Literal["zh", "en"]
 # Longer lists would hide the answer; Memory Center shows all memories.
@@ -31,6 +32,8 @@ class Intent(Enum):
     OTHER = "other"
 
 
+# A message of this length that is no question tells something.
+_FEWEST_WORDS, _FEWEST_HAN = 4, 6
 _ASIDE = r"^(?:(?:please|ok(?:ay)?|hey|hi|and|also|now|could you|can you|would you)[,\s]+)*"
 # The order matters: "what do you remember about me" is a question, "don't forget" is a request to
 # remember.
@@ -54,7 +57,7 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
             r"|\b(?:don'?t|do not) let me forget\b"
             r"|^(?:请|麻烦)?(?:你|帮我|给我)*(?:要)?(?:记住|记得|记一下|记下|别忘|不要忘)(?!.*(?:吗|？|\?)$)"
             r"|(?:别|不要)(?:再|又|让我){0,2}忘(?!.*(?:吗|？|\?)$)"
-            r"|(?<![别用必要])(?:记一下|记下来?|记住)[吧啊哦呀啦了。！!~\s]*$",
+            r"|帮我(?:记|存)(?:一下|住|着|下)|(?<![别用必要])(?:记一下|记下来?|记住|记着)[吧啊哦呀啦了。！!~\s]*$",
         ),
         (
             Intent.FORGET,
@@ -73,12 +76,17 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
         (
             Intent.QUESTION,
             r"[?？]\s*$|^(?:what|where|when|who|whom|whose|which|why|how|do|does|did|is|are|can|could"
-            r"|should|would|will|tell me|recommend|suggest|help)\b"
-            r"|[吗呢]\s*[。.!！]*$|什么|怎么|哪|谁|几点|多少|为什么|如何|推荐|帮我|能不能|可不可以",
+            r"|should|would|will|tell me|recommend|suggest|help|write|give|make|show|explain"
+            r"|translate|summari[sz]e|describe|compare|pretend|imagine|let'?s)\b"
+            r"|[吗呢]\s*[。.!！]*$|什么|怎么|哪|谁|几点|多少|为什么|如何|推荐|帮我|能不能|可不可以"
+            r"|^(?:请|麻烦)?(?:写|翻译|解释|总结|讲|画|介绍|列出|给我)",
         ),
         (
             Intent.TELLING,
-            r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|our|call me)\b|我|咱|本人|^(?:又|老)?忘",
+            r"\b(?:i|i'?m|i'?ve|i'd|i'll|my|mine|we|we'?ve|we're|our|call me)\b"
+            r"|我|咱|本人|^(?:又|老)?忘"
+            rf"|^(?:\S+\s+){{{_FEWEST_WORDS - 1}}}\S"
+            rf"|(?:[\u4e00-\u9fff]\W?){{{_FEWEST_HAN}}}",
         ),
     )
 )
@@ -105,6 +113,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "is_off": "Long-term memory is off. ",
         "unused": "Long-term memory is off, so I used none of it.",
         "withheld": "All right, I won't keep this.",
+        "secret": "I never keep secrets such as passwords and account numbers, so I left this out."
+        " Anything else worth keeping will appear in Memory Center.",
         "forget": "I didn't understand what to forget, so nothing was forgotten. Memory Center"
         " shows every memory, and forgets the ones you choose.",
         "forgotten": "Forgotten, for good. The messages that say it stay until you choose"
@@ -138,8 +148,10 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "learned": "记下了：",
         "off": "这里说的话我不会记住。",
         "is_off": "长期记忆已关闭，",
-        "unused": "长期记忆已关闭，所以这次没有用到。",
         "withheld": "好的，这条我不会记住。",
+        "secret": "密码、账号这类内容我从不记住，所以没有保留。"
+        "其他值得保留的内容会出现在记忆中心。",
+        "unused": "长期记忆已关闭，所以这次没有用到。",
         "forget": "我没有听懂要忘记什么，所以什么都没有忘记。"
         "记忆中心列出了全部记忆，可以在那里选择要忘记的。",
         "forgotten": "已经彻底忘记。提到它的消息还在，要不要一起忘记由你决定。",
@@ -167,6 +179,7 @@ def answer(
     forget: str | None = None,
     remembering: bool = True,
     withheld: bool = False,
+    secret: bool = False,
     passing: bool = False,
 ) -> str:
     """Return the demo assistant's reply, in the language of the message.
@@ -175,7 +188,8 @@ def answer(
     statement about the user. `learned` holds what was learned from this message (None: not known
     yet, since learning runs in the background). `forget` is the outcome of a request to forget (a
     status of `memories.forgetting.spoken_requests`, or None without a request). `remembering` is
-    False while memory is off. `withheld` is True if the person asks not to keep the message.
+    False while memory is off. `withheld` is True if the person asks not to keep the message, and
+    `secret` if it contains a secret.
     `passing` is True for a temporary chat, which can't store a list of memories to choose from. The
     reply never repeats the message, which may contain a text to be forgotten.
     """
@@ -189,6 +203,8 @@ def answer(
         return text["forget"]
     if remembering and withheld and intent in (Intent.REMEMBER, Intent.TELLING, Intent.OTHER):
         return text["withheld"]
+    if remembering and secret and intent is not Intent.LIST:
+        return text["secret"]
     if intent in (Intent.REMEMBER, Intent.TELLING):
         told = _acknowledgement(text, intent=intent, learned=learned, remembering=remembering)
         told = f"{text['is_off']}{told}" if is_off else told
@@ -239,7 +255,7 @@ def _acknowledgement(
 
 def _quotable(memories: Sequence[str]) -> list[str]:
     """Return the memories without duplicates, each on one line and shortened for the chat."""
-    lines = (" ".join(memory.split()) for memory in memories)
+    lines = (" ".join(additions_in_words(memory).split()) for memory in memories)
     cut = (
         line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1].rstrip()}…"
         for line in lines

@@ -18,7 +18,6 @@ from conversations.models import Message, Turn, Withheld
 from memories.extraction.types import OWNER_UNSURE, Verdict
 from memories.models import (
     Arbitration,
-    Kind,
     Memory,
     MemoryStatus,
     MemoryVersion,
@@ -278,17 +277,13 @@ def _hits(user: User, answers: Sequence[Message]) -> QuerySet[RecallHit]:
     return RecallHit.objects.filter(user=user, trace__answer__in=answers, in_block=True)
 
 
-def _is_always(memory: Memory) -> bool:
-    return memory.kind == Kind.CONSTRAINT or memory.pinned or memory.standing
-
-
 def _is_relevant(components: Mapping[str, float], memory: Memory) -> bool:
-    return reason_words.is_relevant(components) or not _is_always(memory)
+    return reason_words.is_relevant(components) or not memory.is_always_included
 
 
 def _why(hit: RecallHit, memory: Memory) -> str:
     return reason_words.why(
-        hit.components, asked=hit.trace.query, text=memory.content, always=_is_always(memory)
+        hit.components, asked=hit.trace.query, text=memory.content, always=memory.is_always_included
     )
 
 

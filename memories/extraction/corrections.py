@@ -45,6 +45,7 @@ _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
+_DATE_ADDED = re.compile(r"^\s?\[\d{4}[^\]]*\]")  # a date that was added to the wrong words
 _EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
 
 
@@ -260,3 +261,90 @@ def _without_overlap(words: str, before: str, behind: str) -> str:
     words = words[said:].lstrip() if is_whole else words
     size = next((n for n in range(len(words), 0, -1) if behind.startswith(words[-n:])), 0)
     return words[: len(words) - size].rstrip() if size else words
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A sentence at `start:end` that says what is right in place of a person or value.
+
+    `texts` that have the wrong words and one of `anchors` are meant.
+    """
+
+    right: str
+    wrong: str
+    form: re.Pattern[str]
+    anchors: frozenset[str]
+    start: int
+    end: int
+
+    def corrected(self, text: str) -> str:
+        """Return the text with the right words, or "" if the sentence doesn't mean this text."""
+        found = self.form.search(text)
+        if found is None or self.anchors.isdisjoint(segment.terms(text)):
+            return ""
+        start, end = found.span("old")
+        right = _without_overlap(self.right, text[:start], text[end:])
+        new = text[:start] + right + _DATE_ADDED.sub("", text[end:])
+        return new if right and new != text else ""
+
+
+def contrasts(said: str) -> list[Contrast]:
+    """Return what a text corrects in memories: "Zuri is 10, not 9", 「报名的是乐乐，不是我」."""
+    found = []
+    for sentence in _SENTENCE.finditer(said):
+        if len(sentence[0]) > _MOST:
+            continue
+        for right, wrong, form in _replacements(sentence[0].replace("’", "'").strip(_EDGE)):
+            named = set(segment.terms(sentence[0])) - set(segment.terms(wrong))
+            new = named - set(segment.terms(right))
+            anchors = frozenset(new or named)
+            found.append(Contrast(right, wrong, form, anchors, sentence.start(), sentence.end()))
+    return found
+
+
+def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """Yield the right words, the wrong ones, and a pattern that finds these in a memory."""
+    if age := PATTERNS["age_now"].search(sentence):
+        kind = "age_before" if age["subject"] else "zh_age_before"
+        subject = age["subject"] or age["zh_subject"]
+        form = re.compile(rf"(?i)(?<![^\W\d_]){re.escape(subject)}" + PATTERNS[kind].pattern)
+        if kind == "zh_age_before":
+            form = re.compile(re.escape(subject) + PATTERNS[kind].pattern)
+        yield age["value"] or age["zh_value"], "", form
+    if cleft := PATTERNS["it_is_right_who"].match(_without_it_is(sentence)):
+        rest = re.sub(r"n'?t\b", "n['’]?t", re.escape(_bare(cleft["rest"])))
+        yield cleft["value"], "", re.compile(rf"(?i)^(?P<old>[^,.;]{{1,40}}?)(?=\s{rest})")
+    names = ("it_was_wrong_who", "right_not_wrong", "zh_not_wrong_but_right", "zh_right_not_wrong")
+    for name in names:
+        for found in PATTERNS[name].finditer(sentence):
+            right, wrong = _bare(found["right"]), _bare(found["wrong"])
+            value = _in_place_of(wrong, right) if wrong else ""
+            if value and value.casefold() != wrong.casefold():
+                edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
+                yield value, wrong, re.compile(rf"(?i){edge}(?P<old>{re.escape(wrong)}){edge}")
+
+
+def _without_it_is(sentence: str) -> str:
+    found = PATTERNS["it_is"].match(sentence)
+    return sentence[found.end() :] if found else ""
+
+
+def _in_place_of(wrong: str, right: str) -> str:
+    """Return the part of the right words that takes the place of the wrong ones.
+
+    It is "10" for "9" in "Zuri is 10", and "Dan's mum" for "Dan" in "Dan's mum who can't eat nuts".
+    """
+    for sort in (*_SORTS, _NUMBERS):
+        if sort.fullmatch(wrong):
+            return _only_value(sort, right)
+    if cleft := PATTERNS["it_is_right_who"].match(right):
+        return cleft["value"]
+    count = len(wrong.split())
+    if found := PATTERNS["after_is"].search(right):
+        words = found["value"].split(" ")
+        lead = wrong.split(" ")[0]
+        if count > 1 and PATTERNS["leads_in"].match(lead) and lead in words:
+            words = words[words.index(lead) :]
+        return " ".join(words)
+    words = right.split(" ")
+    return " ".join(words[-count:]) if right.isascii() else right

@@ -224,6 +224,30 @@ _ADDED = re.compile(r"\[[^\[\]]*\]")
 _SHORTEST = 3
 
 
+# The last alternative is an addition that was cut off. "[words](address)" is a link.
+ADDITION = re.compile(r"\[(?=\S)([^\[\]\n]+)(?:\](?!\()|(?=…$))")
+_INSIDE = re.compile(r"[\w)）’'”\"][ \u3000]*$")
+_AFTER_HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
+_CHECKBOX = ("x", "X")
+
+
+def additions_in_words(text: str) -> str:
+    """Return the text as people read it, without square brackets around the additions.
+
+    An addition at the start of a clause has no brackets, and parentheses inside it.
+    """
+    return ADDITION.sub(addition_in_words, text)
+
+
+def addition_in_words(found: re.Match[str]) -> str:
+    if found[0] in (MARK_EN, MARK_ZH) or found[1] in _CHECKBOX:
+        return found[0]
+    before = found.string[: found.start()]
+    if not _INSIDE.search(before):
+        return found[1]
+    return f"（{found[1]}）" if _AFTER_HAN.search(before) else f"({found[1]})"
+
+
 def without_additions(text: str) -> str:
     """Return the text without what was added to the person's own words in square brackets."""
     return _ADDED.sub("", text)

@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import zoneinfo
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from django.conf import settings
+from django.core import signing
 from django.utils import timezone
 
 from conversations import selectors
 from conversations.models import Message, Turn
-from memcenter.lib.errors import Invalid
+from memcenter.lib.errors import Conflict, Invalid
+from memcenter.lib.text import segment
 from memories import language_steps
-from memories.extraction import masking
+from memories.extraction import corrections, masking
+from memories.extraction.corrections import Contrast
 from memories.extraction.masking import screen
 from memories.extraction.types import Candidate, Said, TurnText, Verdict
 from memories.indexing import search_index
 from memories.learning import ingest, memory_flush
 from memories.learning.memory_flush import Proposed
-from memories.models import Arbitration, Kind, Origin, Source
-from memories.writing import direct_writes, similar_memories, verdicts
+from memories.models import Arbitration, Kind, LexicalEntry, Memory, Origin, Source, TargetKind
+from memories.selectors import in_use, memory_of
+from memories.writing import curation, direct_writes, similar_memories, verdicts
+from memories.writing.curation import Edit
 from memories.writing.direct_writes import MemoryInput, Written
 from memories.writing.memory_writes import Draft, SourceInput
 from memories.writing.verdicts import Decided, Meeting
@@ -145,6 +150,10 @@ def _masked(text: str, message: Message) -> str:
 
 LONGEST = 1_000
 _CONFIDENCE = 0.95
+_MUCH = 3  # a change that drops this many words of the old text must be selected
+_MOST_READ = 300  # memories with a word of the sentence, newest first
+_MOST_RELATED = 5
+_EDIT, _SALT, _SECONDS = "edit_", "memories.told", 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -153,15 +162,21 @@ class ToldChange:
 
     `old` is the known text it was compared with, `new` the text to keep. `verdict` is ADD or
     KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW (the memory would await
-    a decision, and `old` would be unchanged). `is_chosen` is False if the person must select the
-    change, because it would overwrite a constraint or the same text as another change.
+    a decision, and `old` would be unchanged). `memory` is the public id of the memory with `old`.
+    `doubt` says why the person must select the change: it would overwrite a constraint
+    ("constraint"), the same text as another change ("rivals"), or a text that says more ("longer").
     """
 
     id: str
     verdict: Verdict
     new: str
     old: str = ""
-    is_chosen: bool = True
+    memory: str = ""
+    doubt: str = ""
+
+    @property
+    def is_chosen(self) -> bool:
+        return not self.doubt
 
     @property
     def overwrites(self) -> bool:
@@ -185,26 +200,107 @@ def preview_changes(text: str, *, user: User) -> list[ToldChange]:
     with as_user(user):
         direct_writes.check_on(user)
         zone = zoneinfo.ZoneInfo(users.settings_of(user).timezone)
-    changes = [_change(one, user=user) for one in _candidates(text, zone)]
-    overwritten = Counter(one.old for one in changes if one.overwrites)
-    return [replace(one, is_chosen=False) if overwritten[one.old] > 1 else one for one in changes]
+        corrected = _corrected_memories(text, user=user)
+    spans = [(contrast.start, contrast.end) for contrast, _, _ in corrected]
+    changes = [_edit_of(*one, user=user) for one in corrected]
+    edited = {one.memory for one in changes}
+    for candidate in _candidates(text, zone):
+        if not any(start <= candidate.quote_start < end for start, end in spans):
+            change = _change(candidate, user=user)
+            changes += [change] if change.memory not in edited else []
+    overwritten = Counter(one.memory for one in changes if one.overwrites)
+    return [
+        replace(one, doubt="rivals") if one.overwrites and overwritten[one.memory] > 1 else one
+        for one in changes
+    ]
 
 
-def keep_changes(ids: Sequence[str], *, user: User) -> list[Decided]:
-    """Apply the changes that `preview_changes` proposed to this user.
+def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast, Memory, str]]:
+    """Return the memories that name a person or value which the text corrects, and their new texts.
+
+    A memory that several corrections fit is changed by the first.
+    """
+    contrasts = corrections.contrasts(text)
+    if not contrasts:
+        return []
+    terms = {term for one in contrasts for term in one.anchors}
+    found: dict[int, tuple[Contrast, Memory, str]] = {}
+    for memory in _sharing(terms, user=user):
+        for contrast in contrasts:
+            new = contrast.corrected(memory.content)
+            if new and memory.pk not in found:
+                found[memory.pk] = (contrast, memory, new)
+    return list(found.values())
+
+
+def _sharing(terms: Collection[str], *, user: User) -> list[Memory]:
+    """Return the newest memories in use that have one of these terms, at most `_MOST_READ`."""
+    entries = LexicalEntry.objects.filter(user=user, target_kind=TargetKind.MEMORY)
+    entries = entries.filter(terms__overlap=sorted(terms))
+    own = Memory.objects.filter(in_use(), user=user, project=None)
+    return list(own.filter(pk__in=entries.values("target_id")).order_by("-pk")[:_MOST_READ])
+
+
+def related_memories(text: str, *, user: User, without: Collection[str]) -> list[Memory]:
+    """Return memories that share a name or value with the text, most words shared first.
+
+    Words that most of the user's memories have don't count. `without` holds public ids.
+    """
+    terms = set(segment.terms(text))
+    rows = _sharing(terms, user=user)
+    held = {one.pk: terms & set(segment.terms(one.content)) for one in rows}
+    times = Counter(term for shared in held.values() for term in shared)
+    weight = {
+        pk: sum(1 / times[one] for one in shared if times[one] <= _MOST_RELATED)
+        for pk, shared in held.items()
+    }
+    best = sorted((one for one in rows if weight[one.pk]), key=lambda one: -weight[one.pk])
+    return [one for one in best if one.public_id not in without][:_MOST_RELATED]
+
+
+def _edit_of(contrast: Contrast, memory: Memory, new: str, *, user: User) -> ToldChange:
+    told = {"user": str(user.subject), "memory": memory.public_id, "old": memory.content}
+    id = _EDIT + signing.dumps({**told, "new": new}, salt=_SALT, compress=True)
+    is_guess = not contrast.wrong and memory.kind == Kind.CONSTRAINT
+    doubt = "constraint" if is_guess else ""
+    return ToldChange(id, Verdict.REPLACE, new, memory.content, memory.public_id, doubt)
+
+
+def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
+    """Apply the changes that `preview_changes` proposed to this user, and return the memories.
 
     The sentences are compared again, since the memories may have changed in the meantime. Raise
-    `Invalid` if an id isn't ours or is older than a day, and `Conflict` (`memory_off`) while memory
-    is off.
+    `Invalid` if an id isn't ours or is older than a day, and `Conflict` if a memory to correct has
+    changed, or while memory is off (`memory_off`).
     """
-    met = [_compare(one.candidate, user=user) for one in memory_flush.taken_back(ids, user=user)]
+    edits = [_prepared_edit(one, user=user) for one in ids if one.startswith(_EDIT)]
+    proposed = [one for one in ids if not one.startswith(_EDIT)]
+    met = [
+        _compare(one.candidate, user=user) for one in memory_flush.taken_back(proposed, user=user)
+    ]
     merged = [verdicts.merged_draft(meeting, draft) for meeting, draft in met]
     with as_user(user, changing=True):
         direct_writes.check_on(user)
-        return [
-            _write(meeting, draft, merging, user=user)
+        kept = [curation.edit(edit, user=user, memory=one) for one, edit in edits]
+        return kept + [
+            _write(meeting, draft, merging, user=user).memory
             for (meeting, draft), merging in zip(met, merged, strict=True)
         ]
+
+
+def _prepared_edit(id: str, *, user: User) -> tuple[Memory, Edit]:
+    try:
+        told = signing.loads(id.removeprefix(_EDIT), salt=_SALT, max_age=_SECONDS)
+    except signing.BadSignature as error:
+        raise Invalid.field("keep", "This id is not one of ours, or older than a day.") from error
+    if told["user"] != str(user.subject):
+        raise Invalid.field("keep", "This candidate is somebody else's.")
+    with as_user(user):
+        memory = memory_of(user, told["memory"], with_bin=False)
+    if memory.content != told["old"]:
+        raise Conflict("This memory was changed meanwhile; preview the changes again.")
+    change = {"content": told["new"]}
+    return memory, curation.prepare_edit(change, memory=memory, actor=Origin.USER)
 
 
 def _candidates(text: str, zone: zoneinfo.ZoneInfo) -> list[Candidate]:
@@ -219,14 +315,15 @@ def _change(candidate: Candidate, *, user: User) -> ToldChange:
     meeting, draft = _compare(candidate, user=user)
     decision = meeting.decision
     new = (decision.content or draft.content) if meeting.met else draft.content
-    told = ToldChange(Proposed(candidate).signed(user), decision.verdict, new, _met_text(meeting))
-    is_constraint = meeting.met is not None and meeting.met.kind == Kind.CONSTRAINT
-    return replace(told, is_chosen=not (told.overwrites and is_constraint))
-
-
-def _met_text(meeting: Meeting) -> str:
-    is_separate = meeting.decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH)
-    return "" if is_separate or meeting.met is None else meeting.met.content
+    id, met = Proposed(candidate).signed(user), meeting.met
+    if met is None or decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH):
+        return ToldChange(id, decision.verdict, new)
+    change = ToldChange(id, decision.verdict, new, met.content, met.id)
+    if change.overwrites and met.kind == Kind.CONSTRAINT:
+        return replace(change, doubt="constraint")
+    lost = set(segment.terms(met.content)) - set(segment.terms(new))
+    is_longer = change.overwrites and len(lost) >= _MUCH and len(met.content) > len(new)
+    return replace(change, doubt="longer") if is_longer else change
 
 
 def _compare(candidate: Candidate, *, user: User) -> tuple[Meeting, Draft]:

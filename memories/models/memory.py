@@ -183,6 +183,11 @@ class Memory(models.Model):
     def __str__(self) -> str:
         return self.public_id
 
+    @property
+    def is_always_included(self) -> bool:
+        """Return True if the memory is part of every prompt, whether it fits or not."""
+        return self.kind == Kind.CONSTRAINT or self.pinned or self.standing
+
 
 class Change(models.TextChoices):
     CREATED = "created", _("learned")

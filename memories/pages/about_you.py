@@ -18,10 +18,11 @@ from memories.extraction.types import Verdict
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked
 from memories.learning import told_messages
-from memories.models import MemoryStatus
+from memories.models import Memory, MemoryStatus
 from memories.pages.memory_form import TellForm
 from memories.portrait import portrait_of
 from ops.accounts import users
+from ops.models import User
 from ops.pages.base import leave, own_transaction, person, personal_page, target
 
 _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try again in a moment.")
@@ -38,9 +39,13 @@ def memory_home(request: HttpRequest) -> HttpResponse:
 def memory_tell(request: HttpRequest) -> HttpResponse:
     """Show what the typed sentence would change in the memories, before anything is changed.
 
-    If it asks to forget something, list the memories that it may mean, each with a link to the
-    question whether to forget it.
+    Memories that share its words are listed too, each with links to edit or forget it. If it asks
+    to forget something, list the memories that it may mean.
     """
+    return _preview(request)
+
+
+def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> HttpResponse:
     form = TellForm(request.POST)
     if not form.is_valid():
         return _show(request, {"form": form}, status=422)
@@ -61,14 +66,20 @@ def memory_tell(request: HttpRequest) -> HttpResponse:
         "may_keep": any(one.verdict != Verdict.SKIP for one in changes),
         "asks_to_forget": bool(asked),
         "is_told": True,
+        "is_nothing_selected": is_nothing_selected,
     }
-    return _show(request, context, asked=asked)
+    return _show(request, context, asked=asked, status=422 if is_nothing_selected else 200)
 
 
 @require_POST
 @personal_page
 def memory_keep_told(request: HttpRequest) -> HttpResponse:
-    """Apply the changes that were shown and that the user has confirmed."""
+    """Apply the changes that were shown and that the user has confirmed.
+
+    If none is selected, show the preview again.
+    """
+    if not request.POST.getlist("keep") and request.POST.get("said"):
+        return _preview(request, is_nothing_selected=True)
     try:
         kept = told_messages.keep_changes(request.POST.getlist("keep"), user=person(request))
     except ApplicationError as error:
@@ -77,8 +88,7 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     except ProviderError:
         messages.error(request, _NOT_READ)
         return leave(request, reverse("memory_home"))
-    waiting = [one for one in kept if one.memory.status == MemoryStatus.CANDIDATE]
-    if waiting:
+    if any(one.status == MemoryStatus.CANDIDATE for one in kept):
         messages.warning(request, _("This contradicts something I knew. Please decide."))
         return leave(request, reverse("memory_review"))
     if kept:
@@ -101,5 +111,15 @@ def _show(
         groups = [] if part else portrait_of(user, since=users.visit_portrait(user))
         is_worded = any(one.wording for group in groups for one in group.phrases)
         meant = spoken_requests.find(asked, user=user).memories if asked else ()
-        page = {"groups": groups, "is_worded": is_worded, "meant": meant, **context}
+        related = [] if asked else _related(context, user)
+        page = {"groups": groups, "is_worded": is_worded, "meant": meant, "related": related}
+        page |= context
         return render(request, f"memories/about_you.html{part}", page, status=status)
+
+
+def _related(context: dict[str, Any], user: User) -> list[Memory]:
+    """Return the memories that share words with the sentence and aren't among its changes."""
+    if not context.get("is_told"):
+        return []
+    said, shown = context["form"].cleaned_data["said"], {one.memory for one in context["changes"]}
+    return told_messages.related_memories(said, user=user, without=shown)

@@ -26,9 +26,9 @@ from conversations.models import Message, Rating, Turn
 from memcenter.lib.errors import ApplicationError, NotFound
 from memcenter.lib.text.richtext import inner
 from memories import projects, selectors
+from memories.extraction.masking import additions_in_words
 from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus, Project
-from memories.pages.additions import as_plain_text
 from memories.pages.memory_rows import (
     act,
     is_in_place,
@@ -331,7 +331,7 @@ def _forget_context(
     user = person(request)
     uses = selectors.recalls_of(user, memory).count()
     versions = selectors.versions_of(memory).count()
-    goes = [_("“%(text)s”") % {"text": inner(as_plain_text(_short(memory.content)))}]
+    goes = [_("“%(text)s”") % {"text": inner(additions_in_words(_short(memory.content)))}]
     if versions > 1:
         words = ngettext("%(n)d version of it", "all %(n)d versions of it", versions)
         goes.append(words % {"n": versions})

@@ -21,6 +21,7 @@ from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_safe
 
 from memcenter.lib.database import statements
+from memories.extraction.masking import additions_in_words
 from memories.models import Kind, Memory
 from memories.portrait import TITLES, group_of
 from memories.selectors import in_use
@@ -134,7 +135,7 @@ def _uses(found: Uses) -> Bars:
     longest = max((one.access_count for one in found.most), default=0)
     bars = [
         Bar(
-            one.content,
+            additions_in_words(one.content),
             _number(one.access_count),
             _percent(one.access_count, longest),
             one.kind,

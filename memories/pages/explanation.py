@@ -25,7 +25,6 @@ from memories.models import (
     Arbitration,
     Change,
     DailyNote,
-    Kind,
     Memory,
     MemoryStatus,
     MemoryVersion,
@@ -195,11 +194,13 @@ def history_of(memory: Memory, versions: Sequence[MemoryVersion]) -> list[Step]:
 def _step(memory: Memory, version: MemoryVersion, before: MemoryVersion | None) -> Step:
     is_current = version.number == memory.current_version
     known = before is not None and before.erased_at is None and version.erased_at is None
-    parts = diff_words(before.content, version.content) if before and known else []
+    text = masking.additions_in_words(version.content)
+    earlier = masking.additions_in_words(before.content) if before and known else ""
+    parts = diff_words(earlier, text) if before and known else []
     return Step(
         version=version,
         title=_title(version),
-        parts=parts or [Part("same", version.content)],
+        parts=parts or [Part("same", text)],
         because=because_of(version),
         is_current=is_current,
         can_be_restored=not is_current and version.erased_at is None,
@@ -242,7 +243,7 @@ def _title(version: MemoryVersion) -> str:
     return {
         Change.CREATED.value: _("You wrote it") if own else _("Learned"),
         Change.EDITED.value: _("You changed it") if own else _("Changed"),
-        Change.REPLACED.value: _("You corrected it") if own else _("Replaced by something newer"),
+        Change.REPLACED.value: _("You corrected it") if own else _("Replaced what it said before"),
         Change.MERGED.value: _("Merged with something I heard"),
         Change.RESTORED.value: _("You restored an earlier text"),
         Change.CONSOLIDATED.value: _("Merged from several memories"),
@@ -255,7 +256,7 @@ def uses_of(memory: Memory, hits: Iterable[RecallHit]) -> list[Use]:
 
 
 def _use(memory: Memory, hit: RecallHit) -> Use:
-    always = memory.kind == Kind.CONSTRAINT or memory.pinned or memory.standing
+    always = memory.is_always_included
     parts = hit.components
     why = reason_words.why(parts, asked=hit.trace.query, text=memory.content, always=always)
     relevance, recency, importance, feedback = (float(parts.get(name, 0.0)) for name in _PARTS)
@@ -355,14 +356,14 @@ def _history(user: User, memory: Memory) -> list[Step]:
 
 def _count_uses(memory: Memory) -> tuple[int, datetime | None]:
     """Return in how many answers the memory was used, as the tab lists them, and the last time."""
-    found = selectors.recalls_of(memory.user, memory).aggregate(
+    found = selectors.uses_of(memory.user, memory).aggregate(
         count=Count("pk"), last=Max("trace__created_at")
     )
     return found["count"], found["last"]
 
 
 def _used(user: User, memory: Memory) -> list[Use]:
-    return uses_of(memory, selectors.recalls_of(user, memory)[:_SHOWN_USES])
+    return uses_of(memory, selectors.uses_of(user, memory)[:_SHOWN_USES])
 
 
 def _related(user: User, memory: Memory) -> list[Related]:

@@ -103,14 +103,20 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
     asks = context["in_bin"] and "put_back" not in request.POST
     if request.method != "POST" or not form.is_valid() or form.refuse_if_outdated(memory) or asks:
         return _show(request, "memories/memory_edit.html", context)
+    changes = form.changes(memory)
     try:
-        edited = _change(request, memory, form.changes(memory))
+        edited = _change(request, memory, changes)
     except NotFound:
         raise
     except ApplicationError as error:
         form.refuse(error)
         return _show(request, "memories/memory_edit.html", context)
-    messages.success(request, _("Saved. The old text is in the history."))
+    if "content" in changes:
+        messages.success(request, _("Saved. The old text is in the history."))
+    elif changes or memory.deleted_at:
+        messages.success(request, _("Saved."))
+    else:
+        messages.info(request, _("Nothing was changed."))
     if edited.current_version != memory.current_version:
         mention_contradiction(request, edited)
     return _after_editing(request, memory)
@@ -184,6 +190,7 @@ _SAID_BY_SERVICES = (
     gettext_noop("This memory waits for your review or was replaced; decide on it first."),
     gettext_noop("This version was forgotten and can't be restored."),
     gettext_noop("There is no such version."),
+    gettext_noop("This memory was changed meanwhile; preview the changes again."),
     gettext_noop("This is too large."),
 )
 DAYS = (

@@ -194,24 +194,29 @@ def search_page(
 ) -> tuple[Page, int]:
     """Return a page of the best matches, best first, and the number of matches, at most `MOST`.
 
-    Disabled and archived memories are included, so that the user can manage them. A memory that
-    contains the typed text always matches, even if the text isn't a whole word yet; other memories
-    must reach the relevance floor, so that a search doesn't return all memories. No recall trace is
-    recorded.
+    Disabled, archived and waiting memories are included, so that the user can manage them. A memory
+    that contains the typed text, or words that begin or are spelled like the typed ones, always
+    matches; other memories must reach the relevance floor, so that a search doesn't return all
+    memories. No recall trace is recorded.
     """
-    eligible = memories_of(user, replace(filters, query="")).prefetch_related(None)
+    eligible = memories_of(user, replace(filters, query="", waiting=True)).prefetch_related(None)
     candidates = candidate_pool.fill(prepared, shelf_of(eligible), user=user)
     literal = prepared.text.strip().casefold()
     best: dict[int, str] = {}
+    by_meaning: dict[int, str] = {}
     for one in rank(prepared, candidates, limit=None):
         row = candidates.rows[one.unit.id]
         assert isinstance(row, MemoryRow)
-        contains = literal in row.content.casefold()
-        if contains or one.relevance >= settings.RELEVANCE_FLOOR:
-            found_by = {**one.components, "raw_relevance": one.relevance}
-            best[row.pk] = reason_words.why(found_by, asked=prepared.text, text=row.content)
-            if len(best) == MOST:
-                break
+        found_by = {**one.components, "raw_relevance": one.relevance}
+        why = reason_words.why(found_by, asked=prepared.text, text=row.content)
+        spelled = reason_words.spelled_alike(prepared.text, row.content)
+        if literal in row.content.casefold():
+            best[row.pk] = why
+        elif spelled:
+            best[row.pk] = reason_words.same(spelled)
+        elif one.relevance >= settings.RELEVANCE_FLOOR:
+            by_meaning[row.pk] = why
+    best = dict([*best.items(), *by_meaning.items()][:MOST])
     start = int(after) if after.isascii() and after.isdigit() else 0
     end = start + SIZE
     cursor = str(end) if end < len(best) else ""

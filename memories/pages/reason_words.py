@@ -6,7 +6,9 @@ language and to every client; only pages translate them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -150,7 +152,7 @@ def is_relevant(components: Mapping[str, float]) -> bool:
 def why_alike(similarity: float, *, asked: str, text: str) -> str:
     """Return words that explain why an earlier turn was recalled; only its similarity is known."""
     words = shared_words(asked, text)
-    return _same(words) if words else _fallback(similarity)
+    return same(words) if words else _fallback(similarity)
 
 
 def strength(share: float) -> str:
@@ -171,18 +173,56 @@ def shared_words(asked: str, text: str) -> list[str]:
     return list(found.values())[:_MOST]
 
 
+_WRITTEN = re.compile(r"[^\W_]+")
+_FROM_BEGINNING = 3  # letters from which a word is found by its beginning
+_WITH_A_SLIP = 5  # letters from which a word is found in spite of one slip
+_ENDING = 2  # letters that a word may have after a slip: the plural, for example
+
+
+def spelled_alike(asked: str, text: str) -> list[str]:
+    """Return the words of the text that begin or are spelled like the words of the question.
+
+    The list is empty unless each word of the question has such a word.
+    """
+    words = list(dict.fromkeys(_WRITTEN.findall(text.casefold())))
+    found: list[str] = []
+    for typed in _WRITTEN.findall(asked.casefold()):
+        alike = next((word for word in words if _is_alike(typed, word)), None)
+        if alike is None:
+            return []
+        found.append(alike)
+    return found
+
+
+def _is_alike(typed: str, word: str) -> bool:
+    """Return True if the word begins as typed, with one letter more, less, wrong or swapped."""
+    if word == typed or (len(typed) >= _FROM_BEGINNING and word.startswith(typed)):
+        return True
+    if len(typed) < _WITH_A_SLIP or any(one.isdigit() for one in typed):
+        return False
+    shortest = max(len(typed) - 1, len(word) - _ENDING)
+    return any(_differ_by_a_slip(typed, word[:n]) for n in range(shortest, len(typed) + 2))
+
+
+def _differ_by_a_slip(one: str, other: str) -> bool:
+    same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])
+    one, other = one[same:], other[same:]
+    swapped = one[:2] == other[1::-1] and one[2:] == other[2:]
+    return swapped or one[1:] in (other, other[1:]) or one == other[1:]
+
+
 def _word_reasons(components: Mapping[str, float], *, asked: str, text: str) -> list[str]:
     if words := shared_words(asked, text):
-        return [_same(words)]
+        return [same(words)]
     typed = asked.strip()
     if typed and typed.casefold() in text.casefold():
-        return [_same([typed])]
+        return [same([typed])]
     if not components.get("matched", 0.0):
         return []
     return [_("linked to what you said before") if typed else _("same words")]
 
 
-def _same(words: Sequence[str]) -> str:
+def same(words: Sequence[str]) -> str:
     return _("same words: %(words)s") % {"words": ", ".join(words)}
 
 

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories import selectors
+from memories.extraction.masking import additions_in_words
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import explanation
 from memories.pages.memory_form import mention_contradiction
@@ -99,7 +100,7 @@ def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
     }
     if known is None:
         return sides
-    parts = diff_words(known.content, candidate.content)
+    parts = diff_words(*(additions_in_words(one.content) for one in (known, candidate)))
     return sides | {
         "known_because": _first_reason(known),
         "known_parts": [part for part in parts if part.change != "added"],

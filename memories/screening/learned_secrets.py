@@ -82,7 +82,8 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
     ]
     searched = [span for span in _spans_by_rules(text, reading) if not _is_public(span, public)]
     kept = secret_search.joined([*searched, *_without_unusual_words(text, learned, read)])
-    return secret_search.joined([*kept, *secret_search.again(text, kept)])
+    whole = secret_search.joined([*kept, *secret_search.again(text, kept)])
+    return secret_search.with_account_numbers(text, whole)
 
 
 def _is_public(span: Span, public: Sequence[tuple[int, int]]) -> bool:

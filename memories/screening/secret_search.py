@@ -88,7 +88,7 @@ def _search(text: str) -> tuple[Span, ...]:
         return ()
     spans = joined(_with_tied_parts(text, span) for span in spans)
     spans = joined([*spans, *again(text, spans)])
-    return joined([*spans, *_companions_of(text, spans)])
+    return with_account_numbers(text, joined([*spans, *_companions_of(text, spans)]))
 
 
 def _with_tied_parts(text: str, span: Span) -> Span:
@@ -103,6 +103,39 @@ def _with_tied_parts(text: str, span: Span) -> Span:
     after = _TIED_AFTER.search(text[span.end : span.end + _MOST_TIED])
     start = span.start - (len(before[0]) if before else 0)
     return Span(start, span.end + (len(after[0]) if after else 0), span.category)
+
+
+# A sort code, alone or with the number of the account; the number alone; an IBAN.
+_ACCOUNT_NUMBER = linear.compile(
+    r"^(?:\d{2}[- ]\d{2}[- ]\d{2}(?:\D{1,12}\d{6,10})?|\d{6,12}"
+    r"|(?i:iban[ :]*)?[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8})$"
+)
+_OF_ACCOUNTS = linear.compile(
+    r"(?i)\baccounts?\b|\bsort ?code|\biban\b|\bbank\b|\btransfer\b|[账帐][号户]|银行|转账"
+)
+_SORT_CODE = linear.compile(r"(?i)\bsort ?code")
+_OF_PASSWORDS = linear.compile(
+    r"(?i)\b(?:pass|pin|password|passcode|passwd|code|log ?in|sign ?in)\b|密码|密碼|口令|登[录陆入]"
+)
+_NEAR = 40  # characters before a number that say what it is
+
+
+def with_account_numbers(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """Return the spans, in which numbers of bank accounts have that category."""
+    return tuple(
+        Span(one.start, one.end, "bank_account") if _is_account_number(text, one) else one
+        for one in spans
+    )
+
+
+def _is_account_number(text: str, span: Span) -> bool:
+    if span.category not in ("password", "api_key"):
+        return False
+    said = text[span.start : span.end].strip()
+    near = text[max(0, span.start - _NEAR) : span.end]
+    if not (_ACCOUNT_NUMBER.search(said) and _OF_ACCOUNTS.search(near)):
+        return False
+    return _OF_PASSWORDS.search(_SORT_CODE.sub("", near)) is None
 
 
 def _companions_of(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from conversations.models import Conversation, Message
 from memcenter.lib.text import richtext
 from memcenter.lib.text.richtext import as_html
+from memories.extraction.masking import additions_in_words
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import additions
 from memories.pages.charts import kinds_of
@@ -38,7 +39,7 @@ def memory_standing(context: Context) -> Standing:
 register.filter("inner", richtext.inner)
 register.filter("shown_tag", shown_tag)
 register.filter("additions", additions.as_html)
-register.filter("plain_additions", additions.as_plain_text)
+register.filter("plain_additions", additions_in_words)
 
 
 @register.filter

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from memcenter.lib.text.richtext import file_name, one_line, quoted
 from memories import portrait
+from memories.extraction.masking import additions_in_words
 from memories.files import file_copies
 from memories.files.grammar import KINDS
 from memories.indexing import reindexing
@@ -187,7 +188,7 @@ def _sections(user: User) -> list[tuple[str, QuerySet[Memory]]]:
 
 def _memory(memory: Memory, zone: ZoneInfo) -> Iterator[str]:
     pinned = " 📌" if memory.pinned else ""
-    yield f"- {one_line(memory.content)}{pinned}"
+    yield f"- {one_line(additions_in_words(memory.content))}{pinned}"
     known_since = localtime(memory.created_at, zone).date().isoformat()
     tags = "".join(f" #{one_line(tag)}" for tag in memory.tags)
     yield f"  *{known_since} · {memory.get_origin_display()}{tags}*"

@@ -13,7 +13,7 @@ from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Batch
 from memcenter.lib.text import segment, shingles
 from memcenter.providers.base import Vectors
-from memories.extraction.masking import without_additions
+from memories.extraction.masking import additions_in_words, without_additions
 from memories.extraction.types import Known
 from memories.indexing import search_index
 from memories.models import Memory, MemoryStatus, Project
@@ -173,10 +173,10 @@ def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
 def repeating(texts: Iterable[str], *, user: User) -> list[int]:
     """Return the messages of both sides that contain one of these texts word for word.
 
-    A text also counts without what was added to it in square brackets. A single word and a text
-    of less than `_SHORTEST` letters and digits are left out.
+    A text also counts with its additions in words, as answers show it, and without them. A single
+    word and a text of less than `_SHORTEST` letters and digits are left out.
     """
-    said = {_plain(form) for text in texts for form in (text, without_additions(text))}
+    said = {_plain(form) for text in texts for form in _forms(text)}
     said = {text for text in said if _is_statement(text)}
     if not said:
         return []
@@ -186,6 +186,10 @@ def repeating(texts: Iterable[str], *, user: User) -> list[int]:
         rf"(?<!\w)(?:{'|'.join(map(re.escape, said))})(?!\w)", re.IGNORECASE | re.ASCII
     )
     return [pk for pk, content in found if whole.search(content)]
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    return text, additions_in_words(text), without_additions(text)
 
 
 def _is_statement(text: str) -> bool:

@@ -53,6 +53,7 @@ def _note(request: HttpRequest, action: str, *, target: str, subject: Any = None
 
 @admin.register(User)
 class UserAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("person"), gettext_lazy("people")
     never = ("password",)
     list_display = ("pk", "username", "external_id", "is_staff", "is_active", "created_at")
     list_filter = ("is_staff", "is_active")
@@ -83,6 +84,7 @@ class UserAdmin(ReadOnlyAdmin):
 
 @admin.register(UserSettings)
 class UserSettingsAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("settings of a person"), gettext_lazy("settings of people")
     list_display = ("user", "longterm_enabled", "summary_enabled", "episodic_enabled", "language")
     list_select_related = ("user",)
     search_fields = ("=user__username", "=user__external_id")
@@ -90,6 +92,7 @@ class UserSettingsAdmin(ReadOnlyAdmin):
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("API key"), gettext_lazy("API keys")
     never = ("digest",)
     list_display = (
         "prefix",
@@ -119,6 +122,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
 @admin.register(SignInLink)
 class SignInLinkAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("sign-in link"), gettext_lazy("sign-in links")
     never = ("digest",)
     masked = ("next",)
     list_display = ("pk", "user", "created_at", "expires_at", "used_at")
@@ -127,6 +131,7 @@ class SignInLinkAdmin(ReadOnlyAdmin):
 
 @admin.register(SignIn)
 class SignInAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("sign-in"), gettext_lazy("sign-ins")
     never = ("session_key",)
     list_display = ("pk", "user", "device", "began_at", "seen_at")
     list_select_related = ("user",)
@@ -134,6 +139,7 @@ class SignInAdmin(ReadOnlyAdmin):
 
 @admin.register(SecondFactor)
 class SecondFactorAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("second step"), gettext_lazy("second steps")
     never = ("secret", "last_step", "recovery")
     list_display = ("pk", "user", "created_at")
     list_select_related = ("user",)
@@ -142,6 +148,7 @@ class SecondFactorAdmin(ReadOnlyAdmin):
 
 @admin.register(Identity)
 class IdentityAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("sign-in by another service"), gettext_lazy("sign-ins by other services")
     list_display = ("pk", "user", "issuer", "created_at")
     list_select_related = ("user",)
     search_fields = ("=user__username", "=sub")
@@ -149,6 +156,7 @@ class IdentityAdmin(ReadOnlyAdmin):
 
 @admin.register(Invitation)
 class InvitationAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("invitation"), gettext_lazy("invitations")
     never = ("digest",)
     masked = ("name",)
     list_display = ("pk", "user", "name", "role", "created_at", "expires_at")
@@ -157,6 +165,7 @@ class InvitationAdmin(ReadOnlyAdmin):
 
 @admin.register(WeeklyMail)
 class WeeklyMailAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("weekly mail"), gettext_lazy("weekly mails")
     never = ("nonce",)
     masked = ("address",)
     list_display = ("pk", "user", "address", "asked_at", "confirmed_at", "sent_on")
@@ -165,6 +174,7 @@ class WeeklyMailAdmin(ReadOnlyAdmin):
 
 @admin.register(Operation)
 class OperationAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("operation"), gettext_lazy("operations")
     never = ("token_digest",)
     list_display = (
         "public_id",
@@ -262,6 +272,7 @@ class OperationAdmin(ReadOnlyAdmin):
 
 @admin.register(Attempt)
 class AttemptAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("attempt"), gettext_lazy("attempts")
     list_display = ("operation", "number", "outcome", "error", "started_at", "finished_at")
     list_select_related = ("operation",)
     list_filter = ("outcome",)
@@ -270,6 +281,7 @@ class AttemptAdmin(ReadOnlyAdmin):
 
 @admin.register(IdempotencyRecord)
 class IdempotencyRecordAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("repeated request"), gettext_lazy("repeated requests")
     masked = ("body",)
     list_display = ("pk", "user", "api_key", "status_code", "body", "created_at", "expires_at")
     list_select_related = ("user", "api_key")
@@ -277,6 +289,7 @@ class IdempotencyRecordAdmin(ReadOnlyAdmin):
 
 @admin.register(Receipt)
 class ReceiptAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("receipt"), gettext_lazy("receipts")
     list_display = ("public_id", "scope", "subject", "requested_at", "finished_at")
     list_select_related = ("operation",)
     list_filter = (("scope", LatestValuesFilter),)
@@ -288,12 +301,14 @@ admin.site.register(AuditEvent, AuditEventAdmin)
 
 @admin.register(Export)
 class ExportAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("export"), gettext_lazy("exports")
     list_display = ("pk", "user", "operation", "format", "bytes", "created_at", "expires_at")
     list_select_related = ("user", "operation")
 
 
 @admin.register(Import)
 class ImportAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("import"), gettext_lazy("imports")
     masked = ("report",)
     list_display = ("pk", "user", "operation", "format", "created_at", "finished_at")
     list_select_related = ("user", "operation")
@@ -301,6 +316,7 @@ class ImportAdmin(ReadOnlyAdmin):
 
 @admin.register(Webhook)
 class WebhookAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("webhook"), gettext_lazy("webhooks")
     never = ("secret",)
     list_display = ("pk", "user", "url", "events", "is_active", "created_at")
     list_select_related = ("user", "api_key")
@@ -308,6 +324,7 @@ class WebhookAdmin(ReadOnlyAdmin):
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("sent notification"), gettext_lazy("sent notifications")
     list_display = ("pk", "webhook", "event", "status_code", "error", "created_at", "delivered_at")
     list_select_related = ("webhook",)
     list_filter = (("status_code", LatestValuesFilter),)
@@ -315,6 +332,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
 @admin.register(ModelCall)
 class ModelCallAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("model call"), gettext_lazy("model calls")
     list_display = (
         "created_at",
         "step",

@@ -31,6 +31,7 @@ _PAGES = {"key": "ops_apikey", "staff": "ops_user"}
 
 
 class AuditEventAdmin(ReadOnlyAdmin):
+    called = gettext_lazy("audit event"), gettext_lazy("audit events")
     list_display = ("at", "by", "surface", "action", "what", "whose", "target", "finished")
     list_filter = (
         DeedFilter,

@@ -79,8 +79,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     """An admin class for viewing only. Rows are added, changed and erased by services.
 
     `masked` lists the columns with people's content, `never` the columns that nobody may see.
+    `called` are the names of the model, singular and plural, in words that readers know.
     """
 
+    called: tuple[Any, Any] | None = None
     masked: Sequence[str] = ()
     never: Sequence[str] = ()
     show_full_result_count = False
@@ -92,10 +94,12 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     actions: Sequence[Any] = ()
     change_form_outer_before_template = "ops/includes/admin_reveal.html"
 
-    def __init__(self, model: type[Model], site: admin.AdminSite) -> None:
-        super().__init__(model, site)
-        for named in (model._meta, *model._meta.concrete_fields):
-            _translate_names(named)
+    def __init__(self, model: type[Model], admin_site: admin.AdminSite) -> None:
+        super().__init__(model, admin_site)
+        if self.called is not None:  # names set here need no migration
+            model._meta.verbose_name, model._meta.verbose_name_plural = self.called
+        for field in model._meta.concrete_fields:
+            _translate_names(field)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return users.may_see_admin(request.user)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import F, QuerySet
+from django.db.models import F, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,8 +19,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops import webhook_events, webhooks
-from ops.accounts import keys
-from ops.models import ApiKey, Delivery, User, Webhook
+from ops.access import as_system
+from ops.accounts import keys, users
+from ops.models import ApiKey, Delivery, Role, User, Webhook
 from ops.pages.base import own_transaction, person, personal_page, render_page
 from ops.pages.forms import KeyForm, add_problems, scope_words
 from ops.webhook_events import TEST, Event
@@ -193,8 +194,11 @@ def api_keys(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def api_key_revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    with own_transaction(request):
-        key = _own_keys(person(request)).filter(pk=pk, revoked_at__isnull=True).first()
+    """Revoke one of the person's keys; owners may also revoke keys of the whole installation."""
+    whose, is_owner = Q(user=person(request)), _is_owner(request)
+    whose |= Q(user=None) if is_owner else Q()
+    with as_system() if is_owner else own_transaction(request):
+        key = ApiKey.objects.filter(whose, pk=pk, revoked_at__isnull=True).first()
         if key is None:
             raise NotFound("There is no such key.")
         if request.method != "POST":
@@ -228,11 +232,13 @@ def key_confirmation(key: ApiKey, back: str, action: str) -> dict[str, Any]:
 def _show_keys(
     request: HttpRequest, form: KeyForm, *, made: str = "", status: int = 200
 ) -> HttpResponse:
+    of_installation = _installation_keys(request)
     with own_transaction(request):
-        shown = key_rows(person(request), lambda key: reverse("api_key_revoke", args=[key.pk]))
+        shown = key_rows(person(request), _revoke_address)
         context = {
             "form": form,
             "keys": shown,
+            "installation_keys": of_installation,
             "made": made,
             "once": secrets.token_urlsafe(9),
             "section": "settings",
@@ -240,18 +246,29 @@ def _show_keys(
         return render(request, "ops/key_list.html", context, status=status)
 
 
-def _own_keys(user: User) -> QuerySet[ApiKey]:
-    return ApiKey.objects.filter(user=user).order_by(
-        F("revoked_at").asc(nulls_first=True), "-created_at", "-pk"
-    )
+def _revoke_address(key: ApiKey) -> str:
+    return reverse("api_key_revoke", args=[key.pk])
 
 
-def key_rows(user: User, revoke: Callable[[ApiKey], str]) -> list[ShownKey]:
-    """Return the person's API keys for the page, valid ones first.
+def _is_owner(request: HttpRequest) -> bool:
+    return users.role_of(person(request)) is Role.OWNER
+
+
+def _installation_keys(request: HttpRequest) -> list[ShownKey]:
+    """Return the keys bound to nobody, such as that of the first start; only for owners."""
+    if not _is_owner(request):
+        return []
+    with as_system():
+        return key_rows(None, _revoke_address)
+
+
+def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[ShownKey]:
+    """Return the API keys of a person, or those bound to nobody, valid ones first.
 
     `revoke` returns the address of the form that revokes a key.
     """
-    return [_shown_key(key, revoke) for key in _own_keys(user)[:_KEYS_SHOWN]]
+    newest = (F("revoked_at").asc(nulls_first=True), "-created_at", "-pk")
+    return [_shown_key(key, revoke) for key in keys.of(user).order_by(*newest)[:_KEYS_SHOWN]]
 
 
 def _shown_key(key: ApiKey, revoke: Callable[[ApiKey], str]) -> ShownKey:

@@ -165,6 +165,16 @@
     countTicked(area);
   });
 
+  // A form that acts on what is ticked can't be sent while nothing is.
+  function needChoice(form) {
+    const button = form.querySelector(".button--primary, .button--danger");
+    if (button) button.disabled = !form.querySelector("[type=checkbox]:checked");
+  }
+  const needChoices = () => document.querySelectorAll("[data-needs-choice]").forEach(needChoice);
+  needChoices();
+  document.addEventListener("htmx:afterSettle", needChoices);
+  on("change", "[data-needs-choice]", (_event, form) => needChoice(form));
+
   // A sheet left open would stay above the page when the window grows wide.
   window.addEventListener("resize", () => {
     for (const sheet of document.querySelectorAll(".sheet:popover-open")) {

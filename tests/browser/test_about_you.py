@@ -42,3 +42,32 @@ def test_nothing_is_kept_before_it_was_shown(page: Page, product: Product) -> No
     tell(page, "I play the cello.")
     page.locator(".tell__changes").get_by_role("link", name="Cancel").click()
     expect(page.locator(".portrait")).not_to_contain_text("cello")
+
+
+def test_a_preview_stands_in_view_and_is_saved_only_with_something_ticked(
+    page: Page, product: Product
+) -> None:
+    sign_in(page, product.person("zuri"), then="/memory/")
+    page.set_viewport_size({"width": 390, "height": 600})
+    page.get_by_label("One thing about you").fill("My daughter Zuri is 9")
+    page.get_by_role("button", name="Remember").click()
+    page.goto(f"{product.address}/memory/")
+    tell(page, "Zuri is 10, not 9")
+    save = page.locator(".tell__changes").get_by_role("button", name="Save")
+    expect(save).to_be_in_viewport()
+    expect(save).to_be_enabled()
+    page.locator(".tell__change input").uncheck()
+    expect(save).to_be_disabled()
+    page.locator(".tell__change input").check()
+    save.click()
+    expect(page.locator(".portrait")).to_contain_text("My daughter Zuri is 10")
+
+
+def test_the_keys_of_the_pages_are_named_by_the_question_mark(page: Page, product: Product) -> None:
+    sign_in(page, product.person("keys"), then="/memory/long-term/")
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+/")
+    expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()

@@ -13,6 +13,7 @@ from conversations.models import Conversation, Turn
 from conversations.pages import answers
 from memcenter.lib.errors import Conflict
 from memcenter.rest.throttling import Share
+from memories.extraction import masking
 from ops.models import ModelCall, User
 from tests.chat_server import Answer, ChatServer
 from tests.conversations.answers import STREAM, again, hang_up, say, texts_of, thread_of
@@ -257,3 +258,28 @@ def test_a_stranger_can_do_nothing_to_an_answer(
     assert signed_in(mallory).post(url, given).status_code == 404
     assert Client().post(url, given).status_code in (302, 401)
     assert texts_of(conversation) == ["Hello", "I see."]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_listed"),
+    [
+        ("ugh so tired", False),
+        ("we've got a cat now too, biscuit, ginger tom", False),
+        ("what days do i work", True),
+        ("i work too much", True),
+    ],
+)
+def test_the_demo_assistant_lists_memories_that_fit_and_no_others(
+    conversation: Conversation, said: str, is_listed: bool
+) -> None:
+    user = conversation.user
+    make_memory(user, "i work mon tue and thurs at the vets, nights every other saturday")
+    made = answer_text.exchange(said, user=user, conversation=conversation)
+    assert ("at the vets" in made.turn.assistant_message.content) is is_listed
+
+
+def test_an_account_number_is_refused_as_what_it_is(conversation: Conversation) -> None:
+    said = "Rent is due 15 December, pay to account 20-11-33 / 44556677, ref ALLOT14."
+    made = answer_text.exchange(said, user=conversation.user, conversation=conversation)
+    assert "I never keep secrets" in made.turn.assistant_message.content
+    assert {one.category for one in masking.screen(said).refused} == {"bank_account"}

@@ -49,6 +49,12 @@ MEMORIES_ZH = ["对花生过敏", "养了一只叫豆豆的猫"]
         ("你好", Intent.GREETING),
         ("Thanks a lot", Intent.THANKS),
         ("谢谢！", Intent.THANKS),
+        ("hiya, im imani, vet nurse in leeds", Intent.TELLING),
+        ("dan cant do friday so well go thursday", Intent.TELLING),
+        ("今天食堂的红烧肉太咸了", Intent.TELLING),
+        ("下周四下午家长会 帮我记一下", Intent.REMEMBER),
+        ("Write a poem about cats", Intent.QUESTION),
+        ("写一首关于猫的诗", Intent.QUESTION),
         ("Lorem ipsum dolor", Intent.OTHER),
         ("", Intent.OTHER),
         ("🙂", Intent.OTHER),
@@ -212,3 +218,30 @@ def test_every_message_gets_an_answer_made_of_memories_only(
 def test_what_is_not_to_be_kept_is_not_promised(message: str, says: str) -> None:
     assert answer(message, remembered=["Keeps bees"], withheld=True) == says
     assert answer(message, remembered=[], withheld=True, remembering=False) != says
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("My PIN is 4711", "I never keep secrets"),
+        ("我微信密码是kx93hq2，帮我存着", "没有保留"),
+    ],
+)
+def test_a_refused_secret_is_not_thanked_for(message: str, says: str) -> None:
+    reply = answer(message, remembered=MEMORIES_EN, secret=True)
+
+    assert says in reply
+    assert "- " not in reply
+
+
+def test_while_memory_is_off_it_does_not_say_that_nothing_is_remembered() -> None:
+    reply = answer("What may I eat?", remembered=[], remembering=False)
+
+    assert "memory is off" in reply
+    assert "don't remember" not in reply
+
+
+def test_additions_are_quoted_in_words() -> None:
+    assert answer("What may she eat?", remembered=["she [Mira] eats rice"]).endswith(
+        "- she (Mira) eats rice"
+    )

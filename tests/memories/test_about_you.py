@@ -23,6 +23,13 @@ from tests.memories.pages import address, htmx, signed_in, text_of
 pytestmark = pytest.mark.django_db
 
 
+class Replacing:
+    name = "model"
+
+    def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
+        return Decision(Verdict.REPLACE, known[0].id)
+
+
 def portrait(user: User) -> dict[str, list[str]]:
     groups = portrait_of(user)
     return {one.key: [phrase.memory.content for phrase in one.phrases] for one in groups}
@@ -266,17 +273,102 @@ def test_what_is_already_known_offers_nothing_to_save(alice: User, browser: Clie
 def test_a_constraint_is_not_overwritten_without_being_selected(
     alice: User, monkeypatch: pytest.MonkeyPatch, kind: str, is_chosen: bool
 ) -> None:
-    class Replacing:
-        name = "model"
-
-        def arbitrate(
-            self, candidate: Candidate, known: Sequence[Known], *, now: datetime
-        ) -> Decision:
-            return Decision(Verdict.REPLACE, known[0].id)
-
     make_memory(alice, "I live in Brno", kind=kind)
     monkeypatch.setattr(language_steps, "arbiter", Replacing)
     (change,) = told_messages.preview_changes("I live in Vienna.", user=alice)
     assert change.is_chosen is is_chosen
     both = told_messages.preview_changes("I live in Vienna. I live in Graz.", user=alice)
     assert not any(one.is_chosen for one in both) or len(both) == 1
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "new"),
+    [
+        (
+            "we're doing up a van, her [my sister] name is Doris",
+            "Doris is the van, not my sister",
+            "we're doing up a van, her [the van] name is Doris",
+        ),
+        ("she [Dan] can't eat nuts", "It’s Marta who can’t eat nuts", "Marta can't eat nuts"),
+        ("she [dan] cant eat nuts", "its dans mum who cant eat nuts, not dan", "dans mum cant"),
+        ("two kids (zuri 9 and theo 6)", "zuri is 10 not 9", "two kids (zuri 10 and theo 6)"),
+        ("two kids (zuri 9 and theo 6)", "theo is 7 now", "two kids (zuri 9 and theo 7)"),
+        ("dan hates mushrooms", "it's dan who hates mushrooms, no wait its theo", "theo hates"),
+        ("zuri's a sheep in the play", "zuri is playing a goat, not a sheep", "zuri's a goat in"),
+        ("我报的是星海小学", "报星海小学的是乐乐 不是我", "乐乐报的是星海小学"),
+        ("下周四[2026-12-03]有家长会", "家长会是下周五 不是下周四", "下周五有家长会"),
+    ],
+)
+def test_a_correction_changes_the_memory_that_has_the_wrong_words(
+    alice: User, browser: Client, known: str, said: str, new: str
+) -> None:
+    memory = make_memory(alice, known)
+    changes = told_messages.preview_changes(said, user=alice)
+    assert [one.old for one in changes if one.overwrites] == [known]
+    assert changes[0].is_chosen
+    page = text_of(browser.post(address("memory_tell"), {"said": said}))
+    assert "Already known" not in page
+    browser.post(address("memory_keep_told"), {"keep": [changes[0].id]})
+    memory.refresh_from_db()
+    assert memory.content.startswith(new)
+    assert memory.status == MemoryStatus.ACTIVE
+
+
+def test_a_correction_for_which_a_memory_changed_meanwhile_is_not_applied(
+    alice: User, browser: Client
+) -> None:
+    memory = make_memory(alice, "Zuri is 9")
+    (change,) = told_messages.preview_changes("Zuri is 10, not 9", user=alice)
+    Memory.objects.update(content="Zuri is nearly 9")
+    answer = browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True)
+    assert "preview the changes again" in text_of(answer)
+    memory.refresh_from_db()
+    assert memory.content == "Zuri is nearly 9"
+
+
+def test_a_correction_of_somebody_else_is_refused(
+    alice: User, mallory: User, browser: Client
+) -> None:
+    make_memory(mallory, "Zuri is 9")
+    (change,) = told_messages.preview_changes("Zuri is 10, not 9", user=mallory)
+    answer = browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True)
+    assert "This candidate is somebody else" in text_of(answer)
+    assert Memory.objects.get().content == "Zuri is 9"
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("off to Whitby in August", "the whitby trip is cancelled"),
+        ("can't do Friday", "dan can't do fridays is wrong"),
+        ("he [my partner] is a sparky", "dan is a site manager, not a sparky"),
+    ],
+)
+def test_memories_that_share_a_name_or_value_are_offered_to_edit_or_forget(
+    alice: User, browser: Client, known: str, said: str
+) -> None:
+    memory, other = make_memory(alice, known), make_memory(alice, "Keeps bees")
+    page = text_of(browser.post(address("memory_tell"), {"said": said}))
+    assert address("memory_edit", memory.public_id) in page
+    assert address("memory_forget", memory.public_id) in page
+    assert address("memory_forget", other.public_id) not in page
+
+
+def test_with_nothing_selected_the_preview_stays(alice: User, browser: Client) -> None:
+    make_memory(alice, "Zuri is 9")
+    answer = browser.post(address("memory_keep_told"), {"said": "Zuri is 10, not 9"})
+    assert answer.status_code == 422
+    assert "Nothing was selected, so nothing was changed." in text_of(answer)
+    assert "Zuri is 10" in text_of(answer)
+
+
+def test_a_change_that_must_be_selected_says_why(
+    alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_memory(alice, "I live in Brno", kind=Kind.CONSTRAINT)
+    monkeypatch.setattr(language_steps, "arbiter", Replacing)
+    page = text_of(browser.post(address("memory_tell"), {"said": "I live in Vienna."}))
+    assert "something I always mind" in page
+    Memory.objects.update(kind=Kind.FACT, content="I live in Brno by the old mill pond bridge")
+    page = text_of(browser.post(address("memory_tell"), {"said": "I live in Vienna."}))
+    assert "The old text says more" in page

@@ -2,7 +2,8 @@
 
 import pytest
 
-from memories.pages.additions import as_html, as_plain_text
+from memories.extraction.masking import additions_in_words
+from memories.pages.additions import as_html
 from ops.models import User
 from tests.factories import make_memory
 from tests.memories.pages import address, signed_in, text_of
@@ -24,7 +25,7 @@ from tests.memories.pages import address, signed_in, text_of
     ],
 )
 def test_an_addition_is_shown_in_words(text: str, shown: str | None) -> None:
-    plain = as_plain_text(text)
+    plain = additions_in_words(text)
     if shown is None:
         assert plain.startswith("[x] done, [ ] not,")
         assert plain.endswith("[this](https://a.example)")

@@ -130,8 +130,25 @@ def test_the_number_of_answers_is_that_of_the_tab(client: Client, alice: User) -
     memory = Memory.objects.get(content="Number 0")
     for _ in range(2):
         make_trace(alice, "Where to?", hits=[memory.public_id])
-    RecallHit.objects.update(in_block=True)
+    RecallHit.objects.update(in_block=True, components={"raw_relevance": 0.9})
     Memory.objects.filter(pk=memory.pk).update(access_count=7)
     page = text_of(client.get(address("memory_page", memory.public_id, show="used")))
     assert "Used in 2 answers" in page
     assert page.count('<li class="use">') == 2
+
+
+def test_answers_that_a_constraint_does_not_fit_are_not_counted_but_it_says_it_is_always_there(
+    client: Client, alice: User
+) -> None:
+    memory = Memory.objects.get(content="Number 0")
+    for relevance in (0.0, 0.9):
+        trace = make_trace(alice, "Where to?", hits=[memory.public_id])
+        RecallHit.objects.filter(trace=trace).update(
+            in_block=True, components={"raw_relevance": relevance}
+        )
+    page = text_of(client.get(address("memory_page", memory.public_id, show="used")))
+    assert "Always included in answers. Used in 1 answer," in " ".join(page.split())
+    assert page.count('<li class="use">') == 1
+    listed = text_of(client.get(address("memory_list")))
+    row = listed.split(f'id="row-{memory.public_id}"')[1].split("</time></div>")[0]
+    assert "always included" in row

@@ -242,3 +242,17 @@ def test_a_bulk_act_that_makes_no_sense_is_refused(
     response = signed_in(alice).post(address("memory_bulk"), chosen, follow=True)
     assert response.status_code == 200
     assert "toast--error" in text_of(response)
+
+
+def test_a_memory_that_is_wrong_can_be_edited_disabled_or_forgotten_at_once(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello")
+    browser = signed_in(alice)
+    page = text_of(browser.get(address("memory_page", memory.public_id)))
+    assert 'id="offer"' not in page
+    way = address("memory_rate", memory.public_id)
+    answer = browser.post(way, {"rating": "negative", "next": address("memory_home")})
+    assert answer.status_code == 302
+    page = text_of(browser.get(address("memory_page", memory.public_id)))
+    offer = page.split('id="offer"')[1].split("</section>")[0]
+    for name in ("edit", "disable", "forget"):
+        assert address(f"memory_{name}", memory.public_id) in offer

@@ -5,7 +5,7 @@ import pytest
 from django.core.cache import cache
 
 from memories.models import Kind, Memory, MemoryStatus, Origin, RecallTrace, Refusal
-from memories.pages import memory_list
+from memories.pages import memory_list, reason_words
 from memories.projects import find_or_create
 from ops.accounts import users
 from ops.models import User
@@ -358,3 +358,36 @@ def test_a_person_is_offered_no_kinds_of_projects(alice: User) -> None:
     assert "requirement" not in text_of(browser.get(address("memory_edit", own.public_id)))
     work = make_memory(alice, "Must run offline", kind=Kind.REQUIREMENT)
     assert "requirement" in text_of(browser.get(address("memory_edit", work.public_id)))
+
+
+@pytest.mark.parametrize(
+    "typed", ["mush", "mushrom", "mushrooom", "mushroms", "muhsroom", "bake mushroo"]
+)
+def test_a_search_finds_word_beginnings_and_forgives_one_slip(alice: User, typed: str) -> None:
+    make_memory(alice, "Bakes mushrooms in butter")
+    make_memory(alice, "Repairs old typewriters")
+    page = signed_in(alice).get(address("memory_list"), {"q": typed})
+    assert [row.memory.content for row in page.context["rows"]][:1] == ["Bakes mushrooms in butter"]
+    assert "same words:" in text_of(page)
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "found"),
+    [
+        ("cat", "Owns a cat", ["cat"]),
+        ("cat", "Owns a cot", []),
+        ("pennicillin", "allergic to Penicillin", ["penicillin"]),
+        ("yorkshre water", "works at Yorkshire Water", ["yorkshire", "water"]),
+        ("12345", "has the number 12346", []),
+        ("a peanut", "Likes nuts", []),
+    ],
+)
+def test_each_word_must_be_spelled_alike(typed: str, text: str, found: list[str]) -> None:
+    assert reason_words.spelled_alike(typed, text) == found
+
+
+def test_a_search_also_finds_what_awaits_review(alice: User) -> None:
+    make_memory(alice, "Plays the oboe", status=MemoryStatus.CANDIDATE)
+    page = signed_in(alice).get(address("memory_list"), {"q": "oboe"})
+    assert "Plays the oboe" in text_of(page)
+    assert "Plays the oboe" not in text_of(signed_in(alice).get(address("memory_list")))

@@ -200,3 +200,19 @@ def test_the_inbox_says_when_it_is_only_unsure(alice: User) -> None:
     Memory.objects.filter(pk=candidate.pk).update(confidence=0.2)
     page = text_of(signed_in(alice).get(address("memory_review")))
     assert "I’m not sure I understood correctly." in page
+
+
+def test_a_constraint_that_is_minded_before_the_decision_says_so(alice: User) -> None:
+    memory = make_candidate(alice, "Allergic to nuts")
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    assert "I already mind it" not in page
+    Memory.objects.filter(pk=memory.pk).update(kind="constraint")
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    assert "I already mind it" in page
+
+
+def test_additions_are_in_words(alice: User) -> None:
+    known = make_memory(alice, "she [Mira] lives in Hamburg")
+    make_candidate(alice, "she [Mira] lives in Bremen", against=known)
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    assert "[Mira" not in page

@@ -264,3 +264,16 @@ def test_in_the_list_a_form_filled_in_wrongly_stays_with_what_was_typed(alice: U
     response = signed_in(alice).post(url, {"content": "", "kind": "fact"}, headers=htmx(row))
     assert response.status_code == 422
     assert f'<li class="row row--editing" id="{row}"' in text_of(response)
+
+
+def test_saving_without_a_change_says_so(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello", kind=Kind.FACT)
+    way = address("memory_edit", memory.public_id)
+    given = {"content": "Plays the cello", "kind": "fact", "seen": 1}
+    page = text_of(signed_in(alice).post(way, given, follow=True))
+    assert "Nothing was changed." in page
+    assert "The old text is in the history" not in page
+    page = text_of(signed_in(alice).post(way, {**given, "tags": "music"}, follow=True))
+    assert "Saved." in page and "The old text is in the history" not in page
+    memory.refresh_from_db()
+    assert memory.current_version == 1

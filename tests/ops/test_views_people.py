@@ -424,3 +424,23 @@ def test_a_link_that_works_on_this_computer_only_says_so(
     settings.PUBLIC_URL = address
     page = client.post(PEOPLE, {"role": "member", "name": "Marta"})
     assert ("works on this computer only" in page.text) is is_local
+
+
+# Keys of the whole installation, and oneself.
+
+
+def test_an_owner_sees_and_revokes_the_keys_of_the_installation(client: Client, maya: User) -> None:
+    key, text = keys.create(name="First key", scopes=["read"])
+    way = reverse("api_key_revoke", args=[key.pk])
+    member = signed_in(maya)
+    assert "First key" not in member.get(reverse("api_keys")).text
+    assert member.post(way).status_code == 404
+    assert "First key" in client.get(reverse("api_keys")).text
+    assert "Revoke this key?" in client.get(way).text
+    assert client.post(way).status_code == 302
+    assert keys.authenticate(text) is None
+
+
+def test_whom_the_page_is_shown_to_is_here_now(client: Client, owner: User, maya: User) -> None:
+    row = client.get(PEOPLE).text.split(f'/people/{owner.pk}/"')[1].split("</li>")[0]
+    assert "here now" in row and "seen " not in row

@@ -137,3 +137,17 @@ def test_a_secret_is_masked_from_its_first_sign_to_its_last(said: str, left: str
 )
 def test_what_only_looks_alike_stays_whole(said: str) -> None:
     assert masking.masked_by_reading(said) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ("Please pay to account 20-11-33 / 44556677 by 15 December.", "bank_account"),
+        ("Sort code: 20-11-33\nAccount number: 44556677", "bank_account"),
+        ("my IBAN is DE89 3704 0044 0532 0130 00", "bank_account"),
+        ("the pin of my bank account is 44556677", "password"),
+        ("bank account password 12345678", "password"),
+    ],
+)
+def test_an_account_number_is_called_what_it_is(said: str, category: str) -> None:
+    assert {one.category for one in learned_secrets.find(said)} == {category}
