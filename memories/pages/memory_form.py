@@ -19,12 +19,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories import selectors
+from memories.extraction.masking import additions_in_words
 from memories.indexing import search_index
 from memories.learning.told_messages import LONGEST
 from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.models.memory import ONLY_OF_PROJECTS
 from memories.pages.actions import ask_for_it_back
-from memories.pages.additions import as_plain_text
 from memories.pages.memory_rows import is_row, row_again
 from memories.writing import curation, direct_writes, memory_writes, relations
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
@@ -78,7 +78,7 @@ def mention_contradiction(request: HttpRequest, memory: Memory) -> None:
     with own_transaction(request):
         other = relations.unsettled_with(memory)
     if other is not None:
-        text = Truncator(as_plain_text(other.content)).chars(_QUOTED)
+        text = Truncator(additions_in_words(other.content)).chars(_QUOTED)
         words = _("It may not fit with “%(text)s”. Both are used; disable the one that is wrong.")
         messages.warning(request, words % {"text": text})
 
