@@ -267,7 +267,9 @@ class BundledExtractor:
         )
 
     def _heard(self, said: Said, role: str, turn: TurnText) -> HeardMessage:
-        before = tuple(earlier.text for earlier in reversed(turn.before))[:3]
+        # A message that was said before is said anew: the earlier one tells nothing about it.
+        earlier = (one.text for one in reversed(turn.before))
+        before = tuple(text for text in earlier if text.strip() != said.text.strip())[:3]
         answers = turn.before_assistant if role == "user" else turn.user.text
         read = partial(self._reader.read, before=before, assistant=answers)
         reading = read(said.text)

@@ -205,10 +205,10 @@ def test_the_inbox_says_when_it_is_only_unsure(alice: User) -> None:
 def test_a_constraint_that_is_minded_before_the_decision_says_so(alice: User) -> None:
     memory = make_candidate(alice, "Allergic to nuts")
     page = text_of(signed_in(alice).get(address("memory_review")))
-    assert "I already mind it" not in page
+    assert "it is heeded until you decide" not in page
     Memory.objects.filter(pk=memory.pk).update(kind="constraint")
     page = text_of(signed_in(alice).get(address("memory_review")))
-    assert "I already mind it" in page
+    assert "it is heeded until you decide" in page
 
 
 def test_additions_are_in_words(alice: User) -> None:
