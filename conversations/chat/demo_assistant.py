@@ -113,8 +113,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "is_off": "Long-term memory is off. ",
         "unused": "Long-term memory is off, so I used none of it.",
         "withheld": "All right, I won't keep this.",
-        "secret": "I never keep secrets such as passwords and account numbers, so I left this out."
-        " Anything else worth keeping will appear in Memory Center.",
+        "secret": "I left the secret out. What else is worth keeping will appear in Memory Center.",
         "forget": "I didn't understand what to forget, so nothing was forgotten. Memory Center"
         " shows every memory, and forgets the ones you choose.",
         "forgotten": "Forgotten, for good. The messages that say it stay until you choose"

@@ -281,5 +281,5 @@ def test_the_demo_assistant_lists_memories_that_fit_and_no_others(
 def test_an_account_number_is_refused_as_what_it_is(conversation: Conversation) -> None:
     said = "Rent is due 15 December, pay to account 20-11-33 / 44556677, ref ALLOT14."
     made = answer_text.exchange(said, user=conversation.user, conversation=conversation)
-    assert "I never keep secrets" in made.turn.assistant_message.content
+    assert "I left the secret out" in made.turn.assistant_message.content
     assert {one.category for one in masking.screen(said).refused} == {"bank_account"}

@@ -223,7 +223,7 @@ def test_what_is_not_to_be_kept_is_not_promised(message: str, says: str) -> None
 @pytest.mark.parametrize(
     ("message", "says"),
     [
-        ("My PIN is 4711", "I never keep secrets"),
+        ("My PIN is 4711", "I left the secret out"),
         ("我微信密码是kx93hq2，帮我存着", "没有保留"),
     ],
 )

@@ -94,4 +94,4 @@ def test_a_page_of_the_chat_stays_small(alice: User, conversation: Conversation)
         make_memory(alice, f"Likes colour {number}", turns=[said])
     url = address("conversation", conversation.public_id)
     assert len(signed_in(alice).get(url).content) <= 100_000
-    assert queries_of(alice, url) <= 20
+    assert queries_of(alice, url) <= 21  # one of them looks for a forget that failed

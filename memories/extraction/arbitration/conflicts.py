@@ -29,8 +29,8 @@ _SURE_OF_END = 0.8  # its probability from which one common word is enough for a
 _LITTLE_LIKE = 0.3  # the cosine below which one common word of many isn't enough
 _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
 _FIGURE = re.compile(r"\d")
-_ADDED = re.compile(r"\[[^\]]*\]")
-_DATE_ADDED = re.compile(r"\[\d{4}[^\]]*\]")
+_ADDED = re.compile(r"\[[^\[\]]*\]")
+_DATE_ADDED = re.compile(r"\[\d{4}[^\[\]]*\]")
 _WORDS_OF_TIME = frozenset(table("corrections")["of_time"].split("|"))
 _WEEKDAY = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs|nes|ur|urs)?(?:d|day|dai)?")
 

@@ -37,8 +37,8 @@ SURE_ENOUGH = 0.5
 SAME_MATTER = 0.55
 # The same as `SURE_OF_STRANGERS`, for a contradiction.
 _SURE_OF_CONTRADICTION = 0.95
-_SURE_OF_BOTH = 0.98  # probability of "unrelated" from which the reverse isn't compared
-_HESITATES = 0.92  # probability of "unrelated" below which the model is unsure
+_SURE_OF_BOTH = 0.96  # probability of "unrelated" from which the reverse isn't compared
+_HESITATES = 0.93  # probability of "unrelated" below which the model is unsure
 _LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
 _MOST_READ = 12  # pairs compared for one candidate; a pair takes about ten milliseconds
 _SAME_STATEMENT = 0.5  # share of the terms of the shorter of two memories that both have
