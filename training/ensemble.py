@@ -9,7 +9,6 @@ Run as `python -m training.ensemble PACK OUT`, on a graphics card if there is on
 """
 
 import argparse
-import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,6 +23,8 @@ from torch.nn import functional as f
 from memories.reader.statements import FLAGS, PAIRS, SECRET, TAGS, head_slices
 from training import packing
 from training.base import HEADS, HIDDEN, LAYERS
+from training.ensemble_report import report
+from training.fitting import rate_share
 from training.losses import RARE, SMOOTHING, WEIGHTS
 from training.packing import NONE, Packed
 
@@ -341,12 +342,7 @@ class _Rule:
 
     def pace(self) -> None:
         """Set the learning rates of the next step."""
-        done, first = self.progress(), self.plan.warm_up
-        share = (
-            (done + 1e-4) / first
-            if done < first
-            else 0.5 * (1 + math.cos(math.pi * (done - first) / (1 - first)))
-        )
+        share = rate_share(self.progress(), self.plan.warm_up)
         for group, rate in zip(
             self.rule.param_groups, (self.plan.body, self.plan.heads), strict=True
         ):
@@ -591,8 +587,6 @@ def saved_in_parts(folder: Path) -> dict[str, Tensor]:
 
 def _show(name: str, unseen: Any, reader: Members, examples: Examples) -> None:
     if unseen:
-        from training.ensemble_report import report
-
         report(name, reader, unseen, examples)
 
 

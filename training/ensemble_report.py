@@ -1,7 +1,9 @@
 """Figures of readers in training on rows that are held out, computed in large batches."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -9,9 +11,11 @@ from torch import Tensor
 
 from memories.reader.statements import FLAGS, PAIRS, SECRET, sigmoid, statements
 from training.encoding import Example
-from training.ensemble import Examples, Members
 from training.evaluation import THRESHOLDS, Score, count_kept
 from training.labels import Pair, Row
+
+if TYPE_CHECKING:
+    from training.ensemble import Examples, Members
 
 Unseen = tuple[list[tuple[str, Row, Example]], list[tuple[str, Pair, Example]]]
 _SECRET_FROM = (0.5, 0.8, 0.95)

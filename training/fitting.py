@@ -48,7 +48,9 @@ def fit(
     folder.mkdir(parents=True, exist_ok=True)
     steps = sum(1 for _ in batches(examples, tokens=plan.tokens, seed=0)) * plan.epochs
     rule = torch.optim.AdamW(_groups(reader, plan), betas=(0.9, 0.98), weight_decay=plan.decay)
-    pace = torch.optim.lr_scheduler.LambdaLR(rule, lambda step: _pace(step, steps, plan.warm_up))
+    pace = torch.optim.lr_scheduler.LambdaLR(
+        rule, lambda step: rate_share(step / steps, plan.warm_up)
+    )
     first = _resume(folder / f"{plan.name}.pt", reader, rule, pace)
     for epoch in range(first, plan.epochs):
         torch.manual_seed(epoch)
@@ -93,11 +95,14 @@ def _groups(reader: Reader, plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
-def _pace(step: int, steps: int, warm_up: float) -> float:
-    first = max(1, int(steps * warm_up))
-    if step < first:
-        return step / first
-    return 0.5 * (1 + math.cos(math.pi * min(1.0, (step - first) / max(1, steps - first))))
+def rate_share(done: float, warm_up: float) -> float:
+    """Return the share of the learning rate: it rises during the warm-up, then falls as a cosine.
+
+    `done` is how much of the training is done, and `warm_up` how much of it is the warm-up.
+    """
+    if done < warm_up:
+        return done / warm_up
+    return 0.5 * (1 + math.cos(math.pi * min(1.0, (done - warm_up) / (1 - warm_up))))
 
 
 def _resume(path: Path, reader: Reader, rule: Any, pace: Any) -> int:

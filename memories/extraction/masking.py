@@ -220,7 +220,7 @@ def foreign_parts(text: str) -> list[tuple[int, int]]:
 
 _SIGNS = re.compile(r"[\W_]+")
 _SIGN = re.compile(r"[^\n]")
-_ADDED = re.compile(r"\[[^\[\]]*\]")
+ADDED = re.compile(r"\[[^\[\]]*\]")
 _SHORTEST = 3
 
 
@@ -250,7 +250,7 @@ def addition_in_words(found: re.Match[str]) -> str:
 
 def without_additions(text: str) -> str:
     """Return the text without what was added to the person's own words in square brackets."""
-    return _ADDED.sub("", text)
+    return ADDED.sub("", text)
 
 
 def folded(text: str) -> str:

@@ -15,10 +15,10 @@ import zoneinfo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.core import signing
 from django.db.models import Q
 from django.utils import timezone
 
@@ -34,6 +34,7 @@ from memories.files import daily_notes
 from memories.forgetting.tombstones import Telling
 from memories.indexing import search_index
 from memories.learning import ingest, learnability, turn_context
+from memories.learning.signed_ids import SignedIds
 from memories.models import Memory, Origin, Source
 from memories.writing import direct_writes, memory_writes, verdicts
 from memories.writing.memory_writes import Draft, SourceInput
@@ -42,8 +43,7 @@ from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
 
-_SALT = "memories.flush"
-_SECONDS = 24 * 3600  # validity of a candidate's id
+_IDS = SignedIds("cand_", salt="memories.flush")
 _AT_ONCE = 200  # turns per flush; the next flush continues
 _BEFORE = 2
 _NUMBERS = ("importance", "confidence")
@@ -95,8 +95,7 @@ class Proposed:
         at = one.occurred_at.isoformat() if one.occurred_at else ""
         told = {**vars(one), "occurred_at": at, "data": dict(one.data)}
         own = {name: value for name, value in vars(self).items() if name != "candidate"}
-        payload = {"user": str(user.subject), "candidate": told, **own}
-        return "cand_" + signing.dumps(payload, salt=_SALT, compress=True)
+        return _IDS.make({"candidate": told, **own}, user=user)
 
 
 @dataclass(frozen=True)
@@ -176,14 +175,7 @@ def taken_back(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
 def _verify(given: Any, place: int, *, user: User) -> Proposed:
     edits: Mapping[str, Any] = given if isinstance(given, dict) else {}
     id = edits.get("id") if edits else given
-    try:
-        if not isinstance(id, str) or not id.startswith("cand_"):
-            raise signing.BadSignature
-        told = signing.loads(id.removeprefix("cand_"), salt=_SALT, max_age=_SECONDS)
-    except signing.BadSignature as error:
-        raise _invalid(place, "This id is not one of ours, or older than a day.") from error
-    if told.pop("user") != str(user.subject):
-        raise _invalid(place, "This candidate is somebody else's.")
+    told = _IDS.verified(id, user=user, refusal=partial(_invalid, place))
     kept = told.pop("candidate")
     at = kept.pop("occurred_at")
     candidate = Candidate(

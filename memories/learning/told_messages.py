@@ -10,9 +10,9 @@ import zoneinfo
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from django.conf import settings
-from django.core import signing
 from django.utils import timezone
 
 from conversations import selectors
@@ -27,6 +27,7 @@ from memories.extraction.types import Candidate, Said, TurnText, Verdict
 from memories.indexing import search_index
 from memories.learning import ingest, memory_flush
 from memories.learning.memory_flush import Proposed
+from memories.learning.signed_ids import SignedIds
 from memories.models import Arbitration, Kind, LexicalEntry, Memory, Origin, Source, TargetKind
 from memories.selectors import in_use, memory_of
 from memories.writing import curation, direct_writes, similar_memories, verdicts
@@ -153,7 +154,7 @@ _CONFIDENCE = 0.95
 _MUCH = 3  # a change that drops this many words of the old text must be selected
 _MOST_READ = 300  # memories with a word of the sentence, newest first
 _MOST_RELATED = 5
-_EDIT, _SALT, _SECONDS = "edit_", "memories.told", 24 * 3600
+_EDITS = SignedIds("edit_", salt="memories.told")
 
 
 @dataclass(frozen=True)
@@ -259,8 +260,8 @@ def related_memories(text: str, *, user: User, without: Collection[str]) -> list
 
 
 def _edit_of(contrast: Contrast, memory: Memory, new: str, *, user: User) -> ToldChange:
-    told = {"user": str(user.subject), "memory": memory.public_id, "old": memory.content}
-    id = _EDIT + signing.dumps({**told, "new": new}, salt=_SALT, compress=True)
+    told = {"memory": memory.public_id, "old": memory.content, "new": new}
+    id = _EDITS.make(told, user=user)
     is_guess = not contrast.wrong and memory.kind == Kind.CONSTRAINT
     doubt = "constraint" if is_guess else ""
     return ToldChange(id, Verdict.REPLACE, new, memory.content, memory.public_id, doubt)
@@ -273,8 +274,8 @@ def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
     `Invalid` if an id isn't ours or is older than a day, and `Conflict` if a memory to correct has
     changed, or while memory is off (`memory_off`).
     """
-    edits = [_prepared_edit(one, user=user) for one in ids if one.startswith(_EDIT)]
-    proposed = [one for one in ids if not one.startswith(_EDIT)]
+    edits = [_prepared_edit(one, user=user) for one in ids if one.startswith(_EDITS.prefix)]
+    proposed = [one for one in ids if not one.startswith(_EDITS.prefix)]
     met = [
         _compare(one.candidate, user=user) for one in memory_flush.taken_back(proposed, user=user)
     ]
@@ -289,12 +290,7 @@ def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
 
 
 def _prepared_edit(id: str, *, user: User) -> tuple[Memory, Edit]:
-    try:
-        told = signing.loads(id.removeprefix(_EDIT), salt=_SALT, max_age=_SECONDS)
-    except signing.BadSignature as error:
-        raise Invalid.field("keep", "This id is not one of ours, or older than a day.") from error
-    if told["user"] != str(user.subject):
-        raise Invalid.field("keep", "This candidate is somebody else's.")
+    told = _EDITS.verified(id, user=user, refusal=partial(Invalid.field, "keep"))
     with as_user(user):
         memory = memory_of(user, told["memory"], with_bin=False)
     if memory.content != told["old"]:

@@ -191,6 +191,8 @@ _SAID_BY_SERVICES = (
     gettext_noop("This version was forgotten and can't be restored."),
     gettext_noop("There is no such version."),
     gettext_noop("This memory was changed meanwhile; preview the changes again."),
+    gettext_noop("This id is not one of ours, or older than a day."),
+    gettext_noop("This candidate is somebody else's."),
     gettext_noop("This is too large."),
 )
 DAYS = (

@@ -37,6 +37,7 @@ from memories.recall import candidate_pool
 from memories.recall.candidate_pool import MemoryRow, PreparedQuery
 from memories.recall.search import prepare_query, rank
 from memories.recall.searchable_texts import shelf_of
+from memories.retrieval.units import Ranked
 from memories.selectors import (
     BIN,
     LISTED,
@@ -202,26 +203,43 @@ def search_page(
     eligible = memories_of(user, replace(filters, query="", waiting=True)).prefetch_related(None)
     candidates = candidate_pool.fill(prepared, shelf_of(eligible), user=user)
     literal = prepared.text.strip().casefold()
-    best: dict[int, str] = {}
-    by_meaning: dict[int, str] = {}
+    best: dict[int, _Match] = {}
+    by_meaning: dict[int, _Match] = {}
     for one in rank(prepared, candidates, limit=None):
         row = candidates.rows[one.unit.id]
         assert isinstance(row, MemoryRow)
-        found_by = {**one.components, "raw_relevance": one.relevance}
-        why = reason_words.why(found_by, asked=prepared.text, text=row.content)
-        spelled = reason_words.spelled_alike(prepared.text, row.content)
-        if literal in row.content.casefold():
-            best[row.pk] = why
-        elif spelled:
-            best[row.pk] = reason_words.same(spelled)
+        contains = literal in row.content.casefold()
+        spelled = [] if contains else reason_words.spelled_alike(prepared.text, row.content)
+        if contains or spelled:
+            best[row.pk] = _Match(one, row.content, spelled)
+            if len(best) == MOST:
+                break
         elif one.relevance >= settings.RELEVANCE_FLOOR:
-            by_meaning[row.pk] = why
+            by_meaning[row.pk] = _Match(one, row.content)
     best = dict([*best.items(), *by_meaning.items()][:MOST])
     start = int(after) if after.isascii() and after.isdigit() else 0
     end = start + SIZE
     cursor = str(end) if end < len(best) else ""
-    rows = [replace(one, why=best[one.memory.pk]) for one in listed(user, [*best][start:end])]
+    rows = [
+        replace(one, why=best[one.memory.pk].why(prepared.text))
+        for one in listed(user, [*best][start:end])
+    ]
     return Page(rows, cursor), len(best)
+
+
+class _Match(NamedTuple):
+    """A memory that a search found; `spelled` are its words that resemble the typed ones."""
+
+    ranked: Ranked
+    content: str
+    spelled: Sequence[str] = ()
+
+    def why(self, asked: str) -> str:
+        """Return words that explain why it was found."""
+        if self.spelled:
+            return reason_words.same(self.spelled)
+        found_by = {**self.ranked.components, "raw_relevance": self.ranked.relevance}
+        return reason_words.why(found_by, asked=asked, text=self.content)
 
 
 @require_safe

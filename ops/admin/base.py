@@ -99,7 +99,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         if self.called is not None:  # names set here need no migration
             model._meta.verbose_name, model._meta.verbose_name_plural = self.called
         for field in model._meta.concrete_fields:
-            _translate_names(field)
+            _translate_name(field)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return users.may_see_admin(request.user)
@@ -281,16 +281,13 @@ def _can_hide(model: Any) -> bool:
     return any(column.name == "hidden_at" for column in model._meta.concrete_fields)
 
 
-def _translate_names(named: Any) -> None:
-    """Translate the names that Django derives from the code, which migrations don't contain.
+def _translate_name(field: Any) -> None:
+    """Translate a column's name that Django derives from the code, which migrations don't contain.
 
-    Names that are already translated are left alone. A plural is a lazy text even if it isn't.
+    A name that is already translated is left alone.
     """
-    for name in ("verbose_name", "verbose_name_plural"):
-        words = getattr(named, name, None)
-        if isinstance(words, str) or (name == "verbose_name_plural" and words is not None):
-            with override("en"):
-                setattr(named, name, gettext_lazy(str(words)))
+    if isinstance(field.verbose_name, str):
+        field.verbose_name = gettext_lazy(field.verbose_name)
 
 
 def names_in_admin() -> set[str]:

@@ -15,8 +15,7 @@ from memories.reader import reader
 _ROWS = bench.BLIND.parents[2] / "training" / "data"
 RETIRED = [
     *sorted(_ROWS.glob("messages/??_blind7.jsonl")),
-    *sorted(_ROWS.glob("messages/[!ez]?_blind1.jsonl")),
-    _ROWS / "messages" / "es_blind1.jsonl",
+    *(_ROWS / "messages" / f"{language}_blind1.jsonl" for language in ("de", "es", "fr", "ja")),
     *sorted(_ROWS.glob("pairs/??_blind6.jsonl")),
 ]
 UNSEEN = sorted(bench.BLIND.glob("*.jsonl"))

@@ -14,6 +14,7 @@ from memories.extraction.arbitration import pairs
 from memories.extraction.arbitration.editions import Finding
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.corrections import old_value
+from memories.extraction.masking import ADDED
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
 from memories.extraction.wording.languages import language_of
@@ -29,7 +30,6 @@ _SURE_OF_END = 0.8  # its probability from which one common word is enough for a
 _LITTLE_LIKE = 0.3  # the cosine below which one common word of many isn't enough
 _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
 _FIGURE = re.compile(r"\d")
-_ADDED = re.compile(r"\[[^\[\]]*\]")
 _DATE_ADDED = re.compile(r"\[\d{4}[^\[\]]*\]")
 _WORDS_OF_TIME = frozenset(table("corrections")["of_time"].split("|"))
 _WEEKDAY = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs|nes|ur|urs)?(?:d|day|dai)?")
@@ -102,7 +102,7 @@ def _may_conflict(candidate: Candidate, memory: Known, reading: Reading) -> bool
 def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], set[str]]:
     """Return the telling words that both have, and those that either has in brackets."""
     texts = candidate.content, memory.content
-    named = telling_words(" ".join(_ADDED.findall(" ".join(texts))))
+    named = telling_words(" ".join(ADDED.findall(" ".join(texts))))
     return telling_words(texts[0]) & telling_words(texts[1]), named
 
 
@@ -111,7 +111,7 @@ def is_context(candidate: Candidate, memory: Known) -> bool:
 
     A memory that says just that ("my sister") needn't be kept beside the candidate.
     """
-    added = " ".join(_ADDED.findall(candidate.content))
+    added = " ".join(ADDED.findall(candidate.content))
     same = pairs.fold(added.strip("[]")) == pairs.fold(memory.content)
     return bool(added) and not same and telling_words(memory.content) <= telling_words(added)
 

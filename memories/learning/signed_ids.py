@@ -1,0 +1,47 @@
+"""Ids that contain what they stand for, signed for one user, so that nothing is stored for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core import signing
+
+from memcenter.lib.errors import Invalid
+from ops.models import User
+
+_SECONDS = 24 * 3600  # validity of an id
+
+
+@dataclass(frozen=True)
+class SignedIds:
+    """The ids with one prefix."""
+
+    prefix: str
+    salt: str
+
+    def make(self, told: Mapping[str, Any], *, user: User) -> str:
+        """Return an id that contains `told`, which must be JSON."""
+        payload = {"user": str(user.subject), **told}
+        return self.prefix + signing.dumps(payload, salt=self.salt, compress=True)
+
+    def verified(
+        self, id: object, *, user: User, refusal: Callable[[str], Invalid]
+    ) -> dict[str, Any]:
+        """Return what an id contains.
+
+        Raise the error that `refusal` makes of a message if the id isn't ours, is older than a day
+        or belongs to another user.
+        """
+        try:
+            if not isinstance(id, str) or not id.startswith(self.prefix):
+                raise signing.BadSignature
+            told: dict[str, Any] = signing.loads(
+                id.removeprefix(self.prefix), salt=self.salt, max_age=_SECONDS
+            )
+        except signing.BadSignature as error:
+            raise refusal("This id is not one of ours, or older than a day.") from error
+        if told.pop("user") != str(user.subject):
+            raise refusal("This candidate is somebody else's.")
+        return told
