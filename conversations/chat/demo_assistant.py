@@ -20,7 +20,7 @@ LONGEST_QUOTE = 200
 
 
 class Intent(Enum):
-    """What the message asks of the demo assistant."""
+    """The intent of a message to the demo assistant."""
 
     FORGET = "forget"
     REMEMBER = "remember"

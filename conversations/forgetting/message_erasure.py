@@ -72,7 +72,7 @@ def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = Fa
 
 @dataclass(frozen=True)
 class Consequences:
-    """What forgetting would do to the memories.
+    """The effects that forgetting would have on the memories.
 
     `memories` would be deleted, `changed` would be derived again from their other sources, and
     `kept` counts memories that would not change.

@@ -38,7 +38,7 @@ _DECIDES_ALWAYS = ("public_id", "kind", "pinned", "standing")
 
 @dataclass(frozen=True)
 class Lessons:
-    """What was learned from one turn.
+    """The memories and refusals that one turn led to.
 
     The page requests it again while the turn is queued, at most `TRIES` times; `tries` counts them.
     `retired` are the memories that the turn's memories superseded. `refused` holds the categories

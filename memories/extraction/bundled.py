@@ -110,7 +110,7 @@ class MessageReader(Protocol):
 
 @dataclass(frozen=True)
 class Marks:
-    """What the reader model detected in a text that was submitted as a memory."""
+    """The tags and data that the reader model finds in a text submitted as a memory."""
 
     tags: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)

@@ -159,7 +159,7 @@ _EDITS = SignedIds("edit_", salt="memories.told")
 
 @dataclass(frozen=True)
 class ToldChange:
-    """What a sentence would change in the memories.
+    """A change that a sentence would make to the memories.
 
     `old` is the known text it was compared with, `new` the text to keep. `verdict` is ADD or
     KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW (the memory would await
