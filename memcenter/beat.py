@@ -7,3 +7,8 @@ from celery import Celery
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 app = Celery("memcenter", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
+
+
+def run(schedule: str) -> None:
+    """Run the scheduler until it is stopped. It keeps its state in the file `schedule`."""
+    app.Beat(schedule=schedule, loglevel="WARNING", quiet=True).run()

@@ -16,3 +16,19 @@ _here = str(places.BASE_DIR)
 sys.path[:] = _path if _here in _path else [_here, *_path]
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["ops", "conversations", "memories"])
+
+
+def run_worker(processes: int) -> None:
+    """Run a worker until it is stopped, then exit with its exit code.
+
+    It is the same as the command `celery worker`, without the libraries of its interactive shell.
+    """
+    worker = app.Worker(
+        concurrency=processes,
+        loglevel="WARNING",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+    )
+    worker.start()
+    sys.exit(worker.exitcode)

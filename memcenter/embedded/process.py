@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import ClassVar, NoReturn
 
@@ -231,8 +232,18 @@ def of_module(name: str, *arguments: str | Path) -> Callable[[], object]:
     return partial(_run_module, [name, *map(str, arguments)])
 
 
+def of_function(module: str, name: str, *arguments: object) -> Callable[[], object]:
+    """Return a function that imports a module and calls one of its functions, for a fork."""
+    return partial(_run_function, module, name, arguments)
+
+
+def _run_function(module: str, name: str, arguments: Sequence[object]) -> None:
+    os.chdir(places.BASE_DIR)
+    getattr(import_module(module), name)(*arguments)
+
+
 def _run_module(arguments: list[str]) -> None:
-    # The web server and Celery import from the current folder, which could contain foreign modules.
+    # The web server imports from the current folder, which could contain foreign modules.
     os.chdir(places.BASE_DIR)
     sys.argv = arguments
     runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from memcenter.embedded.databases import Instance
 from memcenter.embedded.folder import DataFolder, EmbeddedError
-from memcenter.embedded.process import Program, end_leftovers, last_lines, of_module
+from memcenter.embedded.process import Program, end_leftovers, last_lines, of_function, of_module
 from memcenter.lib import env
 
 _LOOK_EVERY = 0.2
@@ -202,7 +202,7 @@ class Supervisor:
 
 
 def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
-    quiet, profile = ("--loglevel=WARNING",), _profile()
+    profile = _profile()
     run = {
         "web": of_module(
             *("granian", "--interface", "wsgi"),
@@ -211,14 +211,8 @@ def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
             *("--workers-kill-timeout", "4", "--respawn-failed-workers", "--no-ws"),
             *("--log-level", "warning", "memcenter.wsgi:application"),
         ),
-        "worker": of_module(
-            *("celery", "--quiet", "-A", "memcenter.celery:app", "worker", *quiet),
-            *("-c", str(profile.worker), "--without-gossip", "--without-mingle"),
-        ),
-        "beat": of_module(
-            *("celery", "--quiet", "-A", "memcenter.beat:app", "beat", *quiet),
-            *("--schedule", folder.beat_schedule, "--pidfile="),
-        ),
+        "worker": of_function("memcenter.celery", "run_worker", profile.worker),
+        "beat": of_function("memcenter.beat", "run", str(folder.beat_schedule)),
     }
     return {name: Program(name, run[name], folder=folder) for name in _PROGRAMS}
 

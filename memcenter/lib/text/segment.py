@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 from memcenter.lib.text import tokens
 
@@ -268,10 +268,11 @@ def _stemmer() -> _Stemmer:
 
 @cache
 def _cutter() -> _Cutter:
-    import rjieba  # loads its dictionary
+    # Importing loads the dictionary (25 MB). The module's functions use it; a `Jieba` object would
+    # load another copy.
+    import rjieba
 
-    cutter: _Cutter = rjieba.Jieba()
-    return cutter
+    return cast(_Cutter, rjieba)
 
 
 @cache

@@ -40,7 +40,7 @@ _LOGIN = """\
 # Modules that the programs import at their start. Imported before the fork, they are loaded only
 # once.
 _OF_PROGRAMS = (
-    *("celery.bin.celery", "celery.apps.worker", "celery.apps.beat", "celery.concurrency.prefork"),
+    *("celery.apps.worker", "celery.apps.beat", "celery.concurrency.prefork"),
     *(
         "celery.worker.consumer",
         "celery.worker.loops",
