@@ -18,7 +18,8 @@ CATEGORY = "password"
 # Things with a number of their own, which isn't secret even if a rule says so.
 _NUMBERED = (
     "serial|s/n|chassis|frame|vin|pnr|pcn|ticket|batch|lot|sku|asset|docket|date code|order|invoice"
-    "|tracking|booking|reservation|reference|ref|isbn|commit|version|model|plate"
+    "|tracking|booking|reservation|reference|ref|isbn|commit|version|model|plate|badge|charity"
+    "|member(?:ship)?|bleep|chip|hs code|tax code|course|crn|ssid|(?:promo|voucher|discount) code"
 )
 _NUMBERED_ZH = (
     "订单|訂單|单号|單號|快递|运单|航班|车次|编号|編號|版本|车牌|型号|考号|学号|工号|序列|批号|货号"
@@ -27,14 +28,15 @@ _NUMBERED_ZH = (
 _NUMBER_OF_A_THING = linear.compile(
     rf"(?i)(?:\b(?:{_NUMBERED}|(?:case|claim) (?:number|no|id)|queue code)|{_NUMBERED_ZH}|工单)"
     r"(?:[\s:：#=.]|\bis\b|\bno\b\.?|\bnumber\b|\bcode\b|号码?|號碼?|是|为){0,8}"
-    r"(?:\b(?:on|of|for) (?:the|my|our|his|her) [a-z]+(?: is|:) ?)?$"
+    r"(?:\b(?:on|of|for) (?:[a-z]+ ){0,3}[a-z]+(?: is|:) ?)?$"
 )
 # Numbers and names after these words aren't secret; the model was trained on too few of them.
 _HARMLESS = linear.compile(
     rf"(?i)(?:\b(?:{_NUMBERED}|phone|mobile|cell|tel|telephone|fax|orders|receipt|parcel|shipment"
     r"|flight|train|bus|line|gate|room|ward|seat|appointment|bisect|hash|md5|sha-?\d*|etag|trace_?id"
     r"|tag|release|port|ports|error|exit|transaction|process|page|chapter|zip|alarm|postcode|extension"
-    r"|ext|press|tokens|sn|case|claim|part|reg|contact)"
+    r"|ext|press|tokens|sn|case|claim|part|reg|contact|apartment|apt|opens|opened|handle|mark"
+    r"|(?:minecraft|gamer|user|screen|psn|xbox|steam|instagram|discord|tiktok) ?(?:name|tag|id))"
     rf"|{_NUMBERED_ZH}|电话|電話|手机号?|手機|座机|房间|房號|座位|预订|提交|端口|错误|报错|邮编|尾号"
     r"|第|考场|准考证|报名|住院|病历|挂号|设备|基金|股票|转账|网名|昵称)"
     r"(?:[\s:：#=.]|\bis\b|\bat\b|\bthere\b|\bsays\b|\bno\b\.?|\bnumber\b|\bcode\b"
@@ -44,6 +46,9 @@ _HARMLESS = linear.compile(
 _NAMES_A_THING = linear.compile(
     r"(?i)^(?:[0-9a-f-]{7,}|\d[\d .-]{7,}|(?:\d{1,2}[ ,，]+){4,}\d{1,2}|1Z[0-9A-Z ]{10,}|KB\d{5,}"
     r"|第 ?\d+ ?\p{Han}?[:：]?|.*\b(?:0x[0-9a-f]+|[a-h][1-8])\b.*)$"
+)
+_IS_A_NAME = linear.compile(
+    r"(?i)^[\"”’']? (?:is|was) (?:the |my |our )?(?:wi-?fi |network )?(?:name|ssid)\b"
 )
 _DATE = linear.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
 _FEWEST_DIGITS = 10  # a shorter number may well be a PIN
@@ -188,12 +193,20 @@ def _is_harmless(text: str, span: Span) -> bool:
     word = text[start:end].strip()
     short = sum(map(str.isdigit, word)) < _FEWEST_DIGITS and not any(map(str.isalpha, word))
     names = not short and _NAMES_A_THING.search(word) is not None
-    names = names or _DATE.fullmatch(word) is not None
+    names = names or _DATE.fullmatch(word) is not None or _is_handle(text, start)
+    names = names or _IS_A_NAME.search(text[end : end + _BEFORE]) is not None
     return names or _HARMLESS.search(text[max(0, start - _BEFORE) : start]) is not None
 
 
+def _is_handle(text: str, start: int) -> bool:
+    """Return whether an @ before the word makes it the name of an account."""
+    return (
+        text[max(0, start - 1) : start] == "@" and not text[: start - 1].rstrip("( ")[-1:].isalnum()
+    )
+
+
 def _is_name_character(sign: str) -> bool:
-    return sign.isascii() and (sign.isalnum() or sign == "-")
+    return sign.isascii() and (sign.isalnum() or sign in "-_")
 
 
 def _not_masked(text: str, spans: Iterable[Span]) -> list[Span]:

@@ -42,6 +42,17 @@ SECRETS = [
     ("pay to DE89 3704 0044 0532 0130 00", "DE89 3704 0044 0532 0130 00", "bank_account"),
     ("my account number is 00123456789", "00123456789", "bank_account"),
     ("银行账号：622202 1234 5678", "622202 1234 5678", "bank_account"),
+    ("at the keypad press B, 4, 9, 2 and wait", "B, 4, 9, 2", "password"),
+    ("the barrier: 7-3-0-5", "7-3-0-5", "password"),
+    ("for the gate it wants C4 then 5530", "C4 then 5530", "password"),
+    ("kenwort? no: Passwort: Regen#81", "Regen#81", "password"),
+    ("my Emirates ID is 784199012345678", "784199012345678", "identity_number"),
+    ("my UTR: 73518 20946", "73518 20946", "identity_number"),
+    (
+        "wallet words: river, stone, paper, mango, cloud, tiger, broom, salad, fence, glove, mirror",
+        "river, stone, paper, mango, cloud, tiger, broom, salad, fence, glove, mirror",
+        "api_key",
+    ),
 ]
 
 HARMLESS = [
@@ -54,6 +65,8 @@ HARMLESS = [
     "我的密码是什么",
     "我忘了密码",
     "order 12345678901234567 shipped",
+    "-----BEGIN CERTIFICATE-----\nMIIDXTCCAkWgAwIBAgIJAL\n-----END CERTIFICATE-----",
+    "the fingerprint is SHA256:uNiVztksCsDhcc0u9e8BgrJX",
     "call me at 415-555-0134",
     "my phone is 13812345678",
     "born 1990-05-17",
