@@ -32,8 +32,15 @@ from memories.forgetting import memory_forgets
 from memories.models import Memory
 from ops import audit_log
 from ops.models import User
-from ops.pages import sign_in
-from ops.pages.base import leave, own_transaction, person, personal_page, render_page, target
+from ops.pages.base import (
+    leave,
+    own_transaction,
+    person,
+    personal_page,
+    proof_problem,
+    render_page,
+    target,
+)
 from ops.pages.operation_rows import forgotten_words, said
 from ops.transfer import exports
 from ops.transfer.exports import FORMATS
@@ -189,7 +196,7 @@ def export_everything(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _ask_everything(request, format)
     password = request.POST.get("password", "")
-    problem = sign_in.proof_problem(request, password=password, purpose="export")
+    problem = proof_problem(request, password=password, purpose="export")
     if problem:
         return _ask_everything(request, format, problem)
     with own_transaction(request):

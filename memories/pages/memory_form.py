@@ -13,8 +13,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import Truncator
-from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST
 
 from memcenter.lib.errors import ApplicationError, NotFound
@@ -29,6 +29,7 @@ from memories.pages.memory_rows import is_row, row_again
 from memories.writing import curation, direct_writes, memory_writes, relations
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
 from ops.pages.base import leave, own_transaction, person, personal_page, render_page, way_back
+from ops.pages.forms import ServiceForm
 
 _QUOTED = 80  # characters of a memory in a notice
 
@@ -239,17 +240,7 @@ class TagsField(forms.CharField):
         """Do nothing: CharField's validators expect a single text."""
 
 
-class RefusableForm(forms.Form):
-    def refuse(self, error: ApplicationError) -> None:
-        """Add the errors of a service to the form, next to the fields they refer to."""
-        named = {name: texts for name, texts in error.fields.items() if name in self.fields}
-        for name, texts in named.items():
-            self.add_error(name, [gettext(text) for text in texts])
-        if not named:
-            self.add_error(None, gettext(error.message))
-
-
-class TellForm(RefusableForm):
+class TellForm(ServiceForm):
     """The form for a sentence that corrects or completes the portrait."""
 
     said = forms.CharField(
@@ -263,7 +254,7 @@ class TellForm(RefusableForm):
 OWN_KINDS = [(kind.value, kind.label) for kind in Kind if kind not in ONLY_OF_PROJECTS]
 
 
-class MemoryForm(RefusableForm):
+class MemoryForm(ServiceForm):
     """The fields of a memory's text, kind, tags and end."""
 
     content = forms.CharField(
@@ -286,7 +277,6 @@ class MemoryForm(RefusableForm):
     )
 
     def __init__(self, *args: Any, memory: Memory | None = None, **kwargs: Any) -> None:
-        kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)
         if memory is not None and (memory.project_id or memory.kind in ONLY_OF_PROJECTS):
             self.fields["kind"].choices = Kind.choices  # type: ignore[attr-defined]
