@@ -19,7 +19,7 @@ from memories.extraction.summary import ExtractiveSummarizer
 from memories.extraction.types import Candidate, Heard, Known, Said, TurnText
 from memories.extraction.wording import agent_notes, digest
 from memories.files.grammar import parse
-from memories.pages import word_diff
+from memories.pages import explanation
 from memories.retrieval.query import analyse
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -116,7 +116,7 @@ class LanguageSteps:
         habits.workflow_of(1, request=text, tools=[{"name": "search", "input": {"q": 1}}])
 
     def _difference(self, text: str) -> None:
-        word_diff.diff_words(self._known[0] if self._known else "", _as_memory(text))
+        explanation.diff_words(self._known[0] if self._known else "", _as_memory(text))
 
     def _residue(self, text: str) -> None:
         plain = shingles.normalise(text)

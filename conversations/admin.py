@@ -10,7 +10,6 @@ class ConversationAdmin(ReadOnlyAdmin):
     called = gettext_lazy("conversation"), gettext_lazy("conversations")
     masked = ("title", "speakers")
     list_display = ("public_id", "user", "title", "kind", "message_count", "last_message_at")
-    list_select_related = ("user",)
     list_filter = ("kind",)
     search_fields = ("=public_id", "=external_id", "=user__username", "=user__external_id")
 
@@ -20,7 +19,6 @@ class MessageAdmin(ReadOnlyAdmin):
     called = gettext_lazy("message"), gettext_lazy("messages")
     masked = ("content", "speaker")
     list_display = ("public_id", "user", "conversation", "number", "role", "content", "created_at")
-    list_select_related = ("user", "conversation")
     list_filter = ("role",)
     search_fields = ("=public_id", "=external_id", "=conversation__public_id")
 
@@ -30,7 +28,6 @@ class TurnAdmin(ReadOnlyAdmin):
     called = gettext_lazy("question with answer"), gettext_lazy("questions with answers")
     masked = ("tools", "labels")
     list_display = ("public_id", "user", "conversation", "extracted_at", "created_at")
-    list_select_related = ("user", "conversation", "user_message", "assistant_message")
     search_fields = ("=public_id", "=conversation__public_id")
 
 
@@ -39,7 +36,6 @@ class SummaryAdmin(ReadOnlyAdmin):
     called = gettext_lazy("summary"), gettext_lazy("summaries")
     masked = ("text",)
     list_display = ("public_id", "user", "conversation", "version", "text", "through_number")
-    list_select_related = ("user", "conversation")
     search_fields = ("=public_id", "=conversation__public_id")
 
 
@@ -47,7 +43,6 @@ class SummaryAdmin(ReadOnlyAdmin):
 class EpisodeAdmin(ReadOnlyAdmin):
     called = gettext_lazy("earlier moment"), gettext_lazy("earlier moments")
     list_display = ("public_id", "user", "conversation", "turn", "created_at")
-    list_select_related = ("user", "conversation", "turn")
     search_fields = ("=public_id", "=conversation__public_id")
 
 
@@ -56,5 +51,4 @@ class FeedbackAdmin(ReadOnlyAdmin):
     called = gettext_lazy("rating of an answer"), gettext_lazy("ratings of answers")
     masked = ("comment",)
     list_display = ("pk", "user", "message", "rating", "comment", "created_at")
-    list_select_related = ("user", "message")
     list_filter = ("rating",)

@@ -31,7 +31,6 @@ class MemoryAdmin(ReadOnlyAdmin):
     masked = ("content", "summary", "data", "tags", "feedback_reason", "metadata")
     never = ("content_hash",)
     list_display = ("public_id", "user", "kind", "content", "status", "origin", "updated_at")
-    list_select_related = ("user", "project", "superseded_by", "conflicts_with")
     list_filter = ("kind", "status", "origin", "pinned")
     search_fields = ("=public_id", "=user__username", "=user__external_id")
 
@@ -41,7 +40,6 @@ class MemoryVersionAdmin(ReadOnlyAdmin):
     called = gettext_lazy("version of a memory"), gettext_lazy("versions of memories")
     masked = ("content", "summary", "candidate_text", "reason")
     list_display = ("pk", "user", "memory", "number", "change", "actor", "content", "created_at")
-    list_select_related = ("user", "memory")
     list_filter = ("change", "actor")
     search_fields = ("=memory__public_id",)
 
@@ -50,7 +48,6 @@ class MemoryVersionAdmin(ReadOnlyAdmin):
 class VersionInputAdmin(ReadOnlyAdmin):
     called = gettext_lazy("merged version"), gettext_lazy("merged versions")
     list_display = ("pk", "user", "output", "input")
-    list_select_related = ("user", "output", "input")
 
 
 @admin.register(Fragment)
@@ -58,7 +55,6 @@ class FragmentAdmin(ReadOnlyAdmin):
     called = gettext_lazy("part of a long memory"), gettext_lazy("parts of long memories")
     masked = ("text",)
     list_display = ("pk", "user", "memory", "number", "text", "token_count")
-    list_select_related = ("user", "memory")
 
 
 @admin.register(PortraitPhrase)
@@ -66,7 +62,6 @@ class PortraitPhraseAdmin(ReadOnlyAdmin):
     called = gettext_lazy("phrase about a person"), gettext_lazy("phrases about people")
     masked = ("text",)
     list_display = ("pk", "user", "version", "text", "created_at")
-    list_select_related = ("user", "version")
 
 
 @admin.register(Source)
@@ -74,7 +69,6 @@ class SourceAdmin(ReadOnlyAdmin):
     called = gettext_lazy("source of a memory"), gettext_lazy("sources of memories")
     masked = ("quote", "comment")
     list_display = ("pk", "user", "memory", "version", "origin", "turn", "quote", "created_at")
-    list_select_related = ("user", "memory", "version", "turn", "message")
     list_filter = ("origin",)
     search_fields = ("=memory__public_id", "=turn__public_id")
 
@@ -83,7 +77,6 @@ class SourceAdmin(ReadOnlyAdmin):
 class RelationAdmin(ReadOnlyAdmin):
     called = gettext_lazy("link between memories"), gettext_lazy("links between memories")
     list_display = ("pk", "user", "memory", "kind", "other", "strength", "created_at")
-    list_select_related = ("user", "memory", "other")
     list_filter = ("kind",)
 
 
@@ -101,7 +94,6 @@ class ArbitrationAdmin(ReadOnlyAdmin):
         "decided_by",
         "created_at",
     )
-    list_select_related = ("user", "turn", "memory", "target")
     list_filter = (("verdict", LatestValuesFilter), ("decided_by", LatestValuesFilter))
     search_fields = ("=memory__public_id", "=target__public_id", "=turn__public_id")
 
@@ -114,7 +106,6 @@ class TombstoneAdmin(ReadOnlyAdmin):
     )
     never = ("text_hash", "about_hash")
     list_display = ("pk", "user", "memory_public_id", "created_at")
-    list_select_related = ("user",)
     search_fields = ("=memory_public_id",)
 
 
@@ -122,7 +113,6 @@ class TombstoneAdmin(ReadOnlyAdmin):
 class RefusalAdmin(ReadOnlyAdmin):
     called = gettext_lazy("secret not kept"), gettext_lazy("secrets not kept")
     list_display = ("pk", "user", "category", "redacted", "turn", "created_at")
-    list_select_related = ("user", "turn")
     list_filter = ("category", "redacted")
 
 
@@ -131,7 +121,6 @@ class RecallTraceAdmin(ReadOnlyAdmin):
     called = gettext_lazy("recall"), gettext_lazy("recalls")
     masked = ("query",)
     list_display = ("request_id", "user", "kind", "query", "took_ms", "created_at")
-    list_select_related = ("user", "conversation", "answer")
     list_filter = ("kind",)
     search_fields = ("=request_id", "=answer__public_id")
 
@@ -140,7 +129,6 @@ class RecallTraceAdmin(ReadOnlyAdmin):
 class RecallHitAdmin(ReadOnlyAdmin):
     called = gettext_lazy("recalled text"), gettext_lazy("recalled texts")
     list_display = ("pk", "user", "trace", "rank", "type", "target_public_id", "score", "in_block")
-    list_select_related = ("user", "trace")
     list_filter = (("type", LatestValuesFilter), "in_block")
     search_fields = ("=target_public_id", "=trace__request_id")
 
@@ -150,7 +138,6 @@ class ProjectAdmin(ReadOnlyAdmin):
     called = gettext_lazy("project"), gettext_lazy("projects")
     masked = ("name", "machines", "path")
     list_display = ("pk", "user", "key", "name", "created_at", "updated_at")
-    list_select_related = ("user",)
     search_fields = ("=key", "=user__username", "=user__external_id")
 
 
@@ -159,7 +146,6 @@ class MemoryFileAdmin(ReadOnlyAdmin):
     called = gettext_lazy("memory file"), gettext_lazy("memory files")
     masked = ("path", "content")
     list_display = ("pk", "user", "path", "version", "content", "synced_at", "updated_at")
-    list_select_related = ("user",)
 
 
 @admin.register(FileVersion)
@@ -167,7 +153,6 @@ class FileVersionAdmin(ReadOnlyAdmin):
     called = gettext_lazy("version of a memory file"), gettext_lazy("versions of memory files")
     masked = ("content",)
     list_display = ("pk", "user", "file", "number", "actor", "content", "created_at")
-    list_select_related = ("user", "file")
 
 
 @admin.register(DailyNote)
@@ -175,7 +160,6 @@ class DailyNoteAdmin(ReadOnlyAdmin):
     called = gettext_lazy("daily note"), gettext_lazy("daily notes")
     masked = ("text", "source")
     list_display = ("public_id", "user", "day", "number", "text", "created_at")
-    list_select_related = ("user",)
 
 
 @admin.register(EmbeddingSpace)
@@ -189,7 +173,6 @@ class VectorAdmin(ReadOnlyAdmin):
     called = gettext_lazy("search vector"), gettext_lazy("search vectors")
     never = ("embedding",)
     list_display = ("pk", "user", "space", "target_kind", "target_id")
-    list_select_related = ("user", "space", "conversation")
     list_filter = ("target_kind",)
 
 
@@ -199,5 +182,4 @@ class LexicalEntryAdmin(ReadOnlyAdmin):
     # The terms reveal the text, and this row can't be hidden while the text is being forgotten.
     never = ("terms",)
     list_display = ("pk", "user", "target_kind", "target_id", "length")
-    list_select_related = ("user", "conversation")
     list_filter = ("target_kind",)

@@ -10,7 +10,6 @@ from memories.pages import (
     memory_form,
     memory_list,
     review_inbox,
-    week,
 )
 
 _ONE = "long-term/<str:memory_id>/"
@@ -26,13 +25,11 @@ urlpatterns = [
     path("long-term/undo/<str:token>/", actions.memory_undo, name="memory_undo"),
     path(_ONE, explanation.memory_page, name="memory_page"),
     path(f"{_ONE}edit/", memory_form.memory_edit, name="memory_edit"),
-    path(f"{_ONE}pin/", actions.memory_pin, name="memory_pin"),
-    path(f"{_ONE}unpin/", actions.memory_unpin, name="memory_unpin"),
-    path(f"{_ONE}disable/", actions.memory_disable, name="memory_disable"),
-    path(f"{_ONE}enable/", actions.memory_enable, name="memory_enable"),
+    *(
+        path(f"{_ONE}{action}/", actions.memory_act, {"action": action}, name=f"memory_{action}")
+        for action in actions.ACTIONS
+    ),
     path(f"{_ONE}rate/", actions.memory_rate, name="memory_rate"),
-    path(f"{_ONE}delete/", actions.memory_delete, name="memory_delete"),
-    path(f"{_ONE}restore/", actions.memory_restore, name="memory_restore"),
     path(f"{_ONE}forget/", actions.memory_forget, name="memory_forget"),
     path(
         f"{_ONE}versions/<int:number>/restore/",
@@ -53,7 +50,7 @@ urlpatterns = [
     path("files/delete/<path:path>", files.memory_file_delete, name="memory_file_delete"),
     path("files/history/<path:path>", files.memory_file_history, name="memory_file_history"),
     path("files/restore/<path:path>", files.memory_file_restore, name="memory_file_restore"),
-    path("week/", week.memory_week, name="memory_week"),
+    path("week/", about_you.memory_week, name="memory_week"),
     path("pictures/", charts.memory_pictures, name="memory_pictures"),
     path("refused/", memory_list.memory_refusals, name="memory_refusals"),
 ]

@@ -8,7 +8,6 @@ from ops.pages import (
     preferences,
     second_factor,
     sign_in,
-    weekly_mail,
 )
 
 urlpatterns = [
@@ -46,10 +45,10 @@ urlpatterns = [
     path("settings/preferences/", preferences.save_preferences, name="save_preferences"),
     path("settings/switches/<str:name>/", preferences.set_switch, name="set_switch"),
     path("settings/theme/", preferences.set_theme, name="set_theme"),
-    path("settings/mail/", weekly_mail.weekly_mail_on, name="weekly_mail_on"),
-    path("settings/mail/off/", weekly_mail.weekly_mail_off, name="weekly_mail_off"),
-    path("mail/confirm/<str:token>/", weekly_mail.weekly_mail_confirm, name="weekly_mail_confirm"),
-    path("mail/stop/<str:token>/", weekly_mail.weekly_mail_stop, name="weekly_mail_stop"),
+    path("settings/mail/", preferences.weekly_mail_on, name="weekly_mail_on"),
+    path("settings/mail/off/", preferences.weekly_mail_off, name="weekly_mail_off"),
+    path("mail/confirm/<str:token>/", preferences.weekly_mail_confirm, name="weekly_mail_confirm"),
+    path("mail/stop/<str:token>/", preferences.weekly_mail_stop, name="weekly_mail_stop"),
     path("settings/keys/", connections.api_keys, name="api_keys"),
     path("settings/keys/<int:pk>/revoke/", connections.api_key_revoke, name="api_key_revoke"),
     path("settings/webhooks/", connections.webhook_list, name="webhook_list"),

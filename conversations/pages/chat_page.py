@@ -32,7 +32,7 @@ from conversations.recording.temporary import TemporaryConversation
 from memcenter.lib.errors import ApplicationError, NotFound
 from ops.accounts import users
 from ops.models import User
-from ops.pages.base import is_htmx, own_transaction, person, target
+from ops.pages.base import is_htmx, number_of, own_transaction, person, target
 
 Given = ParamSpec("Given")
 TEMPLATE = "conversations/conversation_detail.html"
@@ -213,10 +213,6 @@ def _answer(request: HttpRequest, user: User, said: Bubbles) -> Message | None:
     return next((one for one in reversed(said.messages) if one.role == Role.ASSISTANT), None)
 
 
-def number_of(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
 def show_own(request: HttpRequest, found: Opened, **rest: Any) -> HttpResponse:
     with own_transaction(request):
         return show(request, found, **rest)
@@ -269,10 +265,6 @@ class TitleForm(forms.Form):
         error_messages={"required": _("Give it a name.")},
         widget=forms.TextInput(attrs={"class": "input", "autocomplete": "off", "dir": "auto"}),
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("label_suffix", "")
-        super().__init__(*args, **kwargs)
 
 
 class RatingForm(forms.Form):

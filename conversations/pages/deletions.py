@@ -24,7 +24,7 @@ from conversations.models import Conversation, Message
 from conversations.pages import chat_page
 from conversations.recording import conversation_names, temporary
 from conversations.recording.temporary import TemporaryConversation
-from memcenter.lib.text.richtext import inner
+from memcenter.lib.text.richtext import inner, shorten
 from memories.models import Memory
 from ops.models import User
 from ops.pages.base import leave, own_transaction, person, personal_page, target
@@ -141,7 +141,7 @@ def of_edit(edits: Editable, *, user: User) -> dict[str, Any]:
 def of_deleting(conversation: Conversation, found: Consequences) -> dict[str, Any]:
     named = _("this conversation")
     if conversation.title:
-        title = inner(_short(conversation.title))
+        title = inner(shorten(conversation.title, _SHORT))
         named = _("the conversation “%(title)s”") % {"title": title}
     return _of_whole_conversation(
         conversation,
@@ -281,11 +281,9 @@ def _full_lists(found: Consequences) -> list[tuple[str, list[str]]]:
 
 
 def _quoted(memories: Sequence[Memory]) -> str:
-    texts = [_("“%(text)s”") % {"text": inner(_short(one.content))} for one in memories[:_NAMED]]
+    texts = [
+        _("“%(text)s”") % {"text": inner(shorten(one.content, _SHORT))} for one in memories[:_NAMED]
+    ]
     if len(memories) > _NAMED:
         texts.append(_("%(n)d more") % {"n": len(memories) - _NAMED})
     return _(", ").join(texts)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHORT else text[: _SHORT - 1].rstrip() + "…"

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_safe
 
 from conversations.models import Message, Role, Turn
 from memcenter.lib.errors import NotFound
+from memcenter.lib.text.richtext import shorten
 from memories.forgetting.spoken_requests import FORGOTTEN, Outcome
 from memories.models import Memory, Source
 from ops import selectors
@@ -268,8 +269,7 @@ def _message_line(
 
 
 def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _SHOWN else plain[: _SHOWN - 1].rstrip() + "…"
+    return shorten(" ".join(text.split()), _SHOWN)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from ops.models import Operation
 from ops.pages import operation_rows
 from ops.pages.base import (
     is_htmx,
+    number_of,
     own_settings,
     own_transaction,
     person,
@@ -269,8 +270,8 @@ def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     span = told_messages.span_of(
         message,
-        start=chat_page.number_of(given.get("start")),
-        end=chat_page.number_of(given.get("end")),
+        start=number_of(given.get("start")),
+        end=number_of(given.get("end")),
     )
     if request.method != "POST":
         found = told_messages.propose(message, span)

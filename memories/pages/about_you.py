@@ -1,4 +1,8 @@
-"""The "About you" page: the portrait of the user, and a form below it to correct or complete it."""
+"""The pages "About you" and "Your week".
+
+"About you" shows the portrait of the user, and a form below it to correct or complete it. "Your
+week" shows what was learned, changed and forgotten in seven days.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,18 @@ from memories.learning import told_messages
 from memories.models import Memory, MemoryStatus
 from memories.pages.memory_form import TellForm
 from memories.portrait import portrait_of
+from memories.week import week_of
 from ops.accounts import users
 from ops.models import User
-from ops.pages.base import leave, own_transaction, person, personal_page, target
+from ops.pages.base import (
+    day_of,
+    leave,
+    own_settings,
+    own_transaction,
+    person,
+    personal_page,
+    target,
+)
 
 _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try again in a moment.")
 
@@ -123,3 +136,13 @@ def _related(context: dict[str, Any], user: User) -> list[Memory]:
         return []
     said, shown = context["form"].cleaned_data["said"], {one.memory for one in context["changes"]}
     return told_messages.related_memories(said, user=user, without=shown)
+
+
+@require_safe
+@personal_page
+def memory_week(request: HttpRequest) -> HttpResponse:
+    """Show the seven days that end with the day `last`; by default, those that end today."""
+    with own_transaction(request):
+        week = week_of(person(request), last=day_of(request.GET.get("last", "")))
+        context = {"week": week, "is_on": own_settings(request).longterm_enabled}
+        return render(request, "memories/week.html", context)

@@ -15,16 +15,16 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.forgetting import message_forgets
 from conversations.models import Message, Rating, Turn
 from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.text.richtext import inner
+from memcenter.lib.text.richtext import inner, shorten
 from memories import projects, selectors
 from memories.extraction.masking import additions_in_words
 from memories.forgetting import memory_forgets
@@ -34,8 +34,6 @@ from memories.pages.memory_rows import (
     is_in_place,
     is_row,
     name_memory,
-    row_again,
-    row_in_bin,
     rows_again,
 )
 from memories.selectors import BIN, MemoryFilter
@@ -64,42 +62,26 @@ _UNDONE_BY = {
 }
 
 
-@require_POST
-@personal_page
-def memory_pin(request: HttpRequest, memory_id: str) -> HttpResponse:
-    return _do(request, memory_id, curation.pin, said=_("Pinned."), undo="unpin")
+# For each action on one memory: the service, the message, and the action that undoes it.
+ACTIONS: dict[str, tuple[Callable[..., Memory], Any, str]] = {
+    "pin": (curation.pin, gettext_lazy("Pinned."), "unpin"),
+    "unpin": (curation.unpin, gettext_lazy("Unpinned."), "pin"),
+    "disable": (
+        curation.disable,
+        gettext_lazy("Disabled. It’s kept but no longer used."),
+        "enable",
+    ),
+    "enable": (curation.enable, gettext_lazy("In use again."), "disable"),
+    "delete": (curation.recycle, gettext_lazy("Moved to the recycle bin."), "restore"),
+    "restore": (curation.take_back, gettext_lazy("Restored."), ""),
+}
 
 
 @require_POST
 @personal_page
-def memory_unpin(request: HttpRequest, memory_id: str) -> HttpResponse:
-    return _do(request, memory_id, curation.unpin, said=_("Unpinned."), undo="pin")
-
-
-@require_POST
-@personal_page
-def memory_disable(request: HttpRequest, memory_id: str) -> HttpResponse:
-    said = _("Disabled. It’s kept but no longer used.")
-    return _do(request, memory_id, curation.disable, said=said, undo="enable")
-
-
-@require_POST
-@personal_page
-def memory_enable(request: HttpRequest, memory_id: str) -> HttpResponse:
-    return _do(request, memory_id, curation.enable, said=_("In use again."), undo="disable")
-
-
-@require_POST
-@personal_page
-def memory_delete(request: HttpRequest, memory_id: str) -> HttpResponse:
-    said = _("Moved to the recycle bin.")
-    return _do(request, memory_id, curation.recycle, said=said, undo="restore")
-
-
-@require_POST
-@personal_page
-def memory_restore(request: HttpRequest, memory_id: str) -> HttpResponse:
-    return _do(request, memory_id, curation.take_back, said=_("Restored."))
+def memory_act(request: HttpRequest, memory_id: str, action: str) -> HttpResponse:
+    service, said, undo = ACTIONS[action]
+    return _do(request, memory_id, service, said=str(said), undo=undo)
 
 
 @require_POST
@@ -150,7 +132,7 @@ def _do(
 def ask_for_it_back(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Offer to restore a memory that was deleted in the meantime, in its row or on its page."""
     if is_row(request):
-        return row_in_bin(request, memory)
+        return render(request, "memories/includes/row_in_bin.html", {"memory": memory})
     messages.warning(request, _("This is in the recycle bin. Restore it to change it."))
     if is_in_place(request):
         return rows_again(request, [])
@@ -162,7 +144,7 @@ def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
     if not is_row(request):
         return _answer_all(request, [memory_id], back=back)
     with own_transaction(request):
-        return row_again(request, selectors.memory_of(person(request), memory_id))
+        return rows_again(request, [memory_id], oob=False)
 
 
 def _answer_all(request: HttpRequest, ids: Sequence[str], *, back: str) -> HttpResponse:
@@ -331,7 +313,7 @@ def _forget_context(
     user = person(request)
     uses = selectors.recalls_of(user, memory).count()
     versions = selectors.versions_of(memory).count()
-    goes = [_("“%(text)s”") % {"text": inner(additions_in_words(_short(memory.content)))}]
+    goes = [_("“%(text)s”") % {"text": inner(additions_in_words(shorten(memory.content, _SHOWN)))}]
     if versions > 1:
         words = ngettext("%(n)d version of it", "all %(n)d versions of it", versions)
         goes.append(words % {"n": versions})
@@ -407,7 +389,3 @@ def _bin_context(count: int) -> dict[str, Any]:
         "confirm": _("Forget all"),
         "cancel_href": reverse("memory_bin"),
     }
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1].rstrip() + "…"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
@@ -31,44 +32,6 @@ from ops.pages.base import own_transaction, person, personal_page
 _WIDE, _HIGH = 600, 160
 
 
-@dataclass(frozen=True)
-class Bar:
-    """One bar of a chart. `percent` is its length relative to the longest bar.
-
-    `tone` is the name of a colour in the style sheet. If `href` is set, the label is a link.
-    """
-
-    label: str
-    value: str
-    percent: int
-    tone: str = ""
-    href: str = ""
-
-
-@dataclass(frozen=True)
-class Bars:
-    id: str
-    title: str
-    said: str
-    bars: Sequence[Bar]
-    heads: tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A curve. `line` and `area` are points of an SVG of 600 by 160 pixels."""
-
-    title: str
-    said: str
-    line: str
-    area: str
-    first: str
-    last: str
-    most: str
-    rows: Sequence[tuple[str, str]]
-    tone: str
-
-
 @require_safe
 @personal_page
 def memory_pictures(request: HttpRequest) -> HttpResponse:
@@ -76,7 +39,7 @@ def memory_pictures(request: HttpRequest) -> HttpResponse:
         user = person(request)
         growth = growth_of(user)
         context = {
-            "curves": [one for name in growth if (one := _curve(name, growth[name]))],
+            "curves": [_curve(name, grown) for name, grown in growth.items() if grown.totals],
             "bars": [
                 _topics(topics_of(user)),
                 _uses(uses_of(user)),
@@ -89,24 +52,23 @@ def memory_pictures(request: HttpRequest) -> HttpResponse:
         return render(request, "memories/memory_pictures.html", context)
 
 
-def _curve(name: str, growth: Growth) -> Curve | None:
-    if not growth.totals:
-        return None
+def _curve(name: str, growth: Growth) -> dict[str, Any]:
+    """Return a curve. `line` and `area` are points of an SVG of 600 by 160 pixels."""
     titles = {"memories": _("Memories over time"), "messages": _("Messages over time")}
     most = growth.totals[-1] or 1
     shown = [dateformat.format(day, pgettext("date with year", "j M Y")) for day in growth.days]
     points = _points(growth.totals, most=max(growth.totals) or 1)
-    return Curve(
-        title=titles[name],
-        said=_growth_in_words(shown[0], shown[-1], _number(most)),
-        line=" ".join(points),
-        area=" ".join([f"0,{_HIGH}", *points, f"{_WIDE},{_HIGH}"]),
-        first=shown[0],
-        last=shown[-1],
-        most=_number(most),
-        rows=[(day, _number(n)) for day, n in zip(shown, growth.totals, strict=True)],
-        tone=name,
-    )
+    return {
+        "title": titles[name],
+        "said": _growth_in_words(shown[0], shown[-1], _number(most)),
+        "line": " ".join(points),
+        "area": " ".join([f"0,{_HIGH}", *points, f"{_WIDE},{_HIGH}"]),
+        "first": shown[0],
+        "last": shown[-1],
+        "most": _number(most),
+        "rows": [(day, _number(n)) for day, n in zip(shown, growth.totals, strict=True)],
+        "tone": name,
+    }
 
 
 def _growth_in_words(first: str, last: str, most: str) -> str:
@@ -124,20 +86,17 @@ def _points(totals: Sequence[int], *, most: int) -> list[str]:
     return [f"{n * step:.1f},{_HIGH - high * value / most:.1f}" for n, value in enumerate(values)]
 
 
-def _topics(topics: dict[str, int]) -> Bars:
-    longest = max(topics.values(), default=0)
-    bars = [Bar(name, _number(n), _percent(n, longest)) for name, n in topics.items()]
+def _topics(topics: dict[str, int]) -> dict[str, Any]:
+    bars = [_Bar(name, count) for name, count in topics.items()]
     said = _("Grouped by topic, as in “About you”.") if bars else _("Nothing yet.")
-    return Bars("topics", _("Memories by topic"), said, bars, (_("Topic"), _("Memories")))
+    return _bars("topics", _("Memories by topic"), said, (_("Topic"), _("Memories")), bars)
 
 
-def _uses(found: Uses) -> Bars:
-    longest = max((one.access_count for one in found.most), default=0)
+def _uses(found: Uses) -> dict[str, Any]:
     bars = [
-        Bar(
+        _Bar(
             additions_in_words(one.content),
-            _number(one.access_count),
-            _percent(one.access_count, longest),
+            one.access_count,
             one.kind,
             reverse("memory_page", args=[one.public_id]),
         )
@@ -149,22 +108,18 @@ def _uses(found: Uses) -> Bars:
         found.memories,
     )
     said = words % {"used": _number(found.used), "n": _number(found.memories)}
-    return Bars("uses", _("Used most often"), said, bars, (_("Memory"), _("Times used")))
+    return _bars("uses", _("Used most often"), said, (_("Memory"), _("Times used")), bars)
 
 
-def _kinds(kinds: Mapping[str, int]) -> Bars:
-    longest = max(kinds.values(), default=0)
-    bars = [
-        Bar(str(Kind(kind).label), _number(count), _percent(count, longest), kind)
-        for kind, count in kinds.items()
-    ]
+def _kinds(kinds: Mapping[str, int]) -> dict[str, Any]:
+    bars = [_Bar(str(Kind(kind).label), count, kind) for kind, count in kinds.items()]
     total = sum(kinds.values())
     words = ngettext("%(n)s memory in use.", "%(n)s memories in use.", total)
     said = words % {"n": _number(total)}
-    return Bars("kinds", _("Memories by kind"), said, bars, (_("Kind"), _("Memories")))
+    return _bars("kinds", _("Memories by kind"), said, (_("Kind"), _("Memories")), bars)
 
 
-def _storage(sizes: dict[str, int]) -> Bars:
+def _storage(sizes: dict[str, int]) -> dict[str, Any]:
     words = {
         "messages": _("What you said"),
         "memories": _("Memories and their history"),
@@ -172,16 +127,13 @@ def _storage(sizes: dict[str, int]) -> Bars:
         "words": _("Search index: words"),
         "recalls": _("Recall records"),
     }
-    longest = max(sizes.values(), default=0)
-    bars = [
-        Bar(words[name], filesizeformat(size), _percent(size, longest))
-        for name, size in sizes.items()
-    ]
+    bars = [_Bar(words[name], size) for name, size in sizes.items()]
     said = _("%(size)s in total.") % {"size": filesizeformat(sum(sizes.values()))}
-    return Bars("storage", _("Storage"), said, bars, (_("What"), _("Size")))
+    heads = (_("What"), _("Size"))
+    return _bars("storage", _("Storage"), said, heads, bars, show=filesizeformat)
 
 
-def _latency(found: Latency) -> Bars:
+def _latency(found: Latency) -> dict[str, Any]:
     ends = [_number(end) for end in CLASSES]
     labels = [
         _("under %(end)s ms") % {"end": ends[0]},
@@ -191,12 +143,7 @@ def _latency(found: Latency) -> Bars:
         ),
         _("over %(end)s ms") % {"end": ends[-1]},
     ]
-    longest = max(found.counts)
-    bars = [
-        Bar(label, _number(count), _percent(count, longest))
-        for label, count in zip(labels, found.counts, strict=True)
-        if found.total
-    ]
+    bars = [_Bar(*one) for one in zip(labels, found.counts, strict=True) if found.total]
     told = {"n": _number(found.total), "p50": _ms(found.p50), "p99": _ms(found.p99)}
     words = ngettext(
         "The last recall took %(p50)s ms.",
@@ -204,16 +151,45 @@ def _latency(found: Latency) -> Bars:
         found.total,
     )
     said = words % told if found.total else _("Nothing has been recalled yet.")
-    return Bars("speed", _("Recall time"), said, bars, (_("Time"), _("Recalls")))
+    return _bars("speed", _("Recall time"), said, (_("Time"), _("Recalls")), bars)
 
 
-def _percent(count: int, longest: int) -> int:
-    """Return the length of a bar in percent of the longest; at least 1, unless the value is 0."""
-    return max(1, round(100 * count / longest)) if count else 0
+class _Bar(NamedTuple):
+    """One bar of a chart. If `href` is set, the label is a link.
+
+    `tone` is the name of a colour in the style sheet.
+    """
+
+    label: str
+    size: int
+    tone: str = ""
+    href: str = ""
 
 
 def _number(value: int) -> str:
     return number_format(value, force_grouping=True)
+
+
+def _bars(
+    name: str,
+    title: str,
+    said: str,
+    heads: tuple[str, str],
+    bars: Sequence[_Bar],
+    *,
+    show: Callable[[int], str] = _number,
+) -> dict[str, Any]:
+    """Return a bar chart. Lengths are in percent of the longest bar; at least 1, unless 0."""
+    longest = max((bar.size for bar in bars), default=0)
+    shown = [
+        bar._asdict()
+        | {
+            "value": show(bar.size),
+            "percent": max(1, round(100 * bar.size / longest)) if bar.size else 0,
+        }
+        for bar in bars
+    ]
+    return {"id": name, "title": title, "said": said, "bars": shown, "heads": heads}
 
 
 def _ms(value: float) -> str:

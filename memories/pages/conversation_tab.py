@@ -5,8 +5,8 @@ The parts of the memory block are called layers here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -27,7 +27,7 @@ from memories.files import grammar
 from memories.pages import reason_words
 from memories.recall import recall
 from memories.recall.candidate_pool import PreparedQuery
-from memories.recall.recall import RecalledEpisode, RecalledMemory
+from memories.recall.recall import RecalledMemory
 from memories.recall.search import prepare_query
 from memories.recall.searchable_texts import masked_turn
 from ops.models import User
@@ -75,14 +75,11 @@ def _shown(
 
 
 def _requested(request: HttpRequest, asked: str) -> ShownConversation | None:
-    return _find_conversation(person(request), request.GET.get("conversation", ""), asked)
+    """Return the requested conversation, or without an id the newest one; None if there is none.
 
-
-def _find_conversation(user: User, reference: str, asked: str) -> ShownConversation | None:
-    """Return the conversation with this id, or without an id the newest one; None if there is none.
-
-    Raise `NotFound` if there is no conversation with this id.
+    Raise `NotFound` if there is no conversation with the requested id.
     """
+    user, reference = person(request), request.GET.get("conversation", "")
     said = Message.objects.filter(conversation=OuterRef("pk"), role=Role.USER).order_by("-number")
     rows = selectors.conversations_of(user).annotate(latest=Subquery(said.values("content")[:1]))
     newest = list(rows.order_by("-last_message_at", "-pk")[:_CHOICE])
@@ -119,7 +116,7 @@ def _stack(
         "empty": [one for one in layers if one not in shown],
         "missed": extras["memories"],
         "window": window,
-        "share": share_of(layers, window),
+        "share": share_of(layers, window["tokens"]),
         "summaries": extras["summary"],
         "episodes": extras["episodes"],
         "is_group": conversation.kind == ConversationKind.GROUP,
@@ -127,13 +124,20 @@ def _stack(
     }
 
 
-def _window(user: User, conversation: Conversation, window: Window) -> WindowCard:
+def _window(user: User, conversation: Conversation, window: Window) -> dict[str, Any]:
+    """Return the messages that the model gets word for word, and the last ones before them."""
     before: list[Message] = []
     if window.first_number is not None and window.first_number > 1:
         messages = selectors.messages_of(user, conversation)
         older = messages.filter(number__lt=window.first_number).order_by("-number")
         before = list(older[:SLID_OUT])[::-1]
-    return window_card(window, before, total=conversation.message_count)
+    return {
+        "inside": window.messages,
+        "slid_out": before,
+        "tokens": window.tokens,
+        "total": conversation.message_count,
+        "most_tokens": settings.WINDOW_TOKENS,
+    }
 
 
 def _episodes(
@@ -141,11 +145,16 @@ def _episodes(
 ) -> list[Likeness]:
     """Return the episodes most similar to the question; without a question, the latest ones."""
     if not looked.asked:
-        return recent(list(selectors.episodes_of(user, looked.conversation)[:_EPISODES]))
+        latest = selectors.episodes_of(user, looked.conversation)[:_EPISODES]
+        return [Likeness(one, None) for one in latest]
     found = recall.recall_episodes(
         prepared, user=user, conversation=looked.conversation, limit=_EPISODES, floor=0.0
     )
-    return likenesses(found, built, asked=prepared.text)
+    inside = {item.id for item in built.items if item.type == "episode"}
+    return [
+        Likeness(one.episode, one.similarity, one.episode.public_id in inside, prepared.text)
+        for one in found
+    ]
 
 
 _LAYERS = (
@@ -163,19 +172,6 @@ SLID_OUT = 4  # number of messages before the window that are shown
 
 
 @dataclass(frozen=True)
-class Recalled:
-    """A memory that was recalled for the question, with its score."""
-
-    text: str
-    kind: str
-    url: str
-    pinned: bool
-    score: float
-    components: Mapping[str, float]
-    why: str
-
-
-@dataclass(frozen=True)
 class Layer:
     """One part of the memory block, as a card of the page.
 
@@ -188,7 +184,7 @@ class Layer:
     tokens: int
     most: int
     text: str = ""
-    items: Sequence[Recalled] = ()
+    items: Sequence[dict[str, Any]] = ()
 
     @property
     def is_persona(self) -> bool:
@@ -228,15 +224,6 @@ class Likeness:
         return reason_words.why_alike(self.similarity or 0.0, asked=self.asked, text=text)
 
 
-@dataclass(frozen=True)
-class WindowCard:
-    inside: Sequence[Message]
-    slid_out: Sequence[Message]
-    tokens: int
-    total: int
-    most_tokens: int = field(default_factory=lambda: settings.WINDOW_TOKENS)
-
-
 def layers_of(built: Context, *, asked: str) -> list[Layer]:
     """Return the layers in the order of the block, including empty ones, whose cards explain them.
 
@@ -263,7 +250,7 @@ def layers_of(built: Context, *, asked: str) -> list[Layer]:
     return layers
 
 
-def missed(built: Context, *, asked: str) -> list[Recalled]:
+def missed(built: Context, *, asked: str) -> list[dict[str, Any]]:
     """Return memories that didn't fit in the budget, then those below the relevance threshold."""
     inside = {item.id for item in built.items}
     trimmed = [one for one in built.gathered.memories if one.memory.public_id not in inside]
@@ -272,14 +259,19 @@ def missed(built: Context, *, asked: str) -> list[Recalled]:
     return [_recalled(one, asked=asked) for one in told]
 
 
-def _recalled(one: RecalledMemory, *, asked: str) -> Recalled:
-    memory = one.memory
-    url = reverse("memory_page", args=[memory.public_id])
-    components = one.components
+def _recalled(one: RecalledMemory, *, asked: str) -> dict[str, Any]:
+    """Return a memory that was recalled for the question, with its score."""
+    memory, components = one.memory, one.components
     why = reason_words.why(components, asked=asked, text=memory.content, always=one.is_always_in)
-    return Recalled(
-        memory.content, memory.kind, url, memory.pinned, one.parts.total, components, why
-    )
+    return {
+        "text": memory.content,
+        "kind": memory.kind,
+        "url": reverse("memory_page", args=[memory.public_id]),
+        "pinned": memory.pinned,
+        "score": one.parts.total,
+        "components": components,
+        "why": why,
+    }
 
 
 def _label(name: str) -> str:
@@ -297,43 +289,14 @@ def _label(name: str) -> str:
     }[name]
 
 
-def window_card(window: Window, before: Sequence[Message], *, total: int) -> WindowCard:
-    return WindowCard(window.messages, list(before), window.tokens, total)
-
-
-def share_of(layers: Sequence[Layer], window: WindowCard) -> dict[str, Any]:
+def share_of(layers: Sequence[Layer], window_tokens: int) -> dict[str, Any]:
     """Return the data for the bar that shows how block and window together use the token budget."""
-    budget = settings.BLOCK_TOKENS + window.most_tokens
+    budget = settings.BLOCK_TOKENS + settings.WINDOW_TOKENS
+    used = [(layer.name, layer.label, layer.tokens) for layer in layers]
+    used.append(("window", _label("window"), window_tokens))
     parts = [
-        {
-            "layer": layer.name,
-            "label": layer.label,
-            "tokens": layer.tokens,
-            "percent": 100 * layer.tokens / budget,
-        }
-        for layer in layers
-        if layer.tokens
+        {"layer": name, "label": label, "tokens": tokens, "percent": 100 * tokens / budget}
+        for name, label, tokens in used
+        if tokens
     ]
-    if window.tokens:
-        percent = 100 * window.tokens / budget
-        parts.append(
-            {
-                "layer": "window",
-                "label": _label("window"),
-                "tokens": window.tokens,
-                "percent": percent,
-            }
-        )
-    return {"parts": parts, "used": sum(one["tokens"] for one in parts), "budget": budget}
-
-
-def likenesses(found: Sequence[RecalledEpisode], built: Context, *, asked: str) -> list[Likeness]:
-    inside = {item.id for item in built.items if item.type == "episode"}
-    return [
-        Likeness(one.episode, one.similarity, one.episode.public_id in inside, asked)
-        for one in found
-    ]
-
-
-def recent(episodes: Sequence[Episode]) -> list[Likeness]:
-    return [Likeness(one, None) for one in episodes]
+    return {"parts": parts, "used": sum(tokens for *_rest, tokens in used), "budget": budget}

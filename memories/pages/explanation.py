@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
+import rjieba
 from django.conf import settings
 from django.db.models import Count, Max
 from django.http import HttpRequest, HttpResponse
@@ -34,24 +38,24 @@ from memories.models import (
     Source,
 )
 from memories.pages import reason_words
-from memories.pages.memory_rows import is_row, page_menu_of, row_again
-from memories.pages.word_diff import Part, diff_words
+from memories.pages.memory_rows import is_row, page_menu_of, rows_again
 from ops.models import User
 from ops.pages.base import own_transaction, person, personal_page
 
 _CONTEXT = 240  # characters of the message before and after the quote
 _PARTS = ("relevance", "recency", "importance", "feedback")
-
-
-@dataclass(frozen=True)
-class Quote:
-    """A message, divided into the quoted part and the text before and after it."""
-
-    before: str
-    words: str
-    after: str
-    who: str
-    said_at: datetime
+_SHOWN_REASONS = 5
+_SHOWN_USES = 20
+_SHOWN_RELATED = 30
+_SHOWN_VERSIONS = 50
+_Difference = Literal["same", "removed", "added"]
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = f"(?:(?![{_HAN}])\\w)+"
+_TOKEN = re.compile(f"([{_HAN}]+)|{_WORD}(?:['’.,:-]{_WORD})*|\\s+|.", re.DOTALL)
+_SENTENCE = re.compile(r"[^.!?。！？\n]*+[.!?。！？\s]*+")
+_MAX_COMPARISONS = 20_000_000
+_ONLY_MARKS = re.compile(r"[\W_]*")
+_Opcode = tuple[str, int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -60,35 +64,11 @@ class Reason:
 
     text: str
     at: datetime
-    quote: Quote | None
+    quote: dict[str, Any] | None
     conversation: Conversation | None
     said_in: Message | None
     reference: str
     note: str = ""  # the path of the daily note that contains it
-
-
-@dataclass(frozen=True)
-class Step:
-    """One version of a memory, compared with the version before it."""
-
-    version: MemoryVersion
-    title: str
-    parts: Sequence[Part]
-    because: Sequence[str]
-    is_current: bool
-    can_be_restored: bool
-
-
-@dataclass(frozen=True)
-class Use:
-    """One answer for which the memory was used, with the scores at that time."""
-
-    hit: RecallHit
-    relevance: float
-    recency: float
-    importance: float
-    feedback: float
-    why: str
 
 
 @dataclass(frozen=True)
@@ -130,7 +110,7 @@ def _reason(source: Source, note: DailyNote | None) -> Reason:
     said = turn or message
     message = message or (turn.user_message if turn else None)
     return Reason(
-        text=_words(source),
+        text=_source_words(source),
         at=message.created_at if message else (note or source).created_at,
         quote=_quote(source, message) if message else _note_quote(source, note),
         conversation=said.conversation if said else None,
@@ -140,7 +120,7 @@ def _reason(source: Source, note: DailyNote | None) -> Reason:
     )
 
 
-def _words(source: Source) -> str:
+def _source_words(source: Source) -> str:
     if source.comment == daily_notes.GONE:
         return _("It came from a daily note that has since been forgotten.")
     if source.comment:
@@ -161,7 +141,8 @@ def _words(source: Source) -> str:
     }[source.origin]
 
 
-def _quote(source: Source, message: Message) -> Quote:
+def _quote(source: Source, message: Message) -> dict[str, Any]:
+    """Return the message, divided into the quoted part and the text before and after it."""
     (text,) = masking.masked_together([message.content], places=[message.secrets])
     words = masking.masked(source.quote)
     start = source.quote_start
@@ -169,42 +150,50 @@ def _quote(source: Source, message: Message) -> Quote:
         start = max(text.find(words), 0)
     end = start + len(words) if words in text else start
     first, last = max(0, start - _CONTEXT), min(len(text), end + _CONTEXT)
-    return Quote(
-        before=("…" if first else "") + text[first:start],
-        words=text[start:end],
-        after=text[end:last] + ("…" if last < len(text) else ""),
-        who=message.speaker or (_("You") if message.role == "user" else _("Assistant")),
-        said_at=message.created_at,
-    )
+    return {
+        "before": ("…" if first else "") + text[first:start],
+        "words": text[start:end],
+        "after": text[end:last] + ("…" if last < len(text) else ""),
+        "who": message.speaker or (_("You") if message.role == "user" else _("Assistant")),
+        "said_at": message.created_at,
+    }
 
 
-def _note_quote(source: Source, note: DailyNote | None) -> Quote | None:
+def _note_quote(source: Source, note: DailyNote | None) -> dict[str, Any] | None:
     """Return the quote of the daily note line that the memory was learned from, or None."""
     if note is None or not source.quote:
         return None
-    return Quote("", source.quote, "", _("Daily note"), note.created_at)
+    return {
+        "before": "",
+        "words": source.quote,
+        "after": "",
+        "who": _("Daily note"),
+        "said_at": note.created_at,
+    }
 
 
-def history_of(memory: Memory, versions: Sequence[MemoryVersion]) -> list[Step]:
+def _history(user: User, memory: Memory) -> list[dict[str, Any]]:
     """Return the versions, newest first, each with its difference from the version before."""
-    older = {one.number: before for one, before in pairwise(versions)}
-    return [_step(memory, one, older.get(one.number)) for one in versions]
+    # Load one version more than is shown, to compare the last shown version with it.
+    versions = list(selectors.versions_of(memory)[: _SHOWN_VERSIONS + 1])
+    steps = [_step(memory, one, before) for one, before in pairwise([*versions, None]) if one]
+    return steps[:_SHOWN_VERSIONS]
 
 
-def _step(memory: Memory, version: MemoryVersion, before: MemoryVersion | None) -> Step:
+def _step(memory: Memory, version: MemoryVersion, before: MemoryVersion | None) -> dict[str, Any]:
     is_current = version.number == memory.current_version
     known = before is not None and before.erased_at is None and version.erased_at is None
     text = masking.additions_in_words(version.content)
     earlier = masking.additions_in_words(before.content) if before and known else ""
     parts = diff_words(earlier, text) if before and known else []
-    return Step(
-        version=version,
-        title=_title(version),
-        parts=parts or [Part("same", text)],
-        because=because_of(version),
-        is_current=is_current,
-        can_be_restored=not is_current and version.erased_at is None,
-    )
+    return {
+        "version": version,
+        "title": _title(version),
+        "parts": parts or [Part("same", text)],
+        "because": because_of(version),
+        "is_current": is_current,
+        "can_be_restored": not is_current and version.erased_at is None,
+    }
 
 
 def because_of(version: MemoryVersion | None) -> list[str]:
@@ -251,16 +240,15 @@ def _title(version: MemoryVersion) -> str:
     }[version.change]
 
 
-def uses_of(memory: Memory, hits: Iterable[RecallHit]) -> list[Use]:
-    return [_use(memory, hit) for hit in hits]
+def _used(user: User, memory: Memory) -> list[dict[str, Any]]:
+    """Return the answers for which the memory was used, each with the scores at that time."""
+    return [_use(memory, hit) for hit in selectors.uses_of(user, memory)[:_SHOWN_USES]]
 
 
-def _use(memory: Memory, hit: RecallHit) -> Use:
-    always = memory.is_always_included
-    parts = hit.components
+def _use(memory: Memory, hit: RecallHit) -> dict[str, Any]:
+    always, parts = memory.is_always_included, hit.components
     why = reason_words.why(parts, asked=hit.trace.query, text=memory.content, always=always)
-    relevance, recency, importance, feedback = (float(parts.get(name, 0.0)) for name in _PARTS)
-    return Use(hit, relevance, recency, importance, feedback, why)
+    return {"hit": hit, "why": why} | {name: float(parts.get(name, 0.0)) for name in _PARTS}
 
 
 def related_to(memory: Memory, relations: Iterable[Relation]) -> list[Related]:
@@ -291,19 +279,13 @@ def _other_side(memory: Memory, relation: Relation) -> Related:
     return Related(relation.other if is_ours else relation.memory, words, relation.strength)
 
 
-_SHOWN_REASONS = 5
-_SHOWN_USES = 20
-_SHOWN_RELATED = 30
-_SHOWN_VERSIONS = 50
-
-
 @require_safe
 @personal_page
 def memory_page(request: HttpRequest, memory_id: str) -> HttpResponse:
     with own_transaction(request):
         memory = selectors.memory_of(person(request), memory_id)
         if is_row(request):
-            return row_again(request, memory)
+            return rows_again(request, [memory.public_id], oob=False)
         sources = list(selectors.sources_of(memory)[:200])
         context = _head(memory, sources) | _section(request, memory)
         return render(request, "memories/memory_detail.html", context)
@@ -311,11 +293,10 @@ def memory_page(request: HttpRequest, memory_id: str) -> HttpResponse:
 
 def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
     reasons = reasons_of(memory, sources)
-    use_count, last_use = _count_uses(memory)
+    used = selectors.uses_of(memory.user, memory)
     return {
         "memory": memory,
-        "use_count": use_count,
-        "last_use": last_use,
+        **used.aggregate(use_count=Count("pk"), last_use=Max("trace__created_at")),
         "reasons": reasons[:_SHOWN_REASONS],
         "because": because_of(selectors.version_in_use(memory)),
         "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
@@ -348,23 +329,84 @@ def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
     return {"tabs": tabs, "chosen": chosen, chosen: sections[chosen][2](person(request), memory)}
 
 
-def _history(user: User, memory: Memory) -> list[Step]:
-    # Load one version more than is shown, to compare the last shown version with it.
-    versions = list(selectors.versions_of(memory)[: _SHOWN_VERSIONS + 1])
-    return history_of(memory, versions)[:_SHOWN_VERSIONS]
-
-
-def _count_uses(memory: Memory) -> tuple[int, datetime | None]:
-    """Return in how many answers the memory was used, as the tab lists them, and the last time."""
-    found = selectors.uses_of(memory.user, memory).aggregate(
-        count=Count("pk"), last=Max("trace__created_at")
-    )
-    return found["count"], found["last"]
-
-
-def _used(user: User, memory: Memory) -> list[Use]:
-    return uses_of(memory, selectors.uses_of(user, memory)[:_SHOWN_USES])
-
-
 def _related(user: User, memory: Memory) -> list[Related]:
     return related_to(memory, selectors.relations_of(memory)[:_SHOWN_RELATED])
+
+
+@dataclass(frozen=True)
+class Part:
+    change: _Difference
+    text: str
+
+
+def diff_words(old: str, new: str) -> list[Part]:
+    """Compare two texts word by word, and return their parts in order.
+
+    Chinese text is divided into words; spaces are kept.
+
+    The same and the added parts together make up `new`.
+    """
+    before, after = _split(old, new)
+    parts: list[Part] = []
+    for tag, start, end, start_new, end_new in _opcodes(before, after):
+        if tag == "equal":
+            parts.append(Part("same", "".join(before[start:end])))
+            continue
+        if start < end:
+            parts.append(Part("removed", "".join(before[start:end])))
+        if start_new < end_new:
+            parts.append(Part("added", "".join(after[start_new:end_new])))
+    return parts
+
+
+def _split(old: str, new: str) -> tuple[list[str], list[str]]:
+    """Split both texts into words.
+
+    If comparing words would take too long, split them into sentences or not at all.
+    """
+    for pieces in (_words, _sentences):
+        before, after = list(pieces(old)), list(pieces(new))
+        if _comparisons(before, after) <= _MAX_COMPARISONS:
+            return before, after
+    return [old], [new]
+
+
+def _comparisons(before: list[str], after: list[str]) -> int:
+    """Return an upper bound for the number of comparisons that difflib makes.
+
+    It may compare each pair of equal pieces once per match.
+    """
+    of_after = Counter(after)
+    pairs = sum(count * of_after[piece] for piece, count in Counter(before).items())
+    return pairs * min(len(before), len(after))
+
+
+def _opcodes(before: list[str], after: list[str]) -> list[_Opcode]:
+    """Return difflib's opcodes, with neighbouring changes merged into one.
+
+    Changes count as neighbouring if only spaces and punctuation separate them.
+    """
+    steps: list[_Opcode] = []
+    opcodes = SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes()
+    for number, step in enumerate(opcodes):
+        tag, start, end, start_new, end_new = step
+        between = 0 < number < len(opcodes) - 1
+        if tag == "equal" and between and _ONLY_MARKS.fullmatch("".join(before[start:end])):
+            tag = "replace"
+        if steps and tag != "equal" and steps[-1][0] != "equal":
+            steps[-1] = ("replace", steps[-1][1], end, steps[-1][3], end_new)
+        else:
+            steps.append((tag, start, end, start_new, end_new))
+    return steps
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (found[0] for found in _SENTENCE.finditer(text) if found[0])
+
+
+def _words(text: str) -> Iterator[str]:
+    for found in _TOKEN.finditer(text):
+        if found[1]:
+            yield from rjieba.cut(found[1])
+        else:
+            yield found[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
 from django import forms
@@ -23,7 +22,7 @@ from memories.files.grammar import CURATED, LAYERS, BadPath, blocks_of, parse
 from memories.files.memory_files import Applied, Shown
 from memories.models import FileVersion, Kind
 from ops.models import User
-from ops.pages.base import own_transaction, person, personal_page
+from ops.pages.base import day_of, number_of, own_transaction, person, personal_page
 
 _DAYS = 30  # daily notes on one page
 _LINES = 200  # lines of a file on one page
@@ -36,7 +35,9 @@ _KINDS = {str(kind.value): kind.label for kind in Kind}
 def memory_files_list(request: HttpRequest) -> HttpResponse:
     user = person(request)
     with own_transaction(request):
-        days, more = memory_files.days_of(user, before=_before(request), limit=_DAYS)
+        days, more = memory_files.days_of(
+            user, before=day_of(request.GET.get("before", "")), limit=_DAYS
+        )
         context = {
             "curated": memory_files.curated_of(user),
             "layers": memory_files.layers_of(user),
@@ -57,7 +58,7 @@ def memory_file(request: HttpRequest, path: str) -> HttpResponse:
     with own_transaction(request):
         file = _file(person(request), path)
         lines = parse(file.text).lines
-        start = _number(request.GET.get("line")) or 0
+        start = number_of(request.GET.get("line")) or 0
         shown = lines[start : start + _LINES]
         text = "".join(line.raw for line in shown)
         context = _about(file) | {
@@ -247,17 +248,6 @@ def _say_what_became(request: HttpRequest, done: Done) -> None:
     messages.success(request, _("Saved: %(what)s.") % {"what": told} if told else _("Saved."))
 
 
-def _before(request: HttpRequest) -> date | None:
-    try:
-        return date.fromisoformat(request.GET.get("before", ""))
-    except ValueError:
-        return None
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 8 else None
-
-
 @require_safe
 @personal_page
 def memory_file_history(request: HttpRequest, path: str) -> HttpResponse:
@@ -288,15 +278,13 @@ def memory_file_history(request: HttpRequest, path: str) -> HttpResponse:
 @personal_page
 def memory_file_restore(request: HttpRequest, path: str) -> HttpResponse:
     """Restore an old version. This is handled as an ordinary edit."""
-    user, number = person(request), _number(request.POST.get("version"))
+    user, number = person(request), number_of(request.POST.get("version"))
     if number is None:
         raise NotFound("There is no such version.")
     with own_transaction(request):
         old = memory_files.version_of(user, path, number)
     try:
-        ready = memory_files.prepare(old.content, user=user, path=path, surface="page", match="*")
-        with own_transaction(request):
-            file_sync.edit(ready, user=user)
+        _save(request, path, old.content, "*")
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return redirect("memory_file_history", path)
@@ -339,7 +327,6 @@ class FileText(forms.Form):
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)
         self.fields["content"].widget.attrs["maxlength"] = settings.MAX_FILE_BYTES
 

@@ -13,8 +13,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import Truncator
-from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST
 
 from memcenter.lib.errors import ApplicationError, NotFound
@@ -25,10 +25,11 @@ from memories.learning.told_messages import LONGEST
 from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.models.memory import ONLY_OF_PROJECTS
 from memories.pages.actions import ask_for_it_back
-from memories.pages.memory_rows import is_row, row_again
+from memories.pages.memory_rows import is_row, rows_again
 from memories.writing import curation, direct_writes, memory_writes, relations
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
 from ops.pages.base import leave, own_transaction, person, personal_page, render_page, way_back
+from ops.pages.forms import ServiceForm
 
 _QUOTED = 80  # characters of a memory in a notice
 
@@ -45,7 +46,9 @@ def memory_add(request: HttpRequest) -> HttpResponse:
         form.refuse(error)
         return _show(request, "memories/memory_add.html", {"form": form})
     say_what_became(request, written)
-    return leave(request, _after_adding(request, written))
+    page = reverse("memory_page", args=[written.memory.public_id])
+    is_new = written.result == "created"
+    return leave(request, way_back(request, default=reverse("memory_list")) if is_new else page)
 
 
 def _add(request: HttpRequest, values: dict[str, Any]) -> Written:
@@ -81,12 +84,6 @@ def mention_contradiction(request: HttpRequest, memory: Memory) -> None:
         text = Truncator(additions_in_words(other.content)).chars(_QUOTED)
         words = _("It may not fit with “%(text)s”. Both are used; disable the one that is wrong.")
         messages.warning(request, words % {"text": text})
-
-
-def _after_adding(request: HttpRequest, written: Written) -> str:
-    if written.result == "created":
-        return way_back(request, default=reverse("memory_list"))
-    return reverse("memory_page", args=[written.memory.public_id])
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -138,7 +135,7 @@ def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
     if not is_row(request):
         return leave(request, way_back(request, default=page))
     with own_transaction(request):
-        return row_again(request, memory)
+        return rows_again(request, [memory.public_id], oob=False)
 
 
 @require_POST
@@ -239,17 +236,7 @@ class TagsField(forms.CharField):
         """Do nothing: CharField's validators expect a single text."""
 
 
-class RefusableForm(forms.Form):
-    def refuse(self, error: ApplicationError) -> None:
-        """Add the errors of a service to the form, next to the fields they refer to."""
-        named = {name: texts for name, texts in error.fields.items() if name in self.fields}
-        for name, texts in named.items():
-            self.add_error(name, [gettext(text) for text in texts])
-        if not named:
-            self.add_error(None, gettext(error.message))
-
-
-class TellForm(RefusableForm):
+class TellForm(ServiceForm):
     """The form for a sentence that corrects or completes the portrait."""
 
     said = forms.CharField(
@@ -263,7 +250,7 @@ class TellForm(RefusableForm):
 OWN_KINDS = [(kind.value, kind.label) for kind in Kind if kind not in ONLY_OF_PROJECTS]
 
 
-class MemoryForm(RefusableForm):
+class MemoryForm(ServiceForm):
     """The fields of a memory's text, kind, tags and end."""
 
     content = forms.CharField(
@@ -286,7 +273,6 @@ class MemoryForm(RefusableForm):
     )
 
     def __init__(self, *args: Any, memory: Memory | None = None, **kwargs: Any) -> None:
-        kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)
         if memory is not None and (memory.project_id or memory.kind in ONLY_OF_PROJECTS):
             self.fields["kind"].choices = Kind.choices  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -27,7 +27,6 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from memories import selectors
 from memories.extraction.wording.languages import tag_of, topic_named, twin_of
 from memories.models import Kind, Memory, MemoryStatus, Origin, Source
 from memories.pages import memory_rows, reason_words
@@ -53,6 +52,7 @@ from ops.models import User
 from ops.pages.base import (
     here,
     is_htmx,
+    number_of,
     own_settings,
     own_transaction,
     person,
@@ -113,7 +113,8 @@ def memory_list(request: HttpRequest) -> HttpResponse:
     prepared = prepare_query(asked.query) if asked.query else None
     with own_transaction(request):
         page, count = _page(request, asked, prepared)
-        part = _part(request, asked)
+        # Only the results while the user types, and only the next rows while the user scrolls.
+        part = "#found" if target(request) == "found" else _rows_part(request)
         context = _shared(request, asked, page) | (
             {} if part == "#rows" else _surrounding_context(request, asked, count)
         )
@@ -122,16 +123,6 @@ def memory_list(request: HttpRequest) -> HttpResponse:
     if part == "#found":
         response["HX-Replace-Url"] = asked.address()
     return response
-
-
-def _part(request: HttpRequest, asked: Asked) -> str:
-    """Return the part of the template to render.
-
-    It is only the results while the user types, and only the next rows while the user scrolls.
-    """
-    if target(request) == "found":
-        return "#found"
-    return "#rows" if asked.after and is_htmx(request) else ""
 
 
 def _page(
@@ -217,7 +208,7 @@ def search_page(
         elif one.relevance >= settings.RELEVANCE_FLOOR:
             by_meaning[row.pk] = _Match(one, row.content)
     best = dict([*best.items(), *by_meaning.items()][:MOST])
-    start = int(after) if after.isascii() and after.isdigit() else 0
+    start = number_of(after) or 0
     end = start + SIZE
     cursor = str(end) if end < len(best) else ""
     rows = [
@@ -246,43 +237,35 @@ class _Match(NamedTuple):
 @personal_page
 def memory_bin(request: HttpRequest) -> HttpResponse:
     """List the memories in the recycle bin by the date of their erasure, earliest first."""
+    back, after = reverse("memory_bin"), request.GET.get("after", "")
     with own_transaction(request):
-        binned = selectors.memories_of(person(request), MemoryFilter(status=BIN))
-        rows, cursor = page_by(
-            binned.prefetch_related(None), "purge_at", descending=False, after=_after(request)
-        )
+        binned = memories_of(person(request), MemoryFilter(status=BIN)).prefetch_related(None)
+        rows, cursor = page_by(binned, "purge_at", descending=False, after=after)
         context = {
             "memories": rows,
-            "next_url": _next("memory_bin", cursor),
-            "back": reverse("memory_bin"),
+            "next_url": f"{back}?after={cursor}" if cursor else "",
+            "back": back,
             "recycle_days": settings.RECYCLE_DAYS,
         }
-        return render(request, f"memories/memory_bin.html{_bin_part(request)}", context)
+        return render(request, f"memories/memory_bin.html{_rows_part(request)}", context)
 
 
 @require_safe
 @personal_page
 def memory_refusals(request: HttpRequest) -> HttpResponse:
     """List the secrets that were refused: category and date, never the text."""
+    page, after = reverse("memory_refusals"), request.GET.get("after", "")
     with own_transaction(request):
-        refusals = selectors.refusals_of(person(request))
+        refusals = refusals_of(person(request))
         refusals = refusals.select_related("turn__conversation", "turn__user_message")
-        rows, cursor = page_by(refusals, "created_at", descending=True, after=_after(request))
-        context = {"refusals": rows, "next_url": _next("memory_refusals", cursor)}
-        return render(request, f"memories/refusal_list.html{_bin_part(request)}", context)
+        rows, cursor = page_by(refusals, "created_at", descending=True, after=after)
+        context = {"refusals": rows, "next_url": f"{page}?after={cursor}" if cursor else ""}
+        return render(request, f"memories/refusal_list.html{_rows_part(request)}", context)
 
 
-def _after(request: HttpRequest) -> str:
-    return request.GET.get("after", "")
-
-
-def _next(page: str, cursor: str) -> str:
-    return f"{reverse(page)}?after={cursor}" if cursor else ""
-
-
-def _bin_part(request: HttpRequest) -> str:
+def _rows_part(request: HttpRequest) -> str:
     """Return the part of the template to render: only the next rows while the user scrolls."""
-    return "#rows" if _after(request) and is_htmx(request) else ""
+    return "#rows" if request.GET.get("after") and is_htmx(request) else ""
 
 
 COUNTED = 1_000
@@ -309,6 +292,8 @@ class Survey:
 
 
 class _Row(NamedTuple):
+    """The columns of a memory that the counts need; the last three are of related rows."""
+
     status: str
     deleted_at: datetime | None
     valid_until: datetime | None
@@ -338,20 +323,8 @@ def survey_of(user: User) -> Survey:
 def _rows(user: User) -> list[_Row]:
     from_turns = Source.objects.filter(memory=OuterRef("pk"), turn__isnull=False)
     conversations = ArraySubquery(from_turns.order_by().values("turn__conversation").distinct())
-    columns = (
-        "status",
-        "deleted_at",
-        "valid_until",
-        "created_at",
-        "kind",
-        "origin",
-        "tags",
-        "pinned",
-    )
     rows = Memory.visible.filter(user=user).order_by()
-    wanted = rows.values_list(
-        *columns, "removal_asked_at", "project__key", "project__name", conversations
-    )
+    wanted = rows.values_list(*_Row._fields[:-3], "project__key", "project__name", conversations)
     return [_Row._make(row) for row in wanted[: COUNTED + 1]]
 
 
@@ -490,8 +463,7 @@ def standing_for(request: HttpRequest) -> Standing:
     """
     standing: Standing | None = getattr(request, "memory_standing", None)
     if standing is None:
-        user = cast(User, request.user)
-        own = own_settings(request)
+        user, own = person(request), own_settings(request)
         standing = Standing(
             user.shown_name,
             own.longterm_enabled,

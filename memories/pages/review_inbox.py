@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -20,13 +19,12 @@ from memories.extraction.masking import additions_in_words
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import explanation
 from memories.pages.memory_form import mention_contradiction
-from memories.pages.word_diff import diff_words
 from memories.selectors import MemoryFilter
 from memories.writing import review
 from memories.writing.review import ReviewInput
 from ops.accounts import users
 from ops.models import User
-from ops.pages.base import own_transaction, person, personal_page
+from ops.pages.base import day_of, own_transaction, person, personal_page
 
 _ALSO_WAITING = 20
 
@@ -56,7 +54,7 @@ def memory_review(request: HttpRequest) -> HttpResponse:
 @personal_page
 def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     decision = request.POST.get("decision", "")
-    day = _day(request.POST.get("since", ""))
+    day = day_of(request.POST.get("since", ""))
     given = ReviewInput(
         memory_id,
         decision,
@@ -100,7 +98,7 @@ def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
     }
     if known is None:
         return sides
-    parts = diff_words(*(additions_in_words(one.content) for one in (known, candidate)))
+    parts = explanation.diff_words(*(additions_in_words(one.content) for one in (known, candidate)))
     return sides | {
         "known_because": _first_reason(known),
         "known_parts": [part for part in parts if part.change != "added"],
@@ -118,13 +116,6 @@ def _next_after(shown: list[Memory], current: Memory) -> str:
         return ""
     place = (shown.index(current) + 1) % len(shown)
     return f"{reverse('memory_review')}?candidate={shown[place].public_id}"
-
-
-def _day(text: str) -> date | None:
-    try:
-        return parse_date(text)
-    except ValueError:
-        return None
 
 
 def _moment(day: date, at: time) -> datetime:

@@ -6,7 +6,8 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 from django.utils import dateformat, timezone
-from django.utils.safestring import SafeString
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
@@ -14,9 +15,8 @@ from django.utils.translation import gettext as _
 from conversations.models import Conversation, Message
 from memcenter.lib.text import richtext
 from memcenter.lib.text.richtext import as_html
-from memories.extraction.masking import additions_in_words
+from memories.extraction.masking import ADDITION, addition_in_words, additions_in_words
 from memories.models import Kind, Memory, MemoryStatus
-from memories.pages import additions
 from memories.pages.charts import kinds_of
 from memories.pages.memory_list import Standing, shown_tag, standing_for
 from ops.pages.forgetting import receipt_title
@@ -38,8 +38,31 @@ def memory_standing(context: Context) -> Standing:
 
 register.filter("inner", richtext.inner)
 register.filter("shown_tag", shown_tag)
-register.filter("additions", additions.as_html)
 register.filter("plain_additions", additions_in_words)
+
+
+@register.filter
+def additions(text: str) -> SafeString:
+    """Return the text as HTML, in which every addition is marked and explained.
+
+    An addition, such as a name or a date, makes a statement understandable by itself. The text has
+    it in square brackets. Pages show it without brackets at the start of a clause, and in
+    parentheses inside it.
+    """
+    why = _("added so that the sentence stands alone")
+    pieces, end = [], 0
+    for found in ADDITION.finditer(text):
+        words = addition_in_words(found)
+        pieces.append(conditional_escape(text[end : found.start()]))
+        is_kept = words == found[0]
+        pieces.append(
+            conditional_escape(words)
+            if is_kept
+            else format_html('<span class="addition" title="{}">{}</span>', why, words)
+        )
+        end = found.end()
+    pieces.append(conditional_escape(text[end:]))
+    return mark_safe("".join(pieces))  # nosec: every piece is escaped
 
 
 @register.filter

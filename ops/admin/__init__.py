@@ -86,7 +86,6 @@ class UserAdmin(ReadOnlyAdmin):
 class UserSettingsAdmin(ReadOnlyAdmin):
     called = gettext_lazy("settings of a person"), gettext_lazy("settings of people")
     list_display = ("user", "longterm_enabled", "summary_enabled", "episodic_enabled", "language")
-    list_select_related = ("user",)
     search_fields = ("=user__username", "=user__external_id")
 
 
@@ -104,7 +103,6 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         "expires_at",
         "revoked_at",
     )
-    list_select_related = ("user",)
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
     search_fields = ("=prefix", "=name", "=user__username", "=user__external_id")
     actions = ("revoke",)
@@ -126,7 +124,6 @@ class SignInLinkAdmin(ReadOnlyAdmin):
     never = ("digest",)
     masked = ("next",)
     list_display = ("pk", "user", "created_at", "expires_at", "used_at")
-    list_select_related = ("user",)
 
 
 @admin.register(SignIn)
@@ -134,7 +131,6 @@ class SignInAdmin(ReadOnlyAdmin):
     called = gettext_lazy("sign-in"), gettext_lazy("sign-ins")
     never = ("session_key",)
     list_display = ("pk", "user", "device", "began_at", "seen_at")
-    list_select_related = ("user",)
 
 
 @admin.register(SecondFactor)
@@ -142,7 +138,6 @@ class SecondFactorAdmin(ReadOnlyAdmin):
     called = gettext_lazy("second step"), gettext_lazy("second steps")
     never = ("secret", "last_step", "recovery")
     list_display = ("pk", "user", "created_at")
-    list_select_related = ("user",)
     search_fields = ("=user__username",)
 
 
@@ -150,7 +145,6 @@ class SecondFactorAdmin(ReadOnlyAdmin):
 class IdentityAdmin(ReadOnlyAdmin):
     called = gettext_lazy("sign-in by another service"), gettext_lazy("sign-ins by other services")
     list_display = ("pk", "user", "issuer", "created_at")
-    list_select_related = ("user",)
     search_fields = ("=user__username", "=sub")
 
 
@@ -160,7 +154,6 @@ class InvitationAdmin(ReadOnlyAdmin):
     never = ("digest",)
     masked = ("name",)
     list_display = ("pk", "user", "name", "role", "created_at", "expires_at")
-    list_select_related = ("user",)
 
 
 @admin.register(WeeklyMail)
@@ -169,7 +162,6 @@ class WeeklyMailAdmin(ReadOnlyAdmin):
     never = ("nonce",)
     masked = ("address",)
     list_display = ("pk", "user", "address", "asked_at", "confirmed_at", "sent_on")
-    list_select_related = ("user",)
 
 
 @admin.register(Operation)
@@ -274,7 +266,6 @@ class OperationAdmin(ReadOnlyAdmin):
 class AttemptAdmin(ReadOnlyAdmin):
     called = gettext_lazy("attempt"), gettext_lazy("attempts")
     list_display = ("operation", "number", "outcome", "error", "started_at", "finished_at")
-    list_select_related = ("operation",)
     list_filter = ("outcome",)
     search_fields = ("=operation__public_id",)
 
@@ -284,14 +275,12 @@ class IdempotencyRecordAdmin(ReadOnlyAdmin):
     called = gettext_lazy("repeated request"), gettext_lazy("repeated requests")
     masked = ("body",)
     list_display = ("pk", "user", "api_key", "status_code", "body", "created_at", "expires_at")
-    list_select_related = ("user", "api_key")
 
 
 @admin.register(Receipt)
 class ReceiptAdmin(ReadOnlyAdmin):
     called = gettext_lazy("receipt"), gettext_lazy("receipts")
     list_display = ("public_id", "scope", "subject", "requested_at", "finished_at")
-    list_select_related = ("operation",)
     list_filter = (("scope", LatestValuesFilter),)
     search_fields = ("=public_id", "=subject", "=operation__public_id")
 
@@ -303,7 +292,6 @@ admin.site.register(AuditEvent, AuditEventAdmin)
 class ExportAdmin(ReadOnlyAdmin):
     called = gettext_lazy("export"), gettext_lazy("exports")
     list_display = ("pk", "user", "operation", "format", "bytes", "created_at", "expires_at")
-    list_select_related = ("user", "operation")
 
 
 @admin.register(Import)
@@ -311,7 +299,6 @@ class ImportAdmin(ReadOnlyAdmin):
     called = gettext_lazy("import"), gettext_lazy("imports")
     masked = ("report",)
     list_display = ("pk", "user", "operation", "format", "created_at", "finished_at")
-    list_select_related = ("user", "operation")
 
 
 @admin.register(Webhook)
@@ -319,14 +306,12 @@ class WebhookAdmin(ReadOnlyAdmin):
     called = gettext_lazy("webhook"), gettext_lazy("webhooks")
     never = ("secret",)
     list_display = ("pk", "user", "url", "events", "is_active", "created_at")
-    list_select_related = ("user", "api_key")
 
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
     called = gettext_lazy("sent notification"), gettext_lazy("sent notifications")
     list_display = ("pk", "webhook", "event", "status_code", "error", "created_at", "delivered_at")
-    list_select_related = ("webhook",)
     list_filter = (("status_code", LatestValuesFilter),)
 
 

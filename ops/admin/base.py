@@ -98,6 +98,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         super().__init__(model, admin_site)
         if self.called is not None:  # names set here need no migration
             model._meta.verbose_name, model._meta.verbose_name_plural = self.called
+        self.list_select_related = [one.name for one in _foreign_keys(model)]
         for field in model._meta.concrete_fields:
             _translate_name(field)
 
@@ -149,7 +150,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         """
         for leading in _paths_to_hidden(self.model):
             rows = rows.filter(**{leading: None})
-        return rows.select_related(*self.list_select_related) if self.list_select_related else rows
+        related = self.list_select_related
+        return rows.select_related(*related) if related else rows
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
@@ -272,9 +274,12 @@ def _found(model: type[Model], path: str, typed: str) -> Q | None:
 
 def _paths_to_hidden(model: type[Model]) -> list[str]:
     """Return the lookups that tell whether the row, or a row it belongs to, is hidden."""
-    parents = [column for column in model._meta.concrete_fields if isinstance(column, ForeignKey)]
-    paths = [f"{column.name}__hidden_at" for column in parents if _can_hide(column.related_model)]
-    return [*(["hidden_at"] if _can_hide(model) else []), *paths]
+    parents = [one.name for one in _foreign_keys(model) if _can_hide(one.related_model)]
+    return [*(["hidden_at"] if _can_hide(model) else []), *(f"{one}__hidden_at" for one in parents)]
+
+
+def _foreign_keys(model: type[Model]) -> list[ForeignKey[Any, Any]]:
+    return [column for column in model._meta.concrete_fields if isinstance(column, ForeignKey)]
 
 
 def _can_hide(model: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import date
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 from urllib.parse import urlsplit
@@ -14,7 +15,9 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone, translation
 from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.dateparse import parse_date
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 
 from memcenter.lib.errors import NotFound
 from ops.access import as_user
@@ -22,7 +25,10 @@ from ops.accounts import sign_ins, users
 from ops.models import User, UserSettings
 
 Given = ParamSpec("Given")
-SEEN = "seen_at"  # session key, set after sign-in
+# Session keys, set after sign-in.
+SEEN = "seen_at"
+SIGNED_IN_AT = "signed_in_at"
+FRESH_SECONDS = 10 * 60
 _SEEN_SECONDS = 10 * 60
 
 
@@ -70,6 +76,43 @@ def _note_presence(request: HttpRequest) -> None:
 
 def person(request: HttpRequest) -> User:
     return cast(User, request.user)
+
+
+def is_fresh(request: HttpRequest) -> bool:
+    """Return whether the person has signed in recently in this session.
+
+    For people without a password, this replaces the password as a proof of identity.
+    """
+    begun = request.session.get(SIGNED_IN_AT, 0)
+    return timezone.now().timestamp() - float(begun) < FRESH_SECONDS
+
+
+def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
+    """Return in words why the password isn't accepted, or an empty string if it is right.
+
+    A person without a password must have signed in recently. Failures are counted by `purpose`, so
+    that one form doesn't lock another.
+    """
+    if person(request).has_usable_password():
+        return password_problem(request, password=password, purpose=purpose)
+    return (
+        "" if is_fresh(request) else _("Please sign in again, then come back within ten minutes.")
+    )
+
+
+def password_problem(request: HttpRequest, *, password: str, purpose: str, wrong: str = "") -> str:
+    """Return in words why the password isn't accepted, or an empty string if it is right.
+
+    Guessing is limited as at sign-in.
+    """
+    user, address = person(request), request.META.get("REMOTE_ADDR", "")
+    name = f"{purpose}:{user.pk}"
+    if sign_ins.are_attempts_used_up(name, address=address):
+        return _("Too many wrong passwords. Please wait 15 minutes.")
+    if user.check_password(password):
+        return ""
+    sign_ins.note_failure(name, address=address)
+    return wrong or _("The password is wrong.")
 
 
 def own_settings(request: HttpRequest) -> UserSettings:
@@ -149,6 +192,19 @@ def here(request: HttpRequest) -> str:
     shown = urlsplit(request.headers.get("HX-Current-URL", ""))
     path = f"{shown.path}?{shown.query}" if shown.query else shown.path
     return path if is_htmx(request) and _is_ours(path) else request.get_full_path()
+
+
+def number_of(text: str | None) -> int | None:
+    """Return the whole number in a parameter of the address, or None."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def day_of(text: str) -> date | None:
+    """Return the day in a parameter of the address or a form, or None."""
+    try:
+        return parse_date(text)
+    except ValueError:
+        return None
 
 
 def _is_ours(address: str) -> bool:

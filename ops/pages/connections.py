@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -23,25 +22,13 @@ from ops.access import as_system
 from ops.accounts import keys, users
 from ops.models import ApiKey, Delivery, Role, User, Webhook
 from ops.pages.base import own_transaction, person, personal_page, render_page
-from ops.pages.forms import KeyForm, add_problems, scope_words
+from ops.pages.forms import KeyForm, scope_words
 from ops.webhook_events import TEST, Event
 
 _LAST_DELIVERIES = 3
 _KEYS_SHOWN = 100
 _SENT = "sent_key_forms"  # session key: forms that have created a key, so each creates only one
 _SENT_KEPT, _LONGEST_ONCE = 20, 20
-
-
-@dataclass(frozen=True)
-class ShownWebhook:
-    """A webhook for the page: its events in words, and its last deliveries.
-
-    Each delivery comes with its event in words.
-    """
-
-    webhook: Webhook
-    told_when: list[str]
-    last: list[tuple[str, Delivery]]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -83,13 +70,20 @@ def _show_webhooks(
         return render(request, "ops/webhook_list.html", context, status=status)
 
 
-def _shown_webhooks(user: User) -> list[ShownWebhook]:
-    """Return the user's webhooks with their last deliveries."""
+def _shown_webhooks(user: User) -> list[dict[str, Any]]:
+    """Return the user's webhooks with their events in words and their last deliveries."""
     rows = list(webhooks.list_webhooks(user).order_by("pk"))
     log: dict[int, list[tuple[str, Delivery]]] = {row.pk: [] for row in rows}
     for delivery in webhooks.last_of(rows, count=_LAST_DELIVERIES):
         log[delivery.webhook_id].append((_event_in_words(delivery.event), delivery))
-    return [ShownWebhook(row, list(map(_event_in_words, row.events)), log[row.pk]) for row in rows]
+    return [
+        {
+            "webhook": row,
+            "told_when": [_event_in_words(event) for event in row.events],
+            "last": log[row.pk],
+        }
+        for row in rows
+    ]
 
 
 def _event_in_words(name: str) -> str:
@@ -156,14 +150,6 @@ def _webhook_confirmation(webhook: Webhook) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class ShownKey:
-    key: ApiKey
-    scopes: list[Any]
-    is_alive: bool
-    revoke: str
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def api_keys(request: HttpRequest) -> HttpResponse:
@@ -184,7 +170,7 @@ def api_keys(request: HttpRequest) -> HttpResponse:
                 expires_at=form.expires_at(),
             )
     except Invalid as error:
-        add_problems(form, error)
+        form.refuse(error)
         return _show_keys(request, form, status=422)
     request.session[_SENT] = [*request.session.get(_SENT, []), once[:_LONGEST_ONCE]][-_SENT_KEPT:]
     # Show the key in this response only; storing it for another page would leak it.
@@ -254,7 +240,7 @@ def _is_owner(request: HttpRequest) -> bool:
     return users.role_of(person(request)) is Role.OWNER
 
 
-def _installation_keys(request: HttpRequest) -> list[ShownKey]:
+def _installation_keys(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the keys bound to nobody, such as that of the first start; only for owners."""
     if not _is_owner(request):
         return []
@@ -262,7 +248,7 @@ def _installation_keys(request: HttpRequest) -> list[ShownKey]:
         return key_rows(None, _revoke_address)
 
 
-def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[ShownKey]:
+def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[dict[str, Any]]:
     """Return the API keys of a person, or those bound to nobody, valid ones first.
 
     `revoke` returns the address of the form that revokes a key.
@@ -271,8 +257,11 @@ def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[ShownKe
     return [_shown_key(key, revoke) for key in keys.of(user).order_by(*newest)[:_KEYS_SHOWN]]
 
 
-def _shown_key(key: ApiKey, revoke: Callable[[ApiKey], str]) -> ShownKey:
+def _shown_key(key: ApiKey, revoke: Callable[[ApiKey], str]) -> dict[str, Any]:
     expired = key.expires_at is not None and key.expires_at <= timezone.now()
-    alive = key.revoked_at is None and not expired
-    address = revoke(key) if key.revoked_at is None else ""
-    return ShownKey(key, scope_words(key.scopes), alive, address)
+    return {
+        "key": key,
+        "scopes": scope_words(key.scopes),
+        "is_alive": key.revoked_at is None and not expired,
+        "revoke": revoke(key) if key.revoked_at is None else "",
+    }

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -38,6 +36,8 @@ _STEPS = {
     "apply": gettext_lazy("Importing"),
     "index": gettext_lazy("Indexing"),
 }
+# What an import adds, and its name in the report.
+_BROUGHT = {"conversation": "conversations", "message": "messages", "memory": "memories"}
 _LINE = re.compile(r"line (\d+)")
 _ROW = re.compile(r"([a-z]{1,40}) (\d+)")
 
@@ -84,29 +84,13 @@ def _activity(request: HttpRequest, user: User) -> dict[str, Any]:
 @require_POST
 @personal_page
 def operation_retry(request: HttpRequest, op_id: str) -> HttpResponse:
-    with own_transaction(request):
-        operation = _own_operation(person(request), op_id)
-        try:
-            outbox.retry(operation)
-        except Conflict as error:
-            messages.error(request, _(error.message))
-        else:
-            messages.success(request, _("Trying again."))
-    return redirect(reverse("data_management") + "#activity")
+    return _move(request, op_id, outbox.retry, words=_("Trying again."))
 
 
 @require_POST
 @personal_page
 def operation_cancel(request: HttpRequest, op_id: str) -> HttpResponse:
-    with own_transaction(request):
-        operation = _own_operation(person(request), op_id)
-        try:
-            _cancel(operation)
-        except Conflict as error:
-            messages.error(request, _(error.message))
-        else:
-            messages.success(request, _("Cancelled. Nothing was changed."))
-    return redirect(reverse("data_management") + "#activity")
+    return _move(request, op_id, _cancel, words=_("Cancelled. Nothing was changed."))
 
 
 def _cancel(operation: Operation) -> None:
@@ -115,69 +99,28 @@ def _cancel(operation: Operation) -> None:
     outbox.cancel(operation)
 
 
-def _own_operation(user: User, op_id: str) -> Operation:
-    found = selectors.operations_of(user).filter(public_id=op_id).first()
-    if found is None:
-        raise NotFound("There is no such operation.")
-    return found
-
-
-@dataclass(frozen=True)
-class TransferLine:
-    """An export or import for the page: its state, and its progress while it runs.
-
-    A `total` of 0 means that the total is unknown.
-    """
-
-    op_id: str
-    title: str
-    status: str
-    created_at: datetime
-    is_moving: bool
-    step: str
-    done: int
-    total: int
-    progress: str
-    error: str
-    can_retry: bool
-    can_cancel: bool
-
-
-@dataclass(frozen=True)
-class ExportLine(TransferLine):
-    conversation_id: str
-    bytes: int
-    sha256: str
-    expires_at: datetime | None
-    is_ready: bool
-
-
-@dataclass(frozen=True)
-class Skipped:
-    where: str
-    why: str
-
-
-@dataclass(frozen=True)
-class ImportLine(TransferLine):
-    is_done: bool
-    brought: str
-    notes: Sequence[str]
-    skipped: Sequence[Skipped]
-    skipped_more: int
-    skipped_words: str
+def _move(
+    request: HttpRequest, op_id: str, move: Callable[[Operation], None], *, words: str
+) -> HttpResponse:
+    with own_transaction(request):
+        found = selectors.operations_of(person(request)).filter(public_id=op_id).first()
+        if found is None:
+            raise NotFound("There is no such operation.")
+        try:
+            move(found)
+        except Conflict as error:
+            messages.error(request, _(error.message))
+        else:
+            messages.success(request, words)
+    return redirect(reverse("data_management") + "#activity")
 
 
 def transfers_context(user: User) -> dict[str, Any]:
-    export_lines = [_export_line(item) for item in exports.list_exports(user)[:_TRANSFERS_SHOWN]]
     rows = Import.objects.filter(user=user, hidden_at__isnull=True).select_related("operation")
-    import_lines = [
-        _import_line(item)
-        for item in rows.exclude(operation__status=Status.CANCELLED).order_by("-pk")[
-            :_TRANSFERS_SHOWN
-        ]
-    ]
-    moving = any(item.is_moving for item in (*export_lines, *import_lines))
+    rows = rows.exclude(operation__status=Status.CANCELLED).order_by("-pk")
+    export_lines = [_export_line(one) for one in exports.list_exports(user)[:_TRANSFERS_SHOWN]]
+    import_lines = [_import_line(one) for one in rows[:_TRANSFERS_SHOWN]]
+    moving = any(item["is_moving"] for item in (*export_lines, *import_lines))
     return {
         "exports": export_lines,
         "imports": import_lines,
@@ -187,6 +130,10 @@ def transfers_context(user: User) -> dict[str, Any]:
 
 
 def _transfer_line(operation: Operation, title: str) -> dict[str, Any]:
+    """Return the state of an export or import for the page, and its progress while it runs.
+
+    A `total` of 0 means that the total is unknown.
+    """
     is_moving = operation.status in _MOVING
     done, total = operation.progress_done, operation.progress_total
     numbers = {"done": stored_amounts.shown(done)["n"], "total": stored_amounts.shown(total)["n"]}
@@ -206,19 +153,18 @@ def _transfer_line(operation: Operation, title: str) -> dict[str, Any]:
     }
 
 
-def _export_line(row: Export) -> ExportLine:
+def _export_line(row: Export) -> dict[str, Any]:
     title = _("One conversation") if row.conversation_public_id else _("Everything")
-    return ExportLine(
-        **_transfer_line(row.operation, f"{title} · {row.format.upper()}"),
-        conversation_id=row.conversation_public_id,
-        bytes=row.bytes,
-        sha256=row.sha256,
-        expires_at=row.expires_at,
-        is_ready=exports.is_ready(row) and row.hidden_at is None,
-    )
+    return _transfer_line(row.operation, f"{title} · {row.format.upper()}") | {
+        "conversation_id": row.conversation_public_id,
+        "bytes": row.bytes,
+        "sha256": row.sha256,
+        "expires_at": row.expires_at,
+        "is_ready": exports.is_ready(row) and row.hidden_at is None,
+    }
 
 
-def _import_line(row: Import) -> ImportLine:
+def _import_line(row: Import) -> dict[str, Any]:
     report = row.result
     format = str(IMPORT_FORMATS.get(report.get("format", row.format), ""))
     title = " · ".join(filter(None, (row.file_name, format))) or _("A file")
@@ -227,36 +173,33 @@ def _import_line(row: Import) -> ImportLine:
         line["can_retry"] = False  # the file was deleted and must be uploaded again
     skipped = report.get("skipped", [])
     count = report.get("skipped_count", 0)
-    return ImportLine(
-        **line,
-        is_done=row.finished_at is not None,
-        brought=_brought(report) if report else "",
-        notes=_notes(report, skipped=count) if report else (),
-        skipped=[Skipped(_where(entry["where"]), _(entry["why"])) for entry in skipped[:_LISTED]],
-        skipped_more=max(0, count - _LISTED),
-        skipped_words=ngettext("%(n)s entry skipped", "%(n)s entries skipped", count)
-        % stored_amounts.shown(count),
-    )
+    words = ngettext("%(n)s entry skipped", "%(n)s entries skipped", count)
+    return line | {
+        "is_done": row.finished_at is not None,
+        "brought": _brought(report) if report else "",
+        "notes": _notes(report, skipped=count) if report else (),
+        "skipped": [
+            {"where": _where(entry["where"]), "why": _(entry["why"])} for entry in skipped[:_LISTED]
+        ],
+        "skipped_more": max(0, count - _LISTED),
+        "skipped_words": words % stored_amounts.shown(count),
+    }
 
 
 def _brought(report: dict[str, Any]) -> str:
     """Return what an import has added, in words: “3 conversations, 120 messages, 4 memories”."""
-    counted = [
-        ngettext("%(n)s conversation", "%(n)s conversations", report["conversations"])
-        % stored_amounts.shown(report["conversations"]),
-        ngettext("%(n)s message", "%(n)s messages", report["messages"])
-        % stored_amounts.shown(report["messages"]),
-        ngettext("%(n)s memory", "%(n)s memories", report["memories"])
-        % stored_amounts.shown(report["memories"]),
+    counts = {name: report[plural] for name, plural in _BROUGHT.items()}
+    kept = [
+        stored_amounts.WORDS[name](count) % stored_amounts.shown(count)
+        for name, count in counts.items()
+        if count
     ]
-    counts = (report["conversations"], report["messages"], report["memories"])
-    kept = [words for words, count in zip(counted, counts, strict=True) if count]
     return _(", ").join(kept) if kept else _("Nothing new")
 
 
 def _notes(report: dict[str, Any], *, skipped: int) -> list[str]:
     notes = []
-    brought = any(report[name] for name in ("conversations", "messages", "memories"))
+    brought = any(report[plural] for plural in _BROUGHT.values())
     if report["already_there"] and not brought and not skipped:
         notes.append(_("Everything in it is already here."))
     elif report["already_there"]:

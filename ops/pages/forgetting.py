@@ -27,7 +27,7 @@ from ops.disk import disk_erasure
 from ops.disk.disk_erasure import SecondLine
 from ops.forgetting import person_forgets
 from ops.models import Operation, Receipt, User
-from ops.pages import operation_rows, sign_in, stored_amounts
+from ops.pages import operation_rows, stored_amounts
 from ops.pages.base import own_transaction, person, personal_page, target
 from ops.pages.forms import ForgetEverythingForm
 
@@ -54,6 +54,7 @@ _KEPT = {
 }
 
 
+Line = tuple[str, int]  # a label and a count
 _CHOSEN = {
     "person": gettext_lazy("you, from a list"),
     "only_match": gettext_lazy("Automatic: the only match"),
@@ -61,21 +62,16 @@ _CHOSEN = {
 
 
 @dataclass(frozen=True)
-class ReceiptLine:
-    """A kind of erased rows. `is_plain` is False if only the details of the receipt show it."""
-
-    label: str
-    count: int
-    is_plain: bool
-
-
-@dataclass(frozen=True)
 class ShownReceipt:
-    """A receipt in words. `residue` and `places` are None if nothing was scanned."""
+    """A receipt in words. `residue` and `places` are None if nothing was scanned.
+
+    `plain_lines` count the erased rows of kinds that people know by name, `other_lines` the rest.
+    """
 
     receipt: Receipt
     title: str
-    lines: list[ReceiptLine]
+    plain_lines: list[Line]
+    other_lines: list[Line]
     kept: list[str]
     chosen: str
     residue: int | None
@@ -94,24 +90,22 @@ class ShownReceipt:
         return str(_("Kept, as you chose") if asked else _("Kept"))
 
     @property
-    def plain_lines(self) -> list[ReceiptLine]:
-        return [line for line in self.lines if line.is_plain]
-
-    @property
-    def other_lines(self) -> list[ReceiptLine]:
-        return [line for line in self.lines if not line.is_plain]
+    def lines(self) -> list[Line]:
+        return [*self.plain_lines, *self.other_lines]
 
     @property
     def total(self) -> int:
-        return sum(line.count for line in self.lines)
+        return sum(count for _label, count in self.lines)
 
 
 def receipt_in_words(receipt: Receipt) -> ShownReceipt:
-    scan = receipt.scan or {}
+    scan, lines = receipt.scan or {}, _receipt_lines(receipt)
+    plain = {str(stored_amounts.LABELS[name]) for name in _PLAIN}
     return ShownReceipt(
         receipt=receipt,
         title=receipt_title(receipt),
-        lines=_receipt_lines(receipt),
+        plain_lines=[line for line in lines if line[0] in plain],
+        other_lines=[line for line in lines if line[0] not in plain],
         kept=[str(_KEPT.get(word, word)) for word in receipt.kept],
         chosen=str(_CHOSEN.get(receipt.chosen, "")),
         residue=scan.get("residue"),
@@ -130,7 +124,7 @@ def receipt_title(receipt: Receipt) -> str:
     return str(_SCOPES.get(receipt.scope, _("Something was forgotten")))
 
 
-def _receipt_lines(receipt: Receipt) -> list[ReceiptLine]:
+def _receipt_lines(receipt: Receipt) -> list[Line]:
     """Return how many rows were erased, by plain names.
 
     The counts of several stores are added if they have the same name.
@@ -143,8 +137,7 @@ def _receipt_lines(receipt: Receipt) -> list[ReceiptLine]:
     known = [str(label) for label in stored_amounts.LABELS.values()]
     order = {label: number for number, label in reversed(list(enumerate(known)))}
     ranked = sorted(counts, key=lambda label: (order.get(label, len(known)), label))
-    plain = {str(stored_amounts.LABELS[name]) for name in _PLAIN}
-    return [ReceiptLine(label, counts[label], label in plain) for label in ranked]
+    return [(label, counts[label]) for label in ranked]
 
 
 @require_safe
@@ -184,10 +177,9 @@ def _own_receipt(user: User, receipt_id: str) -> Receipt:
 def forget_everything(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _ask_everything(request)
-    form = ForgetEverythingForm(request.POST)
-    problem = _problem_with(request, form)
-    if problem:
-        return _ask_everything(request, problem)
+    form = ForgetEverythingForm(request.POST, request=request)
+    if not form.is_valid():
+        return _ask_everything(request, str(next(iter(form.errors.values()))[0]))
     try:
         with own_transaction(request):
             operation, token = person_forgets.forget_user(user=person(request))
@@ -215,16 +207,6 @@ def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
         }
         status = 422 if problem else 200
         return render(request, "ops/forget_everything.html", context, status=status)
-
-
-def _problem_with(request: HttpRequest, form: ForgetEverythingForm) -> str:
-    """Return the first reason to refuse the form, or an empty text."""
-    if not form.is_valid():
-        return str(next(iter(form.errors.values()))[0])
-    problem = sign_in.proof_problem(
-        request, password=form.cleaned_data["password"], purpose="forget"
-    )
-    return _("%(problem)s Nothing was deleted.") % {"problem": problem} if problem else ""
 
 
 @require_safe

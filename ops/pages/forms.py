@@ -11,14 +11,16 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from memcenter.lib.errors import Invalid
+from memcenter.lib.errors import ApplicationError
 from ops.accounts import registration
 from ops.models import Role, Scope, Theme
+from ops.pages.base import person, proof_problem
 
 PHRASES = ("delete everything", "删除全部")
 _OWN_SCOPES = (Scope.READ, Scope.WRITE, Scope.FORGET, Scope.EXPORT)
@@ -123,55 +125,51 @@ _REGIONS: dict[str, Promise] = {
 }
 
 
-def add_problems(form: forms.Form, error: Invalid) -> None:
-    """Add the problems in a service's error to the form fields that the error names."""
-    named = {name: texts for name, texts in error.fields.items() if name in form.fields}
-    for name, texts in named.items():
-        form.add_error(name, [gettext(text) for text in texts])
-    if not named:
-        form.add_error(None, gettext(error.message))
+class ServiceForm(forms.Form):
+    """A form whose values a service checks too."""
+
+    def refuse(self, error: ApplicationError) -> None:
+        """Add the errors of a service to the form, next to the fields they refer to."""
+        named = {name: texts for name, texts in error.fields.items() if name in self.fields}
+        for name, texts in named.items():
+            self.add_error(name, [gettext(text) for text in texts])
+        if not named:
+            self.add_error(None, gettext(error.message))
 
 
-class SignInForm(forms.Form):
-    username = forms.CharField(
+def _login_name(help_text: Any = "") -> forms.CharField:
+    return forms.CharField(
         label=pgettext_lazy("sign in", "Name"),
         max_length=150,
+        help_text=help_text,
         widget=forms.TextInput(attrs=_LOGIN_NAME),
     )
-    password = forms.CharField(
-        label=_("Password"),
+
+
+def _password(label: Any, *, is_new: bool = False, required: bool = True) -> forms.CharField:
+    autocomplete = "new-password" if is_new else "current-password"
+    return forms.CharField(
+        label=label,
         strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+        required=required,
+        help_text=_("At least 8 characters.") if is_new else "",
+        widget=forms.PasswordInput(attrs={"autocomplete": autocomplete}),
     )
 
 
-class RegisterForm(forms.Form):
-    username = forms.CharField(
-        label=pgettext_lazy("sign in", "Name"),
-        max_length=150,
-        help_text=_("For signing in. It doesn’t have to be your real name."),
-        widget=forms.TextInput(attrs=_LOGIN_NAME),
-    )
-    password = forms.CharField(
-        label=_("Password"),
-        strip=False,
-        help_text=_("At least 8 characters."),
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
+class SignInForm(ServiceForm):
+    username = _login_name()
+    password = _password(_("Password"))
 
 
-class PasswordForm(forms.Form):
-    current = forms.CharField(
-        label=_("Your current password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
-    password = forms.CharField(
-        label=_("New password"),
-        strip=False,
-        help_text=_("At least 8 characters."),
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
+class RegisterForm(ServiceForm):
+    username = _login_name(_("For signing in. It doesn’t have to be your real name."))
+    password = _password(_("Password"), is_new=True)
+
+
+class PasswordForm(ServiceForm):
+    current = _password(_("Your current password"))
+    password = _password(_("New password"), is_new=True)
 
 
 class CodeForm(forms.Form):
@@ -183,23 +181,28 @@ class CodeForm(forms.Form):
     )
 
 
-class ProofForm(forms.Form):
-    """A form that asks for the password, if the person has one.
+class ProofForm(ServiceForm):
+    """A form that asks for the password, if the person has one, else for a recent sign-in."""
 
-    `sign_in.proof_problem` checks the password.
-    """
+    purpose = "signin-settings"
+    refused: Promise | str = "%(problem)s"
+    password = _password(_("Your password"), required=False)
 
-    password = forms.CharField(
-        label=_("Your password"),
-        strip=False,
-        required=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
-
-    def __init__(self, *args: Any, has_password: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if not has_password:
+        self._request = request
+        if not person(request).has_usable_password():
             del self.fields["password"]
+
+    def clean(self) -> None:
+        """Check the proof of identity, unless another field is invalid."""
+        if self.errors:
+            return
+        given = self.cleaned_data.get("password", "")
+        problem = proof_problem(self._request, password=given, purpose=self.purpose)
+        if problem:
+            words = str(self.refused) % {"problem": problem}
+            self.add_error("password" if "password" in self.fields else None, words)
 
 
 class RoleForm(ProofForm):
@@ -236,7 +239,7 @@ class SecondFactorForm(ProofForm):
     )
 
 
-class PreferencesForm(forms.Form):
+class PreferencesForm(ServiceForm):
     """A form with three fields, each of which may be missing in a request."""
 
     language = forms.ChoiceField(label=_("Language"), required=False)
@@ -271,7 +274,7 @@ class PreferencesForm(forms.Form):
         return field
 
 
-class WeeklyMailForm(forms.Form):
+class WeeklyMailForm(ServiceForm):
     address = forms.EmailField(
         label=_("Mail address"),
         max_length=254,
@@ -279,7 +282,7 @@ class WeeklyMailForm(forms.Form):
     )
 
 
-class KeyForm(forms.Form):
+class KeyForm(ServiceForm):
     name = forms.CharField(
         label=_("What is it for?"),
         max_length=100,
@@ -317,9 +320,11 @@ def scope_words(scopes: Iterable[str]) -> list[Any]:
     return [SCOPES[scope] for scope in Scope if scope in scopes]
 
 
-class ForgetEverythingForm(forms.Form):
+class ForgetEverythingForm(ProofForm):
+    field_order = ("phrase", "password")
+    purpose = "forget"
+    refused = _("%(problem)s Nothing was deleted.")
     phrase = forms.CharField(required=False)
-    password = forms.CharField(required=False, strip=False)
 
     def clean_phrase(self) -> str:
         phrase = str(self.cleaned_data["phrase"])

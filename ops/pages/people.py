@@ -22,8 +22,7 @@ from ops.access import as_system
 from ops.accounts import keys, registration, users
 from ops.models import Invitation, Role, User
 from ops.pages import connections as key_pages
-from ops.pages import second_factor
-from ops.pages.base import Given, person, personal_page, render_page
+from ops.pages.base import Given, number_of, person, personal_page, render_page
 from ops.pages.forms import InvitationForm, ProofForm, RoleForm
 
 _SHOWN = 50
@@ -68,8 +67,7 @@ def people(request: HttpRequest) -> HttpResponse:
 def _show(
     request: HttpRequest, form: InvitationForm, *, made: str = "", status: int = 200
 ) -> HttpResponse:
-    query, given = request.GET.get("q", "").strip(), request.GET.get("page", "")
-    page = int(given) if given.isascii() and given.isdigit() and len(given) < 6 else 0
+    query, page = request.GET.get("q", "").strip(), number_of(request.GET.get("page")) or 0
     with as_system():
         found = users.logins().filter(username__icontains=query) if query else users.logins()
         shown = list(found[page * _SHOWN : (page + 1) * _SHOWN + 1])
@@ -122,8 +120,8 @@ def person_page(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @owner_page
 def person_role(request: HttpRequest, pk: int) -> HttpResponse:
-    form = RoleForm(request.POST, has_password=person(request).has_usable_password())
-    if not (form.is_valid() and second_factor.proves(request, form)):
+    form = RoleForm(request.POST, request=request)
+    if not form.is_valid():
         return _show_person(request, pk, role=form, status=422)
     role = Role(form.cleaned_data["role"])
     try:
@@ -143,8 +141,8 @@ def person_role(request: HttpRequest, pk: int) -> HttpResponse:
 @owner_page
 def person_hand_over(request: HttpRequest, pk: int) -> HttpResponse:
     """Make the other person an owner, and the signed-in owner a member."""
-    form = ProofForm(request.POST, has_password=person(request).has_usable_password())
-    if not (form.is_valid() and second_factor.proves(request, form)):
+    form = ProofForm(request.POST, request=request)
+    if not form.is_valid():
         return _show_person(request, pk, hand_over=form, status=422)
     try:
         with as_system():
@@ -220,11 +218,10 @@ def _show_person(
     hand_over: ProofForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    has_password = person(request).has_usable_password()
     with as_system():
         user = _login(pk)
         held = users.held_role(user)
-        given: dict[str, Any] = {"has_password": has_password, "auto_id": "role_%s"}
+        given: dict[str, Any] = {"request": request, "auto_id": "role_%s"}
         context = {
             "one": user,
             "role": held,

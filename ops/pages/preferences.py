@@ -1,26 +1,28 @@
-"""The settings page: memory switches, language, time zone and theme."""
+"""The settings page: memory switches, language, time zone, theme and weekly email."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import NoReverseMatch, reverse
-from django.utils.formats import number_format
+from django.urls import reverse
+from django.utils.cache import patch_cache_control
 from django.utils.translation import get_language, ngettext, override
 from django.utils.translation import gettext as _
 from django.views import i18n
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from memcenter.lib.errors import Invalid
+from memcenter.lib.errors import ApplicationError, Invalid, NotFound
 from ops import webhook_events, weekly_mail
+from ops.access import as_system
 from ops.accounts import sign_ins, users
-from ops.models import ApiKey, Role, Theme, UserSettings
+from ops.models import ApiKey, Role, Theme
 from ops.pages import stored_amounts
 from ops.pages.base import (
     own_settings,
@@ -31,7 +33,8 @@ from ops.pages.base import (
     target,
     way_back,
 )
-from ops.pages.forms import PreferencesForm, WeeklyMailForm, add_problems
+from ops.pages.forms import PreferencesForm, WeeklyMailForm
+from ops.weekly_mail import Link
 
 THEME_COOKIE = "theme"
 TIME_ZONE_COOKIE = "time_zone_chosen"  # a person who chose UTC isn't asked again
@@ -133,7 +136,7 @@ def save_preferences(request: HttpRequest) -> HttpResponse:
             with own_transaction(request):
                 users.change_settings(user=person(request), changes=form.changes())
         except Invalid as error:
-            add_problems(form, error)
+            form.refuse(error)
         else:
             # The next page is in the language that was just chosen.
             with override(form.changes().get("language") or get_language()):
@@ -159,7 +162,8 @@ def set_switch(request: HttpRequest, name: str) -> HttpResponse:
     with own_transaction(request):
         own = users.change_settings(user=person(request), changes={name: is_on})
         remember_settings(request, own)
-    messages.success(request, switch_words(name, is_on=is_on))
+    words = _("Turned on: %(what)s.") if is_on else _("Turned off: %(what)s.")
+    messages.success(request, words % {"what": _switch_texts()[name][0]})
     if target(request) != "switches":
         return redirect(reverse("settings_page") + "#switches")
     with own_transaction(request):
@@ -167,37 +171,9 @@ def set_switch(request: HttpRequest, name: str) -> HttpResponse:
         return render(request, "ops/settings_page.html#switches", context)
 
 
-def _switches(request: HttpRequest) -> dict[str, Any]:
-    counts = stored_amounts.counts_of(person(request), only=COUNTED)
-    return {"switches": switches_of(own_settings(request), counts)}
-
-
-@dataclass(frozen=True)
-class Switch:
-    """A memory switch for the page.
-
-    `does` says what happens when it is on, `help` what happens when it is off. `offer` is the
-    address of a page that deletes stored rows; it is empty if there are none or the switch is on.
-    """
-
-    name: str
-    title: str
-    does: str
-    help: str
-    kept: str
-    is_on: bool
-    offer: str
-    action: str
-
-
-@dataclass(frozen=True)
-class _Layer:
-    participant: str
-    kept: Callable[[int], str]
-
-
-_LAYERS = {
-    "longterm_enabled": _Layer(
+# For each layer of memory: its kind of personal data, and the words for what is kept of it.
+_LAYERS: dict[str, tuple[str, Callable[[int], str]]] = {
+    "longterm_enabled": (
         "memory",
         lambda n: ngettext(
             "%(n)s memory is kept, including disabled, replaced and deleted ones.",
@@ -205,50 +181,45 @@ _LAYERS = {
             n,
         ),
     ),
-    "summary_enabled": _Layer(
-        "summary", lambda n: ngettext("%(n)s summary is kept.", "%(n)s summaries are kept.", n)
+    "summary_enabled": (
+        "summary",
+        lambda n: ngettext("%(n)s summary is kept.", "%(n)s summaries are kept.", n),
     ),
-    "episodic_enabled": _Layer(
+    "episodic_enabled": (
         "episode",
         lambda n: ngettext("%(n)s earlier moment is kept.", "%(n)s earlier moments are kept.", n),
     ),
 }
-COUNTED = {layer.participant for layer in _LAYERS.values()}
 
 
-def switches_of(own: UserSettings, counts: dict[str, int]) -> list[Switch]:
-    """Return the memory switches for the page.
+def _switches(request: HttpRequest) -> dict[str, Any]:
+    """Return the memory switches, each with the number of stored rows."""
+    kinds = {kind for kind, _words in _LAYERS.values()}
+    counts = stored_amounts.counts_of(person(request), only=kinds)
+    own = own_settings(request)
+    switches = [_switch(name, counts, is_on=getattr(own, name)) for name in _switch_texts()]
+    return {"switches": switches}
 
-    `counts` is the number of stored rows, by kind of personal data.
+
+def _switch(name: str, counts: dict[str, int], *, is_on: bool) -> dict[str, Any]:
+    """Return a memory switch for the page.
+
+    `does` says what happens when it is on, `help` what happens when it is off. `offer` is the
+    address of a page that deletes stored rows; it is empty if there are none or the switch is on.
     """
-    return [_switch(name, is_on=getattr(own, name), counts=counts) for name in _switch_texts()]
-
-
-def switch_words(name: str, *, is_on: bool) -> str:
-    title = _switch_texts()[name][0]
-    words = _("Turned on: %(what)s.") if is_on else _("Turned off: %(what)s.")
-    return words % {"what": title}
-
-
-def _switch(name: str, *, is_on: bool, counts: dict[str, int]) -> Switch:
     title, does, help_text = _switch_texts()[name]
-    layer = _LAYERS.get(name)
-    count = counts.get(layer.participant, 0) if layer else 0
-    kept = (
-        layer.kept(count) % {"n": number_format(count, force_grouping=True)}
-        if layer and count
-        else ""
-    )
-    offer = _delete_page(layer.participant) if layer and count and not is_on else ""
-    action = reverse("set_switch", args=[name])
-    return Switch(name, title, does, help_text, kept, is_on, offer, action)
-
-
-def _delete_page(layer: str) -> str:
-    try:
-        return reverse("data_layer_delete", args=[layer])
-    except NoReverseMatch:
-        return ""
+    kind, words = _LAYERS.get(name, ("", str))
+    count = counts.get(kind, 0)
+    return {
+        "name": name,
+        "title": title,
+        "does": does,
+        "help": help_text,
+        "kept": words(count) % stored_amounts.shown(count) if count else "",
+        "is_on": is_on,
+        "offer": reverse("data_layer_delete", args=[kind]) if count and not is_on else "",
+        "action": reverse("set_switch", args=[name]),
+    }
 
 
 def _switch_texts() -> dict[str, tuple[str, str, str]]:
@@ -287,3 +258,80 @@ def _switch_texts() -> dict[str, tuple[str, str, str]]:
             _("When off, what is learned is used at once."),
         ),
     }
+
+
+@require_POST
+@personal_page
+def weekly_mail_on(request: HttpRequest) -> HttpResponse:
+    """Send an email that asks the person to confirm their address for the weekly email."""
+    form = WeeklyMailForm(request.POST)
+    if form.is_valid():
+        try:
+            with own_transaction(request):
+                weekly_mail.switch_on(
+                    user=person(request),
+                    address=form.cleaned_data["address"],
+                    language=get_language() or "",
+                )
+        except ApplicationError as error:
+            form.refuse(error)
+        else:
+            return _back_to_mail(request, _("Please open the link that was sent to this address."))
+    with own_transaction(request):
+        return show_settings(request, mail=form, status=422)
+
+
+@require_POST
+@personal_page
+def weekly_mail_off(request: HttpRequest) -> HttpResponse:
+    with own_transaction(request):
+        weekly_mail.switch_off(person(request))
+    return _back_to_mail(request, _("The weekly mail is off, and the address is erased."))
+
+
+def _back_to_mail(request: HttpRequest, text: str) -> HttpResponse:
+    messages.success(request, text)
+    return redirect(f"{reverse('settings_page')}#weekly-mail")
+
+
+@sensitive_variables("token")
+@require_http_methods(["GET", "HEAD", "POST"])
+def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
+    """Confirm the address to which this link was sent.
+
+    Opening the link only shows a form, since email programs open links too.
+    """
+    try:
+        with as_system():
+            if request.method == "POST":
+                weekly_mail.confirm(token)
+            elif weekly_mail.find(Link.CONFIRM, token) is None:
+                raise NotFound("There is no such link any more.")
+    except NotFound:
+        return _show_mail_link(request, "over", status=410)
+    return _show_mail_link(request, "confirmed" if request.method == "POST" else "confirm")
+
+
+@csrf_exempt  # mail programs post here themselves (RFC 8058); the token is the proof
+@sensitive_variables("token")
+@require_http_methods(["GET", "HEAD", "POST"])
+def weekly_mail_stop(request: HttpRequest, token: str) -> HttpResponse:
+    """Unsubscribe from the weekly email, without signing in.
+
+    Opening the link only shows a form, since email programs open links too.
+    """
+    try:
+        with as_system():
+            if request.method == "POST":
+                weekly_mail.stop(token)
+            is_on = weekly_mail.find(Link.STOP, token) is not None
+    except NotFound:
+        return _show_mail_link(request, "over", status=410)
+    return _show_mail_link(request, "stop" if is_on else "stopped")
+
+
+def _show_mail_link(request: HttpRequest, state: str, *, status: int = 200) -> HttpResponse:
+    context = {"state": state, "days": weekly_mail.CONFIRM_DAYS}
+    response = render(request, "ops/weekly_mail_link.html", context, status=status)
+    patch_cache_control(response, private=True, no_store=True)
+    return response

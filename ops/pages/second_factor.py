@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import segno
@@ -28,7 +27,7 @@ from ops.accounts import sign_ins
 from ops.models import Identity, SecondFactor, User
 from ops.pages import sign_in
 from ops.pages.base import own_transaction, person, personal_page
-from ops.pages.forms import CodeForm, ProofForm, SecondFactorForm, SignInForm, add_problems
+from ops.pages.forms import CodeForm, ProofForm, SecondFactorForm, SignInForm
 
 _WAITING_SECONDS = 10 * 60
 _NEW_SECRET = "new_second_factor"
@@ -36,15 +35,6 @@ logger = logging.getLogger(__name__)
 _WAY_AFTER = "oidc_way"
 _CONNECTING = "oidc_connecting"
 _CONNECTING_SECONDS = 10 * 60
-
-
-@dataclass(frozen=True)
-class SetUp:
-    """The secret that an authenticator app needs, as a QR code, a link and text."""
-
-    picture: str
-    address: str
-    key: str
 
 
 @sensitive_post_parameters("code")
@@ -110,9 +100,9 @@ def signin_settings(request: HttpRequest) -> HttpResponse:
 @personal_page
 def second_factor_on(request: HttpRequest) -> HttpResponse:
     """Turn the second factor on, and show the recovery codes once."""
-    form = SecondFactorForm(request.POST, has_password=person(request).has_usable_password())
+    form = SecondFactorForm(request.POST, request=request)
     secret = str(request.session.get(_NEW_SECRET, ""))
-    if not (form.is_valid() and secret and proves(request, form)):
+    if not (secret and form.is_valid()):
         return show_signin_settings(request, on=form, status=422)
     try:
         with own_transaction(request):
@@ -120,7 +110,7 @@ def second_factor_on(request: HttpRequest) -> HttpResponse:
                 user=person(request), secret=secret, code=form.cleaned_data["code"]
             )
     except Invalid as error:
-        add_problems(form, error)
+        form.refuse(error)
         return show_signin_settings(request, on=form, status=422)
     del request.session[_NEW_SECRET]
     return show_signin_settings(request, codes=codes)
@@ -130,8 +120,8 @@ def second_factor_on(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def second_factor_off(request: HttpRequest) -> HttpResponse:
-    form = ProofForm(request.POST, has_password=person(request).has_usable_password())
-    if not (form.is_valid() and proves(request, form)):
+    form = ProofForm(request.POST, request=request)
+    if not form.is_valid():
         return show_signin_settings(request, off=form, status=422)
     with own_transaction(request):
         sign_ins.turn_off_second_factor(person(request))
@@ -145,24 +135,12 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def second_factor_renew(request: HttpRequest) -> HttpResponse:
-    form = ProofForm(request.POST, has_password=person(request).has_usable_password())
-    if not (form.is_valid() and proves(request, form)):
+    form = ProofForm(request.POST, request=request)
+    if not form.is_valid():
         return show_signin_settings(request, off=form, status=422)
     with own_transaction(request):
         codes = sign_ins.renew_recovery_codes(person(request))
     return show_signin_settings(request, codes=codes)
-
-
-def proves(request: HttpRequest, form: ProofForm) -> bool:
-    """Return whether the person has proved their identity, by password or a recent sign-in.
-
-    Otherwise add the problem to the form.
-    """
-    given = form.cleaned_data.get("password", "")
-    problem = sign_in.proof_problem(request, password=given, purpose="signin-settings")
-    if problem:
-        form.add_error("password" if "password" in form.fields else None, problem)
-    return not problem
 
 
 def show_signin_settings(
@@ -176,10 +154,9 @@ def show_signin_settings(
     status: int = 200,
 ) -> HttpResponse:
     user = person(request)
-    has_password = user.has_usable_password()
 
     def own(make: Callable[..., ProofForm], form: ProofForm | None, prefix: str) -> ProofForm:
-        return form or make(has_password=has_password, auto_id=f"{prefix}_%s")
+        return form or make(request=request, auto_id=f"{prefix}_%s")
 
     with own_transaction(request):
         factor = SecondFactor.objects.filter(user=user).first()
@@ -195,22 +172,26 @@ def show_signin_settings(
             "identity": identity,
             "connecting": own(ProofForm, connecting, "connect"),
             "lead_on": lead_on,
-            "has_password": has_password,
+            "has_password": user.has_usable_password(),
             "section": "settings",
         }
         return render(request, "ops/signin_settings.html", context, status=status)
 
 
-def _set_up(request: HttpRequest, user: User) -> SetUp:
-    """Return the secret for setting up an app; it stays the same until it has been used.
+def _set_up(request: HttpRequest, user: User) -> dict[str, str]:
+    """Return the secret that an authenticator app needs, as a QR code, a link and text.
 
-    Reloading the page therefore doesn't invalidate a QR code that was already scanned.
+    It stays the same until it has been used, so that reloading the page doesn't invalidate a QR
+    code that was already scanned.
     """
     secret = request.session.setdefault(_NEW_SECRET, sign_ins.new_secret())
     address = sign_ins.app_address(secret, user=user)
-    picture = segno.make(address, micro=False)
-    key = " ".join(secret[n : n + 4] for n in range(0, len(secret), 4))
-    return SetUp(picture.svg_data_uri(scale=4, border=3, dark="#000", light="#fff"), address, key)
+    code = segno.make(address, micro=False)
+    return {
+        "picture": code.svg_data_uri(scale=4, border=3, dark="#000", light="#fff"),
+        "address": address,
+        "key": " ".join(secret[n : n + 4] for n in range(0, len(secret), 4)),
+    }
 
 
 @require_safe
@@ -257,8 +238,8 @@ def identity_connect(request: HttpRequest) -> HttpResponse:
     It is a link, since forms on our pages may only lead to our own pages.
     """
     _must_be_on()
-    form = ProofForm(request.POST, has_password=person(request).has_usable_password())
-    if not (form.is_valid() and proves(request, form)):
+    form = ProofForm(request.POST, request=request)
+    if not form.is_valid():
         return show_signin_settings(request, connecting=form, status=422)
     now = timezone.now().timestamp()
     request.session[_CONNECTING] = {"user": person(request).pk, "at": now}
@@ -269,8 +250,8 @@ def identity_connect(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def identity_disconnect(request: HttpRequest) -> HttpResponse:
-    form = ProofForm(request.POST, has_password=person(request).has_usable_password())
-    if not (form.is_valid() and proves(request, form)):
+    form = ProofForm(request.POST, request=request)
+    if not form.is_valid():
         return show_signin_settings(request, connecting=form, status=422)
     try:
         with own_transaction(request):

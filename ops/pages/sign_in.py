@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import cast
 from urllib.parse import urlencode
@@ -31,12 +30,20 @@ from memcenter.providers import openid
 from ops import audit_log
 from ops.access import as_system, as_user
 from ops.accounts import registration, sign_ins, users
-from ops.models import Role, SignIn, User
-from ops.pages.base import SEEN, leave, own_transaction, person, personal_page, way_back
-from ops.pages.forms import PasswordForm, RegisterForm, SignInForm, add_problems
+from ops.models import Role, User
+from ops.pages.base import (
+    SEEN,
+    SIGNED_IN_AT,
+    is_fresh,
+    leave,
+    own_transaction,
+    password_problem,
+    person,
+    personal_page,
+    way_back,
+)
+from ops.pages.forms import PasswordForm, RegisterForm, SignInForm
 
-FRESH_SECONDS = 10 * 60
-_SIGNED_IN_AT = "signed_in_at"
 _LINK_COUNTER = "signin-link"
 
 
@@ -87,7 +94,7 @@ def make_account(
             with as_system():
                 user = make(**form.cleaned_data, language=language, zone=zone)
         except Invalid as error:
-            add_problems(form, error)
+            form.refuse(error)
         else:
             begin(request, user)
             return redirect(way_in(request))
@@ -133,7 +140,7 @@ def lead_in(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
 def begin(request: HttpRequest, user: User) -> None:
     """Sign in the person under a new session key, and store the time in the session."""
     auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    request.session[_SIGNED_IN_AT] = timezone.now().timestamp()
+    request.session[SIGNED_IN_AT] = timezone.now().timestamp()
     note_session(request)
     audit_log.record("signin.succeeded", subject=user.subject)
 
@@ -146,15 +153,6 @@ def _note_wrong_password(name: str) -> None:
     with as_system():
         tried = User.objects.filter(username=name).first()
     audit_log.record("signin.failed", subject=tried.subject if tried else None)
-
-
-def is_fresh(request: HttpRequest) -> bool:
-    """Return whether the person has signed in recently in this session.
-
-    For people without a password, this replaces the password as a proof of identity.
-    """
-    begun = request.session.get(_SIGNED_IN_AT, 0)
-    return timezone.now().timestamp() - float(begun) < FRESH_SECONDS
 
 
 def show_sign_in(request: HttpRequest, form: SignInForm, *, status: int = 200) -> HttpResponse:
@@ -205,34 +203,6 @@ def staff_sign_in(request: HttpRequest) -> HttpResponse:
     return redirect(f"{reverse('sign_in')}?{urlencode({'next': way_in(request)})}")
 
 
-def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
-    """Return in words why the password isn't accepted, or an empty string if it is right.
-
-    A person without a password must have signed in recently. Failures are counted by `purpose`, so
-    that one form doesn't lock another.
-    """
-    user = person(request)
-    if not user.has_usable_password():
-        if is_fresh(request):
-            return ""
-        return _("Please sign in again, then come back within ten minutes.")
-    name, address = f"{purpose}:{user.pk}", request.META.get("REMOTE_ADDR", "")
-    if sign_ins.are_attempts_used_up(name, address=address):
-        return _("Too many wrong passwords. Please wait 15 minutes.")
-    if user.check_password(password):
-        return ""
-    sign_ins.note_failure(name, address=address)
-    return _("The password is wrong.")
-
-
-@dataclass(frozen=True)
-class ShownSession:
-    """A session in the list; `is_here` marks the current one."""
-
-    sign_in: SignIn
-    is_here: bool
-
-
 def note_session(request: HttpRequest) -> None:
     """Record the current session, so that the list of sessions shows it."""
     user = cast(User, request.user)
@@ -258,7 +228,13 @@ def session_list(request: HttpRequest) -> HttpResponse:
 def password_change(request: HttpRequest) -> HttpResponse:
     """Change the password, and end every other session."""
     form = PasswordForm(request.POST)
-    if not form.is_valid() or not _is_password_right(request, form):
+    if form.is_valid():
+        current = form.cleaned_data["current"]
+        wrong = _("That isn’t your password. It wasn’t changed.")
+        problem = password_problem(request, password=current, purpose="password", wrong=wrong)
+        if problem:
+            form.add_error("current", problem)
+    if form.errors:
         return _show_sessions(request, form, status=422)
     try:
         with own_transaction(request):
@@ -266,7 +242,7 @@ def password_change(request: HttpRequest) -> HttpResponse:
             sign_ins.end_all_sessions(person(request))
             auth.update_session_auth_hash(request, person(request))
     except Invalid as error:
-        add_problems(form, error)
+        form.refuse(error)
         return _show_sessions(request, form, status=422)
     note_session(request)
     messages.success(
@@ -275,30 +251,12 @@ def password_change(request: HttpRequest) -> HttpResponse:
     return redirect("session_list")
 
 
-def _is_password_right(request: HttpRequest, form: PasswordForm) -> bool:
-    """Return whether the current password is right, else add the problem to the form.
-
-    Guessing is limited as at sign-in.
-    """
-    user = person(request)
-    name, address = f"password:{user.pk}", request.META.get("REMOTE_ADDR", "")
-    if sign_ins.are_attempts_used_up(name, address=address):
-        problem = _("Too many wrong passwords. Please wait 15 minutes.")
-    elif user.check_password(form.cleaned_data["current"]):
-        return True
-    else:
-        sign_ins.note_failure(name, address=address)
-        problem = _("That isn’t your password. It wasn’t changed.")
-    form.add_error("current", problem)
-    return False
-
-
 def _show_sessions(request: HttpRequest, form: PasswordForm, *, status: int = 200) -> HttpResponse:
     with own_transaction(request):
         here = request.session.session_key
         rows = sign_ins.sessions_of(person(request))
-        shown = [ShownSession(session, session.session_key == here) for session in rows]
-        shown.sort(key=lambda session: not session.is_here)
+        shown = [{"sign_in": one, "is_here": one.session_key == here} for one in rows]
+        shown.sort(key=lambda one: not one["is_here"])
         form_here = form if person(request).has_usable_password() else None
         context = {"sessions": shown, "form": form_here, "section": "settings"}
         return render(request, "ops/session_list.html", context, status=status)
@@ -400,7 +358,7 @@ def first_password(request: HttpRequest) -> HttpResponse:
         with own_transaction(request):
             user = users.choose_login(user=person(request), **form.cleaned_data)
     except Invalid as error:
-        add_problems(form, error)
+        form.refuse(error)
         return _show_first_password(request, form, status=422)
     begin(request, user)  # the session contains the password's hash
     messages.success(request, _("From now on you can sign in with this name and password."))

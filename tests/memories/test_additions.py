@@ -3,7 +3,7 @@
 import pytest
 
 from memories.extraction.masking import additions_in_words
-from memories.pages.additions import as_html
+from memories.templatetags.memory_center import additions
 from ops.models import User
 from tests.factories import make_memory
 from tests.memories.pages import address, signed_in, text_of
@@ -34,7 +34,7 @@ def test_an_addition_is_shown_in_words(text: str, shown: str | None) -> None:
 
 
 def test_an_addition_is_marked_and_everything_else_escaped() -> None:
-    shown = as_html("<b>[<i>] & on monday [2026-11-30]")
+    shown = additions("<b>[<i>] & on monday [2026-11-30]")
     assert shown.startswith("&lt;b&gt;")
     assert "<b>" not in shown and "<i>" not in shown
     why = "added so that the sentence stands alone"

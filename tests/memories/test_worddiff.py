@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.pages.word_diff import Part, diff_words
+from memories.pages.explanation import Part, diff_words
 
 
 def test_one_word_that_changed_stands_alone_in_english() -> None:

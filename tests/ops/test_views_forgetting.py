@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from ops.accounts import sign_ins, users
 from ops.models import Operation, Receipt, Status, User
-from ops.pages import sign_in
+from ops.pages import base
 from ops.queue.worker import drain
 from tests.factories import make_conversation, make_memory, make_turn
 
@@ -105,7 +105,7 @@ def test_a_sign_in_of_long_ago_is_not_fresh(client: Client, maya: User) -> None:
     maya.save()
     client.force_login(maya)
     session = client.session
-    session["signed_in_at"] = timezone.now().timestamp() - sign_in.FRESH_SECONDS - 1
+    session["signed_in_at"] = timezone.now().timestamp() - base.FRESH_SECONDS - 1
     session.save()
     assert client.post(PAGE, {"phrase": "delete everything"}).status_code == 422
     assert is_whole(maya)

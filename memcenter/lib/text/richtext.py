@@ -179,6 +179,11 @@ def file_name(text: str, *, fallback: str) -> str:
 _INNER = str.maketrans({"「": "『", "」": "』", "“": "‘", "”": "’"})
 
 
+def shorten(text: str, most: int) -> str:
+    """Return the text, cut to `most` characters with an ellipsis if it is longer."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
 def inner(text: str) -> str:
     """Replace quotation marks by nested ones: 「来自『小满』」, “from ‘Seville’”."""
     return text.translate(_INNER)
