@@ -65,7 +65,7 @@ def _subject(clause: str) -> str:
     start = tokens[first].start
     if first:
         start = _after_leading_words(clause, start)
-    return clause[start : tokens[last - 1].end].strip().removeprefix("把")
+    return clause[start : tokens[last - 1].end].strip()
 
 
 def _tokens(clause: str) -> Iterator[_Token]:

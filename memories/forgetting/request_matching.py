@@ -39,9 +39,11 @@ _LEAST_SECOND = -1.5  # the least score that the lead is compared with, if there
 _SECOND_BEST = 0.5  # a match isn't clear if another memory has a higher score than this
 _SOME_WORDS, _MOST_WORDS = 0.2, 0.5
 _PREFERS = 0.5  # lead in probability of another memory that is never ignored
-# Listed are memories from this score on, if they have anything to do with the request.
-_LISTED_FROM = -3.5
+_SURE, _LEAD_IF_SURE = 0.9, 8.0
+# Memories from this score on are listed.
+_LISTED_FROM = -4.0
 _NEAR = 0.25  # cosine; unrelated short statements are mostly below
+_MOST_UNRELATED = 10  # length of a list up to which memories without any relation are added
 _INTENDS = re.compile(
     r"\b(?:wants?|wanting|wanted to|plans?|planning|saving (?:up )?for|hop(?:e|es|ing) to"
     r"|dream\w{0,5}|thinking of|considering|intend\w{0,3}|would like|goals?)\b"
@@ -88,12 +90,10 @@ class Signals:
         return sum(WEIGHTS[name] * value for name, value in self.values.items())
 
     @property
-    def is_listed(self) -> bool:
-        """Return True if the request may mean the memory."""
-        is_related = (
-            self.cosine >= _NEAR or self.shared or self.concept or self.about >= pairs.PERHAPS
-        )
-        return bool(is_related) and self.score >= _LISTED_FROM
+    def is_related(self) -> bool:
+        """Return True if the memory has anything to do with the request."""
+        shares = bool(self.shared or self.concept)
+        return shares or self.cosine >= _NEAR or self.about >= pairs.PERHAPS
 
 
 def signals_of(
@@ -135,6 +135,22 @@ def _best_other(own: float, best: Sequence[float]) -> float:
     return best[1] if own == best[0] else best[0]
 
 
+def possible_matches(ranked: Sequence[Signals]) -> list[Meant]:
+    """Return the memories that the request may mean, best first.
+
+    If any memory is related to the request, the list also has the best of the others: of an
+    indirect request ("my clean date" for "Sober since June"), the signals recognise too little.
+    """
+    if not any(one.is_related for one in ranked):
+        return []
+    return [
+        one.meant
+        for place, one in enumerate(ranked)
+        if one.about >= pairs.PERHAPS
+        or (one.score >= _LISTED_FROM and (one.is_related or place < _MOST_UNRELATED))
+    ]
+
+
 def clear_match(
     subject: str, ranked: Sequence[Signals], *, is_about: Callable[[str, str], float]
 ) -> Meant | None:
@@ -146,7 +162,7 @@ def clear_match(
     if not ranked:
         return None
     best, others = ranked[0], ranked[1:]
-    if not best.shared or _says_something_else(subject, best) or _is_shared(best, others):
+    if not best.shared or _is_shared(best, others):
         return None
     second = max([_LEAST_SECOND, *(one.score for one in others)])
     about = max(best.about, is_about(subject, best.meant.content))
@@ -154,6 +170,8 @@ def clear_match(
     if second > _SECOND_BEST:
         return None
     needed = _lead_needed(best, others, about=about, preferred=preferred)
+    if _says_something_else(subject, best):
+        needed = max(needed, _LEAD_IF_SURE if about >= _SURE else math.inf)
     return best.meant if best.score - second >= needed else None
 
 
@@ -173,7 +191,8 @@ def _says_something_else(subject: str, best: Signals) -> bool:
     """Return True if the memory denies or intends what the request doesn't.
 
     "Forget my car" doesn't mean "Is saving for a car", and "forget the birthdays" doesn't mean
-    "Doesn't celebrate birthdays". Similarity recognises neither.
+    "Doesn't celebrate birthdays". Similarity recognises neither, so the lead must be much longer
+    ("the emoji rule" means "Never wants emojis").
     """
     memory = best.meant.content
     return any(

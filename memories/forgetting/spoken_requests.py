@@ -277,7 +277,7 @@ def _find_meant(asked: Asked, user: User) -> Found:
     plain = None if unread else request_matching.clear_match(subject, ranked, is_about=_is_about)
     if plain and _do_earlier_texts_match(about, said_before[plain.pk]):
         return Found(_rows(user, [plain.pk]), is_plain=True, likely={plain.pk})
-    listed = [one.meant.pk for one in ranked if one.is_listed or one.about >= pairs.PERHAPS]
+    listed = [one.pk for one in request_matching.possible_matches(ranked)]
     likely = {
         one.meant.pk
         for one in ranked
