@@ -42,7 +42,7 @@ _PREFERS = 0.5  # lead in probability of another memory that is never ignored
 _SURE, _LEAD_IF_SURE = 0.9, 8.0
 # Memories from this score on are listed.
 _LISTED_FROM = -4.0
-_NEAR = 0.25  # cosine; unrelated short statements are mostly below
+_NEAR = 0.24  # cosine; unrelated short statements are mostly below
 _MOST_UNRELATED = 10  # length of a list up to which memories without any relation are added
 _INTENDS = re.compile(
     r"\b(?:wants?|wanting|wanted to|plans?|planning|saving (?:up )?for|hop(?:e|es|ing) to"
