@@ -5,7 +5,8 @@
 Each row is one person with ten memories and one request, sent as `about` to `POST /memory/forget`.
 `wanted` lists the memories that should be erased; `plain` says that a human would not need to ask.
 The rows are in `bench/data/forget_requests`, one file per language. Their writers had not seen the
-code. `--show` prints the failed rows; otherwise no text is printed.
+code. `--show` prints the failed rows, and the plain ones that led to a question, with the wanted
+(w), erased (e) and listed (l) memories; otherwise no text is printed.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def _print_table(figures: dict[str, dict[str, Any]]) -> None:
 def _print_wrong(answered: Sequence[Answered]) -> None:
     for answer in answered:
         kinds = set(answer.kinds)
-        if "wrong" in kinds or "missed" in kinds:
+        if kinds & {"wrong", "missed"} or ("plain" in kinds and "done" not in kinds):
             print(", ".join(sorted(kinds)), "|", answer.row.request, "|", answer.status)
             for place, text in enumerate(answer.row.memories):
                 marks = "".join(

@@ -3,14 +3,13 @@
 Nothing is erased on a guess. A memory is forgotten only if the request clearly means that memory
 and no other memory is similar; this uses the same service as the Forget button. Otherwise the user
 is asked: the outcome lists the ids of the memories and of their messages, and the user chooses.
-`aboutness` decides which texts a request is about; this module collects them.
+`request_matching` decides which memories a request means; this module collects them.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,8 +24,9 @@ from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.arbitration import pairs
 from memories.extraction.commands import speaks_of_forgetting
+from memories.extraction.request_subjects import clauses_of
 from memories.extraction.types import Extraction, ForgetRequest, Said, TurnText
-from memories.forgetting import memory_forgets
+from memories.forgetting import memory_forgets, request_matching
 from memories.indexing import search_index
 from memories.learning.turn_context import Heard
 from memories.models import Memory, MemoryVersion, Source
@@ -48,17 +48,19 @@ _MOST_WITH_REPEATING = 3
 # Messages compared per memory: this many found by meaning, and as many found by words.
 _MOST_REPEATING = 6
 _COMPARED = 48  # number of most similar memories to compare with a request; each takes 10 ms
-_SHARED = 0.2  # added to the cosine for each shared word, multiplied by the rarity of the word
-_AMONG = 10  # number of memories assumed for the rarity of a shared word
-_LEAD = 0.4  # minimum lead of a clear match over every other memory
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request to forget, with its embedded subject (None for "forget that")."""
+    """A request to forget, with its embedded subject (None for "forget that").
+
+    `subject` is the request without the words around its subject. It is empty if only such words
+    are left ("delete that one").
+    """
 
     request: ForgetRequest
     vector: Vectors | None
+    subject: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,9 +131,15 @@ class Outcome:
 
 def prepare(requests: Sequence[ForgetRequest]) -> list[Asked]:
     """Embed the subjects of the requests. Call it outside a transaction."""
-    return [
-        Asked(one, search_index.embed([one.about])[0] if one.about else None) for one in requests
-    ]
+    return [_prepared(one) for one in requests]
+
+
+def _prepared(request: ForgetRequest) -> Asked:
+    about = request.about
+    if not about:
+        return Asked(request, None)
+    subject = ", ".join(clauses_of(about, whole=about == request.quote))
+    return Asked(request, search_index.embed([subject or about])[0], subject)
 
 
 def asked_in(text: str) -> list[Asked]:
@@ -154,8 +162,8 @@ def asked_about(about: str) -> list[Asked]:
     """
     requests = [one for one in _requests_in(about) if one.about]
     found = [one for one in requests if one.in_words or not speaks_of_forgetting(about)]
-    words = _THAT.sub("", about.strip())
-    return prepare(found or [ForgetRequest(masking.cover(words), about)])
+    words = masking.cover(_THAT.sub("", about.strip()))
+    return prepare([replace(one, in_words=True) for one in found] or [ForgetRequest(words, words)])
 
 
 def says_nothing_else(text: str, asked: Sequence[Asked]) -> bool:
@@ -248,38 +256,47 @@ def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> 
 
 def _find_meant(asked: Asked, user: User) -> Found:
     assert asked.vector is not None
-    about = asked.request.about
-    topics = query.asked_about(about)
+    about, subject = asked.request.about, asked.subject
+    if not subject:
+        return Found(_latest(user))
     floor = max(_NEAR, settings.SIMILARITY_GATE)
+    concepts = query.asked_about(subject)
     met = similar_memories.perhaps_meant(
         asked.vector,
         user=user,
-        terms={*segment.terms(about), *(term for topic in topics for term in topic.words)},
-        longest=max(segment.words(about), key=len, default=""),
+        terms={*segment.terms(subject), *(term for topic in concepts for term in topic.words)},
+        longest=max(segment.words(subject), key=len, default=""),
         floor=floor,
+        nearest=_COMPARED,
     )
+    met = _promising_first(subject, met)
     read, unread = met[:_COMPARED], [one for one in met[_COMPARED:] if one.similarity >= floor]
     said_before = _earlier_texts(user, read)
-    nearness = _nearness(about, read)
-    judged = [(_probability(about, one, said_before[one.pk]), one) for one in read]
-    plain = None if unread else _plain_match(about, judged, nearness)
+    judged = {one.pk: _probability(about, one, said_before[one.pk]) for one in read}
+    ranked = request_matching.signals_of(subject, read, judged)
+    plain = None if unread else request_matching.clear_match(subject, ranked, is_about=_is_about)
     if plain and _do_earlier_texts_match(about, said_before[plain.pk]):
         return Found(_rows(user, [plain.pk]), is_plain=True, likely={plain.pk})
-    listed = [
-        (-score - nearness[one.pk], one.pk)
-        for score, one in judged
-        if score >= pairs.PERHAPS
-        or one.similarity >= floor
-        or nearness[one.pk] > one.similarity  # shared words have raised the nearness
-        or _is_alike(one, topics)
-    ]
-    further = [(-one.similarity, one.pk) for one in unread]
+    listed = [one.pk for one in request_matching.possible_matches(ranked)]
     likely = {
-        one.pk for score, one in judged if score > pairs.YES and _says_most(about, one, met=read)
+        one.meant.pk
+        for one in ranked
+        if one.about > pairs.YES and _says_most(subject, one.meant, met=read)
     }
     likely |= {plain.pk} if plain else set()
-    rows = _rows(user, [pk for _, pk in [*sorted(listed), *sorted(further)]])
-    return Found(rows, likely=likely)
+    return Found(_rows(user, [*listed, *(one.pk for one in unread)]), likely=likely)
+
+
+def _promising_first(subject: str, met: Sequence[Meant]) -> list[Meant]:
+    """Sort the memories by everything but the reader model, which takes time for each memory."""
+    unknown = dict.fromkeys((one.pk for one in met), pairs.YES)
+    return [one.meant for one in request_matching.signals_of(subject, met, unknown)]
+
+
+def _latest(user: User) -> list[Memory]:
+    """Return the latest memories, for a request that doesn't say what to forget."""
+    rows = Memory.everything.filter(user=user, hidden_at__isnull=True).select_related("user")
+    return list(rows.order_by("-pk")[:LISTED])
 
 
 def _says_most(about: str, meant: Meant, *, met: Sequence[Meant]) -> bool:
@@ -296,41 +313,6 @@ def _says_most(about: str, meant: Meant, *, met: Sequence[Meant]) -> bool:
     return asked <= {term for one in met for term in segment.terms(one.content)}
 
 
-def _nearness(about: str, met: Sequence[Meant]) -> dict[int, float]:
-    """Return the cosine similarity of each memory to the request, plus a bonus for shared words.
-
-    Rare words give a higher bonus.
-    """
-    asked = set(segment.terms(about))
-    shared = {one.pk: asked & set(segment.terms(one.content)) for one in met}
-    held = Counter(term for terms in shared.values() for term in terms)
-    rarity = {term: max(0.0, math.log((_AMONG + 1) / count)) for term, count in held.items()}
-    return {
-        one.pk: one.similarity + _SHARED * sum(rarity[term] for term in shared[one.pk])
-        for one in met
-    }
-
-
-def _plain_match(
-    about: str, judged: Sequence[tuple[float, Meant]], nearness: Mapping[int, float]
-) -> Meant | None:
-    """Return the memory that is far more similar than any other, or None.
-
-    Also return None if the model that compares two texts finds it unrelated, or prefers another
-    memory. Neither signal is reliable alone: the model makes mistakes between near misses, and the
-    similarity recognizes neither a negation nor that "hubby" is the husband.
-    """
-    ranked = sorted((one for _, one in judged), key=lambda one: -nearness[one.pk])
-    if not ranked:
-        return None
-    next_best = max([_NEAR, *(nearness[one.pk] for one in ranked[1:])])
-    if nearness[ranked[0].pk] - next_best < _LEAD:
-        return None
-    own = _is_about(about, ranked[0].content)
-    others = max((score for score, one in judged if one.pk != ranked[0].pk), default=0.0)
-    return ranked[0] if own >= max(pairs.PERHAPS, others) else None
-
-
 def _probability(about: str, meant: Meant, before: Collection[str]) -> float:
     """Return the probability that the request means this memory.
 
@@ -344,15 +326,6 @@ def _probability(about: str, meant: Meant, before: Collection[str]) -> float:
 
 def _is_about(about: str, text: str) -> float:
     return pairs.is_about(about, text, reader=language_steps.pair_reader())
-
-
-def _is_alike(meant: Meant, topics: Sequence[query.Asked]) -> bool:
-    """Return True if both texts are about the same everyday concept.
-
-    Such a memory is offered as a choice, but doesn't prevent another memory from being a clear
-    match.
-    """
-    return bool(query.matched_concepts(topics, segment.terms(meant.content)))
 
 
 def _do_earlier_texts_match(about: str, before: Collection[str]) -> bool:

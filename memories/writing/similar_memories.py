@@ -69,7 +69,10 @@ scored AS MATERIALIZED (
      WHERE v.user_id = %s AND v.space_id = {search_index.SPACE_OF} AND v.target_kind = 'memory'
        AND (v.target_id IN (SELECT id FROM own)) IS TRUE),
 near AS (
-    SELECT target_id FROM scored WHERE cosine >= %s ORDER BY cosine DESC, target_id LIMIT %s),
+    SELECT target_id FROM (
+        SELECT target_id, cosine, row_number() OVER (ORDER BY cosine DESC, target_id) AS place
+          FROM scored) AS one
+     WHERE place <= %s OR cosine >= %s ORDER BY cosine DESC, target_id LIMIT %s),
 worded AS (
     SELECT target_id FROM memories_lexicalentry
      WHERE user_id = %s AND target_kind = 'memory' AND (terms && %s::text[]) IS TRUE
@@ -135,12 +138,12 @@ class Meant:
 
 
 def perhaps_meant(
-    vector: Vectors, *, user: User, terms: Collection[str], longest: str, floor: float
+    vector: Vectors, *, user: User, terms: Collection[str], longest: str, floor: float, nearest: int
 ) -> list[Meant]:
     """Return the memories that a request to forget may mean.
 
-    They share one of `terms`, have at least the cosine similarity `floor`, or have a version that
-    contains `longest`.
+    They share one of `terms`, are among the `nearest` most similar ones, have at least the cosine
+    similarity `floor`, or have a version that contains `longest`.
     """
     like = _like(longest) if longest else ""
     found = statements.rows(
@@ -148,7 +151,7 @@ def perhaps_meant(
         [
             *(user.pk, search_index.written(vector), user.pk),
             *search_index.embedder_values(vector),
-            *(floor, _MAX_ROWS, user.pk, sorted(terms), _MAX_ROWS),
+            *(nearest, floor, _MAX_ROWS, user.pk, sorted(terms), _MAX_ROWS),
             *(user.pk, like, _MAX_ROWS),
         ],
     )

@@ -125,6 +125,56 @@ def test_where_the_pair_head_prefers_another_than_the_nearest_it_is_asked(
     assert left() == [HOME, WORK]
 
 
+# What the request says, the memory that similarity finds and the reader takes for meant.
+ELSE = {
+    "an intention": ("Forget my car.", "Is saving for an electric car", CELLO),
+    "a denial": ("Forget the birthdays.", "Doesn't celebrate birthdays", CELLO),
+    "no shared word": ("Forget what I do for a living.", "Works as a nurse", CELLO),
+    "one of two with the word": ("Forget my cello.", CELLO, "Borrowed a cello from Ana"),
+    "想": ("忘掉我的车", "想买车", "在布尔诺工作"),
+}
+
+
+@pytest.mark.parametrize("case", ELSE)
+def test_what_is_near_but_says_something_else_is_a_question(
+    alice: User, pairs: FakePairs, case: str
+) -> None:
+    request, near, other = ELSE[case]
+    pairs.means(near, 0.8)
+    near_one, _ = told(alice, near, other)
+    outcome = settled(request, user=alice)
+    assert outcome.status == NEEDS_CHOICE and near_one.public_id in outcome.memory_ids
+    assert left() == [near, other]
+
+
+def test_an_indirect_request_lists_what_may_be_meant_though_it_shares_nothing(
+    alice: User, pairs: FakePairs
+) -> None:
+    pairs.means(CELLO, 0.3)
+    _, sober = told(alice, CELLO, "Sober since June 2022")
+    outcome = settled("Forget my clean date", user=alice)
+    assert outcome.status == NEEDS_CHOICE and sober.public_id in outcome.memory_ids
+
+
+@pytest.mark.parametrize("request_", ["delete that one please", "这条删了吧"])
+def test_a_request_that_only_points_lists_the_latest_memories(
+    alice: User, mallory: User, request_: str
+) -> None:
+    told(mallory, POLLEN)
+    cello, home = told(alice, CELLO, HOME)
+    asked = spoken_requests.prepare([ForgetRequest(request_, request_)])
+    with as_user(alice):
+        outcome = spoken_requests.answer(spoken_requests.find(asked, user=alice), user=alice)
+    assert outcome.stated == spoken_requests.UNSURE
+    assert outcome.memory_ids == [home.public_id, cello.public_id]
+
+
+def test_the_list_of_an_indirect_request_is_short(alice: User, pairs: FakePairs) -> None:
+    told(alice, *(f"Bought chair number {number} in Ulm" for number in range(30)))
+    pairs.means("Bought chair number 7 in Ulm", 0.3)
+    assert len(settled("Forget my clean date", user=alice).memory_ids) <= 10
+
+
 def test_what_cannot_be_read_in_time_stands_in_the_way(
     alice: User, pairs: FakePairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,108 @@
+"""Cut the subject out of a request to forget: "drop the bit about the bike, ok?" -> "the bike".
+
+The words around the subject ("please delete", 那条删了吧) are the same in all requests. If they
+stayed, a memory that contains them would look similar to every request.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memories.extraction.word_tables import table
+
+_CLAUSE = re.compile(r"[^,.!?;:\n，。！？；：、…—]+")
+_LONGEST = 600  # characters of a request that are read
+_WORDS = table("request_subjects")
+
+
+def _any_of(name: str) -> str:
+    """Return a pattern for the words of a table, the longest first."""
+    words = sorted(_WORDS[name].split("|"), key=len, reverse=True)
+    latin = "|".join(re.escape(word) for word in words if word.isascii())
+    other = "|".join(word for word in words if not word.isascii())
+    return rf"(?<![\w'])(?:{latin})(?![\w'])|{other}"
+
+
+_NAMES = ("acts", "first_acts", "polite", "around", "pointing")
+_KINDS = {name: rf"(?P<{name}>{_any_of(name).rstrip('|')})" for name in _NAMES}
+_TOKEN = re.compile(
+    "|".join([*_KINDS.values(), r"(?P<own>[^\W\u3040-\u9fff]+(?:['-][^\W\u3040-\u9fff]+)*|\w)"]),
+    re.IGNORECASE,
+)
+_LEADING = re.compile(rf"\s*(?:{_any_of('leading')})(?=[\s\u3400-\u9fff])", re.IGNORECASE)
+_MOST_LEADING = 3
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    start: int
+    end: int
+
+
+def clauses_of(request: str, *, whole: bool = True) -> list[str]:
+    """Return the parts of a request that say what to forget, without the words around them.
+
+    The result is empty for a request such as "please delete that". If not `whole`, the request is a
+    subject already, and only clauses without any word of their own are left out ("my job, please").
+    """
+    text = request[:_LONGEST].replace("’", "'")
+    found = (clause[0].strip() for clause in _CLAUSE.finditer(text))
+    subjects = (_subject(clause) if whole else _if_own(clause) for clause in found)
+    return [subject for subject in subjects if subject]
+
+
+def _if_own(clause: str) -> str:
+    return clause if any(token.kind == "own" for token in _tokens(clause)) else ""
+
+
+def _subject(clause: str) -> str:
+    tokens = list(_tokens(clause))
+    if not any(token.kind == "own" for token in tokens):
+        return ""
+    first = _after_first_act(tokens)
+    last = _before_last_words(tokens, is_order=first > 0)
+    start = tokens[first].start
+    if first:
+        start = _after_leading_words(clause, start)
+    return clause[start : tokens[last - 1].end].strip()
+
+
+def _tokens(clause: str) -> Iterator[_Token]:
+    for match in _TOKEN.finditer(clause):
+        yield _Token(match.lastgroup or "", match.start(), match.end())
+
+
+def _after_first_act(tokens: Sequence[_Token]) -> int:
+    """Return the number of tokens up to the last act before the first word of the subject."""
+    place = 0
+    for number, token in enumerate(tokens):
+        if token.kind == "own":
+            break
+        if token.kind in ("acts", "first_acts"):
+            place = number + 1
+    return place
+
+
+def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
+    """Return the number of tokens before the acts at the end.
+
+    If there is no act, but the clause begins with one, these are the tokens before words that are
+    only polite or only point at a memory ("forget the bike thing, please").
+    """
+    place = len(tokens)
+    while tokens[place - 1].kind != "own":
+        place -= 1
+    if any(token.kind == "acts" for token in tokens[place:]):
+        return place
+    place = len(tokens)
+    while is_order and tokens[place - 1].kind in ("polite", "pointing"):
+        place -= 1
+    return place
+
+
+def _after_leading_words(clause: str, start: int) -> int:
+    for _ in range(_MOST_LEADING):
+        if match := _LEADING.match(clause, start):
+            start = match.end()
+    return start
