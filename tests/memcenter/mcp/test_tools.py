@@ -12,8 +12,7 @@ from django.db import connections
 from django.test import Client
 
 from memcenter.mcp import server
-from memcenter.mcp.server import SURFACE
-from memcenter.mcp.tools import TOOLS
+from memcenter.mcp.tools import SURFACE, TOOLS
 from memories.models import DailyNote, Memory, MemoryStatus
 from memories.models.memory import OF_PROJECTS
 from memories.recall import search
