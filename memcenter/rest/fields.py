@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import orjson
 from rest_framework import serializers
+from rest_framework.fields import SkipField
 
 from memcenter.lib import errors
 from ops.accounts import users
@@ -161,6 +163,36 @@ class Object(serializers.DictField):
         if len(orjson.dumps(data)) > self.max_bytes:
             self.fail("size", limit=self.max_bytes)
         return data
+
+
+class Shape(serializers.Serializer[Any]):
+    """The shape of a response, which also renders it from a row.
+
+    An optional field without a value is left out. Plain values are left to the JSON renderer, since
+    DRF's own conversion is slow.
+    """
+
+    @classmethod
+    def show(cls, row: Any) -> dict[str, Any]:
+        return _shape(cls).to_representation(row)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, field in self.fields.items():
+            try:
+                value = field.get_attribute(instance)
+            except SkipField:
+                continue
+            if field.required or value:
+                is_row = isinstance(field, Shape) and not isinstance(value, dict)
+                found[name] = field.to_representation(value) if is_row else value
+        return found
+
+
+@cache
+def _shape(kind: type[Shape]) -> Shape:
+    """Return a cached instance, since creating one copies all fields."""
+    return kind()
 
 
 class Personal(serializers.Serializer[Any]):
