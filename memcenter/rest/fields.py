@@ -168,8 +168,8 @@ class Object(serializers.DictField):
 class Shape(serializers.Serializer[Any]):
     """The shape of a response, which also renders it from a row.
 
-    An optional field without a value is left out. Plain values are left to the JSON renderer, since
-    DRF's own conversion is slow.
+    An optional field without a value is left out, and an empty text is null where null is allowed.
+    Plain values are left to the JSON renderer, since DRF's own conversion is slow.
     """
 
     @classmethod
@@ -183,10 +183,18 @@ class Shape(serializers.Serializer[Any]):
                 value = field.get_attribute(instance)
             except SkipField:
                 continue
+            if value == "" and field.allow_null:
+                value = None
             if field.required or value:
-                is_row = isinstance(field, Shape) and not isinstance(value, dict)
-                found[name] = field.to_representation(value) if is_row else value
+                found[name] = _shown(value, field)
         return found
+
+
+def _shown(value: Any, field: Any) -> Any:
+    if isinstance(field, serializers.ListSerializer):
+        return [_shown(one, field.child) for one in value]
+    is_row = isinstance(field, Shape) and value is not None and not isinstance(value, dict)
+    return field.to_representation(value) if is_row else value
 
 
 @cache
