@@ -190,7 +190,8 @@ def provider(endpoint: str) -> TracerProvider:
     class OfTheRequest(RandomIdGenerator):
         def generate_trace_id(self) -> int:
             name = request_id().replace("-", "")
-            return _number(name) or super().generate_trace_id()
+            number = int(name, 16) if len(name) == _TRACE_ID_DIGITS else 0
+            return number or super().generate_trace_id()
 
     made = TracerProvider(
         resource=Resource.create({"service.name": "memory-center"}),
@@ -204,8 +205,3 @@ def provider(endpoint: str) -> TracerProvider:
     made.add_span_processor(BatchSpanProcessor(sent_to))
     Finalize(None, made.shutdown, exitpriority=1)  # runs even without `atexit`, see wsgi.py
     return made
-
-
-def _number(name: str) -> int:
-    """Return the request id as a trace id, or 0 (an invalid one) if it isn't 32 hex digits."""
-    return int(name, 16) if len(name) == _TRACE_ID_DIGITS else 0

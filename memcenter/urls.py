@@ -5,8 +5,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from memcenter import monitoring
 from memcenter.mcp import views as mcp
-from memcenter.rest.openapi import SCHEMA_RENDERERS
-from memcenter.rest.reference import ReferencePage
+from memcenter.rest.openapi import SCHEMA_RENDERERS, ReferencePage
 from ops.pages import sign_in
 
 handler400 = "memcenter.rest.responses.bad_request"

@@ -70,17 +70,12 @@ def seal() -> int:
     count = 0
     while True:
         with as_system():
-            sealed = _seal_batch()
-        count += sealed
-        if sealed < _BATCH:
+            head = hold()
+            oldest = [pk for (pk,) in statements.rows(_OLDEST, [_BATCH])]
+            add(list(AuditEvent.objects.filter(pk__in=oldest).order_by("pk")), after=head)
+        count += len(oldest)
+        if len(oldest) < _BATCH:
             return count
-
-
-def _seal_batch() -> int:
-    head = hold()
-    oldest = [pk for (pk,) in statements.rows(_OLDEST, [_BATCH])]
-    add(list(AuditEvent.objects.filter(pk__in=oldest).order_by("pk")), after=head)
-    return len(oldest)
 
 
 def hold() -> Link:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Model, Q, QuerySet
 
+from memcenter.lib.database import schema
 from ops.models import Kind, User
 from ops.transfer import portable_rows
 from ops.transfer.portable_rows import Loading
@@ -66,30 +67,26 @@ def is_long(kind: str) -> bool:
     return kind in _long
 
 
-class UserData(Protocol):
-    """One kind of personal data: how it is exported, imported and erased.
+class Derived:
+    """Data derived from rows and stored outside the tables, such as files and cache entries.
 
-    Kinds are erased by `order`, lowest first, so that rows are erased before the rows to which they
-    refer. Imports use the reverse order.
+    It is erased, but neither exported nor imported. A subclass defines `name`, `order` and `erase`.
     """
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def order(self) -> int: ...
-
-    @property
-    def models(self) -> tuple[type[Model], ...]: ...
+    name = ""
+    order = 0
+    models: tuple[type[Model], ...] = ()
 
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
         """Yield the person's visible rows one at a time, as values for JSON.
 
         Between two rows, no transaction needs to stay open.
         """
+        return iter(())
 
     def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
         """Yield the rows that belong to one conversation, if this kind has any."""
+        return iter(())
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         """Import rows written by `export`, possibly on another instance.
@@ -102,34 +99,10 @@ class UserData(Protocol):
 
         Safe to repeat.
         """
-
-    def count(self, user: User) -> int:
-        """Return how many rows of this kind the person has."""
-
-
-class Derived:
-    """Data derived from rows and stored outside the tables, such as files and cache entries.
-
-    It is erased, but neither exported nor imported. A subclass defines `name`, `order` and `erase`.
-    """
-
-    name = ""
-    order = 0
-    models: tuple[type[Model], ...] = ()
-
-    def export(self, user: User) -> Iterator[Mapping[str, Any]]:
-        return iter(())
-
-    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
-        return iter(())
-
-    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Do nothing, since the data is derived again from the imported rows."""
-
-    def erase(self, user_id: int) -> Mapping[str, int]:
         raise NotImplementedError
 
     def count(self, user: User) -> int:
+        """Return how many rows of this kind the person has."""
         return 0
 
 
@@ -211,9 +184,14 @@ class Rows:
 
     def _visible(self, user: User) -> QuerySet[Any]:
         rows = self.model._base_manager.filter(user_id=user.pk)
-        if any(column.name == "hidden_at" for column in self.model._meta.concrete_fields):
+        if schema.has_column(self.model, "hidden_at"):
             rows = rows.filter(hidden_at__isnull=True)
         return rows
+
+
+# One kind of personal data. Kinds are erased by `order`, lowest first, so that rows are erased
+# before the rows to which they refer. Imports use the reverse order.
+UserData = Derived | Rows
 
 
 def register(*participants: UserData) -> None:

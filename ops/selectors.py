@@ -118,47 +118,25 @@ def can_be_cancelled(operation: Operation) -> bool:
     return operation.status == Status.PENDING and operation.priority != Priority.FORGET
 
 
-@dataclass(frozen=True)
-class QueueState:
-    """How many operations of one kind aren't finished.
+def queue_states(*, now: datetime) -> Sequence[dict[str, Any]]:
+    """Return each kind that has queued, running or failed operations, with their numbers.
 
-    `oldest` is the time at which the oldest queued operation became due.
-    """
-
-    kind: str
-    name: str
-    waiting: int
-    running: int
-    failed: int
-    oldest: datetime | None
-
-
-def queue_states(*, now: datetime) -> Sequence[QueueState]:
-    """Return the state for each kind that has queued, running or failed operations.
-
-    All figures are read from indexes.
+    `oldest` is the time at which the oldest queued operation became due. All figures are read from
+    indexes.
     """
     found: dict[str, dict[str, Any]] = {}
-    for status in (Status.PENDING, Status.RUNNING, Status.FAILED):
+    counted_as = {Status.PENDING: "waiting", Status.RUNNING: "running", Status.FAILED: "failed"}
+    for status, name in counted_as.items():
         rows = Operation.objects.filter(status=status).order_by().values("kind")
         due = Min("run_after", filter=Q(run_after__lte=now))
         for row in rows.annotate(count=Count("pk"), oldest=due):
-            figures = found.setdefault(row["kind"], {})
-            figures[status] = row["count"]
+            none = {"waiting": 0, "running": 0, "failed": 0, "oldest": None}
+            names = {"kind": row["kind"], "name": str(Kind(row["kind"]).label)}
+            figures = found.setdefault(row["kind"], names | none)
+            figures[name] = row["count"]
             if status == Status.PENDING:
                 figures["oldest"] = row["oldest"]
-    return [_queue_state(kind, figures) for kind, figures in sorted(found.items())]
-
-
-def _queue_state(kind: str, figures: dict[str, Any]) -> QueueState:
-    return QueueState(
-        kind,
-        str(Kind(kind).label),
-        waiting=figures.get(Status.PENDING, 0),
-        running=figures.get(Status.RUNNING, 0),
-        failed=figures.get(Status.FAILED, 0),
-        oldest=figures.get("oldest"),
-    )
+    return [figures for _, figures in sorted(found.items())]
 
 
 @dataclass(frozen=True)

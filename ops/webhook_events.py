@@ -92,7 +92,6 @@ def operation_ended(operation: Operation, *, status: str) -> None:
 
 
 def test(webhook: int, *, subject: UUID | None) -> Delivery:
-    """Write a test event for one webhook; return its delivery."""
     return _tell(TEST, webhook=webhook, subject=subject, bodies=[{}])[0]
 
 

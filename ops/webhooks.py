@@ -81,7 +81,7 @@ def look_at(url: str) -> None:
     Call it before the transaction that stores the address. Raise `Invalid`, naming `url`, if the
     address is malformed or leads to a private network.
     """
-    if problem := problem_with_address(url, longest=MAX_URL):
+    if problem := problem_with_address(url, looks_up=True):
         raise Invalid.field("url", problem)
 
 
@@ -158,7 +158,7 @@ def last_of(rows: Sequence[Webhook], *, count: int) -> list[Delivery]:
 
 def _check(*, url: str, told: Sequence[str], secret: str) -> None:
     problems: dict[str, list[str]] = {}
-    if problem := problem_with_url(url, longest=MAX_URL):
+    if problem := problem_with_address(url, looks_up=False):
         problems["url"] = [problem]
     if not told or set(told) - set(Event.values):
         problems["events"] = [f"Choose among {', '.join(Event.values)}."]
@@ -285,32 +285,24 @@ class PublicAddress:
     port: int
 
 
-def problem_with_address(url: str, *, longest: int) -> str:
+def problem_with_address(url: str, *, looks_up: bool) -> str:
     """Return one sentence on what is wrong with a URL, or an empty text.
 
-    A host name that doesn't resolve now is accepted, since it is checked again before each request.
+    Without `looks_up`, the name of the host isn't looked up, so it can be called inside a
+    transaction. A name that doesn't resolve now is accepted, since it is checked again before each
+    request.
     """
+    if len(url) > MAX_URL:
+        return f"At most {MAX_URL} characters."
     try:
-        parts = _parts(url, longest=longest)
+        parts = _parts(url)
+        literal = _literal(parts)
+        found = _resolved(parts) if looks_up else [literal] if literal is not None else []
     except Invalid as error:
         return error.message
-    try:
-        found = _resolved(parts)
     except Unreachable:
         return ""
     return "" if all(map(_is_open, found)) else _PRIVATE
-
-
-def problem_with_url(url: str, *, longest: int) -> str:
-    """Return what is wrong with a URL, as `problem_with_address` does, but without DNS.
-
-    It can therefore be called inside a transaction.
-    """
-    try:
-        address = _literal(_parts(url, longest=longest))
-    except Invalid as error:
-        return error.message
-    return "" if address is None or _is_open(address) else _PRIVATE
 
 
 def public_address(url: str) -> PublicAddress:
@@ -320,7 +312,7 @@ def public_address(url: str) -> PublicAddress:
     private.
     """
     try:
-        parts = _parts(url, longest=len(url))
+        parts = _parts(url)
     except Invalid as error:
         raise Unreachable(error.message) from error
     found = _resolved(parts)
@@ -390,8 +382,8 @@ def _hang_up(connection: http.client.HTTPConnection, over: threading.Event) -> N
             connection.sock.shutdown(socket.SHUT_RDWR)
 
 
-def _parts(url: str, *, longest: int) -> SplitResult:
-    """Parse and check a URL. Raise `Invalid` if it isn't an HTTP address, or is too long."""
+def _parts(url: str) -> SplitResult:
+    """Parse and check a URL. Raise `Invalid` if it isn't an HTTP address."""
     try:
         parts = urlsplit(url)
         _port(parts)
@@ -402,8 +394,6 @@ def _parts(url: str, *, longest: int) -> SplitResult:
         raise Invalid("Give an address that begins with https:// or http://.")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise Invalid("The address must not hold a name, a password or a fragment.")
-    if len(url) > longest:
-        raise Invalid(f"At most {longest} characters.")
     return parts
 
 

@@ -314,7 +314,8 @@ def _is_final(error: SMTPException) -> bool:
 
 def _message(letter: Letter, row: WeeklyMail) -> EmailMultiAlternatives:
     """Return the email as text and HTML, with headers for unsubscribing (RFC 8058)."""
-    headers = {"Auto-Submitted": "auto-generated", "Message-ID": make_msgid(domain=_host())}
+    host = urlsplit(settings.PUBLIC_URL).hostname or "localhost"
+    headers = {"Auto-Submitted": "auto-generated", "Message-ID": make_msgid(domain=host)}
     if letter.stop_url:
         headers["List-Unsubscribe"] = f"<{letter.stop_url}>"
         headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
@@ -327,7 +328,3 @@ def _message(letter: Letter, row: WeeklyMail) -> EmailMultiAlternatives:
     html = render_to_string("ops/mail.html", {"letter": letter})
     message.attach_alternative(html, "text/html")
     return message
-
-
-def _host() -> str:
-    return urlsplit(settings.PUBLIC_URL).hostname or "localhost"

@@ -48,15 +48,15 @@ class Progress:
     conversation_is_done: bool
 
 
-@dataclass(frozen=True)
+@dataclass
 class Loaded:
     """The numbers of new rows, and of messages that already existed (`repeated`)."""
 
-    conversations: int
-    messages: int
-    turns: int
-    repeated: int
-    skipped: tuple[NotRecorded, ...]
+    conversations: int = 0
+    messages: int = 0
+    turns: int = 0
+    repeated: int = 0
+    skipped: tuple[NotRecorded, ...] = ()
 
 
 OnProgress = Callable[[Progress], None]
@@ -98,7 +98,7 @@ def load_person(
     loading = _Loading(user, person, on_progress)
     for conversation in person.conversations:
         loading.take(conversation)
-    return loading.result()
+    return loading.loaded
 
 
 class _Loading:
@@ -108,8 +108,7 @@ class _Loading:
         self._count = len(person.conversations)
         self._total = sum(len(one.messages) for one in person.conversations)
         self._number = self._processed = 0
-        self._conversations = self._messages = self._turns = self._repeated = 0
-        self._skipped: list[NotRecorded] = []
+        self.loaded = Loaded()
 
     def take(self, source: ImportedConversation) -> None:
         self._number += 1
@@ -129,7 +128,7 @@ class _Loading:
 
     def _take_parts(self, source: ImportedConversation, conversation: Conversation) -> None:
         known = conversation.last_number
-        before = self._messages
+        before = self.loaded.messages
         left = len(source.messages)
         for part in source.parts():
             messages = (part.user, part.assistant) if isinstance(part, ImportedTurn) else (part,)
@@ -146,7 +145,7 @@ class _Loading:
                 self._skip(source, messages, error)
             left -= len(messages)
             self._advance(len(messages), is_done=left == 0)
-        self._conversations += known == 0 and self._messages > before
+        self.loaded.conversations += known == 0 and self.loaded.messages > before
 
     def _record(
         self, part: ImportedTurn | ImportedMessage, conversation: Conversation, *, known: int
@@ -171,9 +170,9 @@ class _Loading:
                 )
                 found, new_turn = [one.message], one.turn is not None and not one.repeated
         new = sum(message.number > known for message in found)
-        self._messages += new
-        self._repeated += len(found) - new
-        self._turns += new_turn
+        self.loaded.messages += new
+        self.loaded.repeated += len(found) - new
+        self.loaded.turns += new_turn
 
     def _skip(
         self,
@@ -183,22 +182,13 @@ class _Loading:
     ) -> None:
         if error.code == "being_forgotten":
             raise error
-        self._skipped += [
+        self.loaded.skipped += tuple(
             NotRecorded(source.client_id, one.client_id, error.message) for one in messages
-        ]
+        )
 
     def _advance(self, count: int, *, is_done: bool) -> None:
         self._processed += count
         self._report(Progress(self._number, self._count, self._processed, self._total, is_done))
-
-    def result(self) -> Loaded:
-        return Loaded(
-            conversations=self._conversations,
-            messages=self._messages,
-            turns=self._turns,
-            repeated=self._repeated,
-            skipped=tuple(self._skipped),
-        )
 
 
 def _input(message: ImportedMessage) -> turns.MessageInput:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any
@@ -17,7 +16,7 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files import File
 from django.db import connection
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from conversations.importing.formats import file_rows
@@ -26,11 +25,9 @@ from conversations.models import Conversation, Episode, Message, Summary, Turn, 
 from conversations.recording.episodes import EPISODE_CHARS
 from memcenter.lib.database import statements
 from memcenter.lib.errors import ApplicationError, Conflict, Invalid
-from memories.extraction import masking
-from memories.indexing import search_index
+from memories.indexing import reindexing, search_index
 from memories.indexing.search_index import Entry
 from memories.models import DailyNote, LexicalEntry, Memory, TargetKind
-from memories.recall.searchable_texts import WITH_TURN, episode_text, masked_message
 from ops import audit_log, registry
 from ops.access import as_user
 from ops.accounts import users
@@ -264,26 +261,18 @@ def _import_file(run: Run, row: Import, *, user: User) -> None:
     try:
         run.step("read")
         opened = read(row)
-        _apply_import(run, row, opened, user=user)
+        run.step("apply", done=0, total=opened.total)
+        with _Watch(run, user, total=opened.total) as watch, as_user(user):
+            reference = run.operation.public_id
+            report = apply(opened, user=user, reference=reference, on_progress=watch.look)
+            finish(row, report=report)
+            check_still_wanted(user)
+            if not outbox.holds(run.operation):
+                raise LeaseLost(run.operation.public_id)
     except ApplicationError:
         with as_user(user):
             erase_file(row)
         raise
-
-
-def _apply_import(run: Run, row: Import, opened: Opened, *, user: User) -> None:
-    run.step("apply", done=0, total=opened.total)
-    with _Watch(run, user, total=opened.total) as watch, as_user(user):
-        report = apply(
-            opened,
-            user=user,
-            reference=run.operation.public_id,
-            on_progress=watch.look,
-        )
-        finish(row, report=report)
-        check_still_wanted(user)
-        if not outbox.holds(run.operation):
-            raise LeaseLost(run.operation.public_id)
 
 
 class _Watch:
@@ -325,35 +314,12 @@ class _Watch:
         give_way(self._user)
 
 
-@dataclass(frozen=True)
-class _IndexedKind:
-    kind: TargetKind
-    rows: Callable[[User], QuerySet[Any]]
-    text: Callable[[Any], str]
-
-
-_INDEXED_KINDS = (
-    _IndexedKind(
-        TargetKind.MESSAGE,
-        lambda user: Message.objects.filter(user=user).select_related(*WITH_TURN),
-        masked_message,
-    ),
-    _IndexedKind(
-        TargetKind.EPISODE,
-        lambda user: Episode.objects.filter(user=user).select_related(
-            "turn__user_message", "turn__assistant_message"
-        ),
-        lambda one: episode_text(one.turn)[:EPISODE_CHARS],
-    ),
-    _IndexedKind(
-        TargetKind.SUMMARY,
-        lambda user: Summary.objects.filter(user=user).exclude(text=""),
-        lambda one: masking.masked(one.text),
-    ),
-    _IndexedKind(
-        TargetKind.NOTE, lambda user: DailyNote.objects.filter(user=user), lambda n: n.text
-    ),
-)
+_INDEXED: Mapping[TargetKind, Any] = {
+    TargetKind.MESSAGE: Message,
+    TargetKind.EPISODE: Episode,
+    TargetKind.SUMMARY: Summary,
+    TargetKind.NOTE: DailyNote,
+}
 
 
 def index_missing(run: Run, *, user: User) -> int:
@@ -363,48 +329,43 @@ def index_missing(run: Run, *, user: User) -> int:
     person asks to forget something. Safe to repeat.
     """
     count = 0
-    for indexed_kind in _INDEXED_KINDS:
-        for rows in _missing(indexed_kind, user):
-            vectors = search_index.embed([indexed_kind.text(row) for row in rows])
+    for kind, model in _INDEXED.items():
+        for entries in _missing(kind, model, user):
+            vectors = search_index.embed([entry.text for entry in entries])
             with run.applying(user):
-                _store(indexed_kind, rows, vectors, user=user)
-            count += len(rows)
+                _store(model, entries, vectors, user=user)
+            count += len(entries)
             _report_progress(run, user, count)
     return count + _index_memories(run, user, count)
 
 
-def _missing(indexed_kind: _IndexedKind, user: User) -> Iterator[list[Any]]:
+def _missing(kind: TargetKind, model: Any, user: User) -> Iterator[list[Entry]]:
+    indexed = LexicalEntry.objects.filter(user=user, target_kind=kind, target_id=OuterRef("pk"))
+    longest = EPISODE_CHARS if kind == TargetKind.EPISODE else None
     after = 0
-    entries = LexicalEntry.objects.filter(
-        user=user, target_kind=indexed_kind.kind, target_id=OuterRef("pk")
-    )
     while True:
         with as_user(user):
-            bare = indexed_kind.rows(user).filter(~Exists(entries), pk__gt=after)
+            bare = model.objects.filter(~Exists(indexed), user=user, pk__gt=after)
             rows = list(bare.order_by("pk")[:_BATCH])
+            texts = reindexing.TEXTS[kind]([row.pk for row in rows])
         if not rows:
             return
-        yield rows
+        yield [
+            Entry(kind, row.pk, text[:longest], getattr(row, "conversation_id", None))
+            for row in rows
+            if (text := texts.get(row.pk))
+        ]
         after = rows[-1].pk
 
 
-def _store(indexed_kind: _IndexedKind, rows: list[Any], vectors: Any, *, user: User) -> None:
+def _store(model: Any, entries: list[Entry], vectors: Any, *, user: User) -> None:
     """Store the index entries of rows, except those that were forgotten in the meantime."""
-    left = set(
-        indexed_kind.rows(user).filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True)
-    )
-    places = [place for place, row in enumerate(rows) if row.pk in left]
-    entries = [
-        Entry(
-            indexed_kind.kind,
-            rows[place].pk,
-            indexed_kind.text(rows[place]),
-            getattr(rows[place], "conversation_id", None),
-        )
-        for place in places
-    ]
-    if entries:
-        search_index.store(user=user, entries=entries, vectors=vectors[places])
+    rows = model.objects.filter(user=user, pk__in=[entry.target_id for entry in entries])
+    left = set(rows.values_list("pk", flat=True))
+    places = [place for place, entry in enumerate(entries) if entry.target_id in left]
+    if places:
+        chosen = [entries[place] for place in places]
+        search_index.store(user=user, entries=chosen, vectors=vectors[places])
 
 
 def _index_memories(run: Run, user: User, count: int) -> int:

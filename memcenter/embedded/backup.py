@@ -28,7 +28,7 @@ from django.conf import settings
 from psycopg.conninfo import conninfo_to_dict
 
 from memcenter.embedded.folder import EmbeddedError
-from memcenter.embedded.postgres import wheel_binaries
+from memcenter.embedded.postgres import connection_of, wheel_binaries
 from memcenter.lib import places
 
 FORMAT = 1
@@ -125,7 +125,10 @@ def read(source: Path, *, where: Where, replace: bool) -> Mapping[str, Any]:
         if not replace and _has_tables(where):
             raise BackupError("There is data already; --replace puts the backup in its place.")
         _restore_database(place, where=where)
-        _restore_files(place / "data", where=where)
+        for name in FILES:
+            shutil.rmtree(where.data / name, ignore_errors=True)
+            if (place / "data" / name).is_dir():
+                shutil.move(place / "data" / name, where.data / name)
     return manifest | {"secret_key_differs": manifest["secret_key"] != where.secret_key}
 
 
@@ -169,13 +172,6 @@ def _without_default_rights(owner: psycopg.Connection) -> Iterator[None]:
             owner.execute(f"{change} GRANT {rights} ON {kind} TO {_ROLES}")
 
 
-def _restore_files(kept: Path, *, where: Where) -> None:
-    for name in FILES:
-        shutil.rmtree(where.data / name, ignore_errors=True)
-        if (kept / name).is_dir():
-            shutil.move(kept / name, where.data / name)
-
-
 def _has_tables(where: Where) -> bool:
     with psycopg.connect(where.url) as owner:
         found = owner.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1")
@@ -183,18 +179,11 @@ def _has_tables(where: Where) -> bool:
 
 
 def _run(where: Where, program: str, *arguments: str, connects: bool = True) -> str:
-    """Run a PostgreSQL program and return its output. Raise `BackupError` if it fails.
-
-    The password is passed in the environment, since other users of the machine can see arguments.
-    """
-    known = conninfo_to_dict(where.url)
-    names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
-    names |= {"dbname": "PGDATABASE", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
-    given = {names[key]: str(value) for key, value in known.items() if key in names}
+    """Run a PostgreSQL program and return its output. Raise `BackupError` if it fails."""
     environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
     done = subprocess.run(
         [str(where.tools / program), *arguments],
-        env=environment | (given if connects else {}),
+        env=environment | (connection_of(where.url) if connects else {}),
         capture_output=True,
         text=True,
     )

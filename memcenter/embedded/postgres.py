@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import quote
 
 import psycopg
@@ -120,16 +120,14 @@ class EmbeddedPostgres(DatabaseServer):
         self._prepare()
 
     def is_ready(self) -> bool:
-        with contextlib.suppress(psycopg.OperationalError), self._connect():
+        url = self.url("superuser", database="postgres")
+        with contextlib.suppress(psycopg.OperationalError):
+            psycopg.connect(url, connect_timeout=5).close()
             return True
         return False
 
     def _password(self, role: Role) -> str:
         return str(getattr(self.folder.secrets, f"{role}_password"))
-
-    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        url = self.url("superuser", database="postgres")
-        return psycopg.connect(url, autocommit=True, connect_timeout=5)
 
     def _launch(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
@@ -312,7 +310,7 @@ def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, databas
     done = subprocess.run(
         [placement.binaries / "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1"],
         input=script,
-        env={**clean_environment(), **_connection_of(url)},
+        env={**clean_environment(), **connection_of(url)},
         capture_output=True,
         text=True,
     )
@@ -320,14 +318,15 @@ def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, databas
         raise EmbeddedError(f"Preparing the database failed: {done.stderr.strip()}")
 
 
-def _connection_of(url: str) -> dict[str, str]:
+def connection_of(url: str) -> dict[str, str]:
+    """Return the environment variables by which PostgreSQL's programs connect to a database.
+
+    The password isn't an argument, since other users of the machine can see arguments.
+    """
+    names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
+    names |= {"dbname": "PGDATABASE", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
     known = conninfo_to_dict(url)
-    return {
-        "PGHOST": str(known["host"]),
-        "PGUSER": str(known["user"]),
-        "PGPASSWORD": str(known["password"]),
-        "PGDATABASE": str(known["dbname"]),
-    }
+    return {names[key]: str(value) for key, value in known.items() if key in names}
 
 
 def clear_stale_locks(*, cluster: Path, sockets: Path) -> None:

@@ -85,18 +85,17 @@ class PidFile:
             return None
         return (pid, started) if started_at(pid) == started else None
 
-    def stop(self, escalation: Escalation, *, group: bool = False) -> None:
+    def stop(self, escalation: Escalation) -> None:
         """Stop the process by one signal after another, until it has ended.
 
-        `escalation` lists the signals with the seconds to wait after each. With `group`, the whole
-        process group gets the signals.
+        `escalation` lists the signals with the seconds to wait after each.
         """
         for number, seconds in escalation:
             known = self.alive()
             if known is None:
                 break
             with contextlib.suppress(ProcessLookupError):
-                (os.killpg if group else os.kill)(known[0], number)
+                os.kill(known[0], number)
             wait_until_gone(*known, seconds=seconds)
         self.path.unlink(missing_ok=True)
 
@@ -294,18 +293,10 @@ class DatabaseServer:
 
 
 class Program:
-    def __init__(
-        self,
-        name: str,
-        run: Callable[[], object],
-        *,
-        folder: DataFolder,
-        stopping: Escalation = STOPPING,
-    ) -> None:
+    def __init__(self, name: str, run: Callable[[], object], *, folder: DataFolder) -> None:
         self.name = name
         self.log = folder.log_file(name)
         self._run = run
-        self._stopping = stopping
         self._pid_file = PidFile(folder.pid_file(name))
         self._pid: int | None = None
 
@@ -318,7 +309,7 @@ class Program:
         self._pid_file.write(self._pid)
 
     def stop(self) -> None:
-        self._pid_file.stop(self._stopping)
+        self._pid_file.stop(STOPPING)
         self._end_group()
 
     def _end_group(self) -> None:

@@ -2,9 +2,12 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
+
+T = TypeVar("T")
 
 
 class BadSetting(SystemExit):
@@ -29,29 +32,25 @@ def text(name: str, default: str = "") -> str:
 
 
 def integer(name: str, default: int, *, least: int = 0) -> int:
-    raw = text(name)
-    if not raw:
-        return default
-    try:
-        value = int(raw)
-    except ValueError as error:
-        raise BadSetting(name, f"must be a whole number, not {raw!r}") from error
+    value = _parsed(name, default, int, "a whole number")
     if value < least:
         raise BadSetting(name, f"must be at least {least}, not {value}")
     return value
 
 
 def number(name: str, default: float, *, low: float = 0.0, high: float = 1.0) -> float:
-    raw = text(name)
-    if not raw:
-        return default
-    try:
-        value = float(raw)
-    except ValueError as error:
-        raise BadSetting(name, f"must be a number, not {raw!r}") from error
+    value = _parsed(name, default, float, "a number")
     if not low <= value <= high:
         raise BadSetting(name, f"must lie between {low} and {high}, not {value}")
     return value
+
+
+def _parsed(name: str, default: T, parse: Callable[[str], T], noun: str) -> T:
+    raw = text(name)
+    try:
+        return parse(raw) if raw else default
+    except ValueError as error:
+        raise BadSetting(name, f"must be {noun}, not {raw!r}") from error
 
 
 def flag(name: str, default: bool) -> bool:

@@ -9,7 +9,10 @@ PREFIXES = ("conv_", "msg_", "turn_", "sum_", "epi_", "mem_", "op_", "rcpt_", "r
 
 
 def make(prefix: str) -> str:
-    number = secrets.randbits(130)
+    return write(prefix, secrets.randbits(130))
+
+
+def write(prefix: str, number: int) -> str:
     return prefix + "".join(ALPHABET[(number >> shift) & 31] for shift in range(0, 130, 5))
 
 

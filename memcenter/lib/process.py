@@ -60,7 +60,6 @@ def limit_processor_time(seconds: float) -> None:
 
 
 def lift_processor_time_limit() -> None:
-    """Remove the limit set by `limit_processor_time`."""
     signal.setitimer(signal.ITIMER_PROF, 0)
 
 

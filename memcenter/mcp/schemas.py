@@ -1,400 +1,243 @@
-"""The arguments and results of the MCP tools.
+"""The arguments and results of the MCP tools, as serializers of the REST API and as JSON Schema.
 
-When an agent calls a tool, it sees only the descriptions of the arguments. The results have the
-same fields as the corresponding responses of the REST API.
+When an agent calls a tool, it sees only the descriptions of the arguments. A result has the fields
+of the corresponding REST response, apart from those that an agent doesn't need.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any
 
+import orjson
 from django.conf import settings
-from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
+from django.core.validators import RegexValidator
+from rest_framework import serializers
+
+from conversations.models import ConversationKind
+from memcenter.rest.fields import OneOf, Prose, SomeOf, Text, UserId
+from memories.api import response_shapes
+from memories.api import serializers as rest
+from memories.models import Kind
+from memories.recall.searchable_texts import TYPES
+
+Shape = type[serializers.Serializer[Any]]
+
+
+class Id(Text):
+    def __init__(self, prefix: str, **options: Any) -> None:
+        self.pattern = f"^{prefix}"
+        check = RegexValidator(self.pattern, f"An id begins with {prefix}.")
+        super().__init__(**({"max_length": 200, "validators": [check]} | options))
+
+
+def _without(shape: Shape, *names: str, **more: Any) -> Shape:
+    """Return the shape without some of its fields, and with `more` fields."""
+    return type(shape.__name__, (shape,), dict.fromkeys(names) | more)
+
+
+def _owned(shape: Shape, **more: Any) -> Shape:
+    """Return the arguments with which an agent calls a REST endpoint."""
+    about = "Whose memory. Leave it out if the key is bound to a person."
+    return _without(shape, "user_id", owner_id=UserId(allow_null=False, help_text=about), **more)
+
+
+def _limit(default: int = 20) -> serializers.IntegerField:
+    return serializers.IntegerField(default=default, min_value=1, max_value=100)
+
+
+def _ids(prefix: str, **options: Any) -> serializers.ListField:
+    return serializers.ListField(child=Id(prefix), max_length=100, **options)
+
+
+def _cursor() -> Text:
+    return Text(required=False, help_text="next_cursor of the page before.")
+
+
+def _kind(**options: Any) -> OneOf:
+    text = "requirement, plan, development, testing, insight; or a kind of personal memory."
+    return OneOf(choices=Kind.values, help_text=f"One of {text}", **options)
+
+
+def _query() -> Prose:
+    return Prose(max_length=8_000, help_text="What you want to know, in plain words.")
+
+
+INGEST = _owned(
+    rest.IngestedText,
+    content_type=_kind(),
+    content=Prose(
+        max_length=settings.MAX_INGEST_CHARS,
+        help_text="The whole page or statement. A newer edition replaces the older by itself.",
+    ),
+)
+FIND = _owned(
+    rest.AgentSearch,
+    query=_query(),
+    content_type=_kind(required=False),
+    scope=OneOf(
+        choices=[*Kind.values, "all"], required=False, help_text="The same as content_type, or all."
+    ),
+    limit=_limit(),
+)
+GET = _owned(rest.Owned, ids=_ids("mem_", min_length=1, help_text="The ids that mem.search gave."))
+TIMELINE = _without(
+    _owned(rest.Timeline, content_type=_kind(required=False), limit=_limit(), cursor=_cursor()),
+    "scope",
+)
+PROJECTS = _owned(rest.Owned, limit=_limit(100), cursor=_cursor())
+SEARCH = _owned(
+    rest.Owned,
+    query=_query(),
+    types=SomeOf(
+        choices=TYPES,
+        required=False,
+        help_text="What to look through; everything if left out.",
+    ),
+    limit=_limit(),
+    conversation_id=Text(
+        required=False, max_length=200, help_text="Look only through what was said in it."
+    ),
+    conversation_kind=OneOf(
+        choices=ConversationKind.choices,
+        required=False,
+        help_text="Say group where others read along: then nothing of the person's own is found.",
+    ),
+)
+APPEND = _owned(
+    rest.NoteLine,
+    text=Prose(max_length=settings.MAX_MEMORY_CHARS, help_text="One line for today's note."),
+    source=Text(required=False, max_length=200, help_text="Who says so."),
+)
+FORGET = _owned(
+    rest.Owned,
+    memory_id=Id(
+        "mem_", required=False, help_text="The memory to forget; or give about, or the lists."
+    ),
+    about=Prose(
+        required=False, max_length=4_000, help_text="What to forget, in the person's own words."
+    ),
+    memory_ids=_ids(
+        "mem_", required=False, help_text="The memories that the person chose from a list."
+    ),
+    message_ids=_ids(
+        "msg_", required=False, help_text="The messages that the person chose from a list."
+    ),
 )
 
-from memcenter.lib.errors import Invalid
-from memories.files import daily_notes
-from memories.files.daily_notes import Appended
-from memories.forgetting.spoken_requests import Outcome
-from memories.models import Memory, Project
-from memories.project_pages import NEXT_ACTION, Found
-from memories.recall.search import SNIPPET, SearchHit, SearchResult
-from memories.writing.direct_writes import Written
-from ops.accounts import users
 
-Kind = Literal[
-    "requirement",
-    "plan",
-    "development",
-    "testing",
-    "insight",
-    "preference",
-    "fact",
-    "constraint",
-    "task",
-    "pattern",
-    "skill",
-    "event",
-]
-_KINDS = "One of requirement, plan, development, testing, insight; or a kind of personal memory."
+def _paged(item: Shape) -> Shape:
+    cursor = serializers.CharField(allow_null=True)
+    fields = {"results": item(many=True), "next_cursor": cursor}
+    return type(f"{item.__name__}Page", (serializers.Serializer,), fields)
 
 
-def _owner(value: Any) -> Any:
-    if value is None:
-        return None
+_MEMORY = _without(
+    response_shapes.Memory,
+    *("user_id", "data", "standing", "feedback", "access_count", "last_accessed_at"),
+    *("deleted_at", "purge_at", "sources", "conflicts_with"),
+    content_type=serializers.CharField(),
+)
+MEMORIES = _without(response_shapes.AgentMemories, results=_MEMORY(many=True))
+ENTRIES = _paged(_without(response_shapes.TimelineEntry, "version", "occurred_at"))
+LISTED_PROJECTS = _paged(_without(response_shapes.ListedProject, "path"))
+_HIT = _without(response_shapes.SearchHit, "components", "turn", "occurred_at")
+SEARCH_ANSWER = _without(response_shapes.SearchAnswer, results=_HIT(many=True))
+LINE = _without(response_shapes.AppendedLine, "text", "created_at")
+
+
+class Forgotten(serializers.Serializer[Any]):
+    status = serializers.ChoiceField(choices=("accepted", "needs_choice", "nothing_found"))
+    op_id = serializers.CharField(
+        required=False, help_text="Only if something is being forgotten (accepted)."
+    )
+    memory_ids = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="What went; with needs_choice, what may be meant.",
+    )
+    message_ids = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Messages that say it, and stay.",
+    )
+
+
+def parse(arguments: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
+    """Return the validated arguments. Null counts as left out.
+
+    Some clients write a list as JSON text. Raise DRF's `ValidationError` for invalid arguments.
+    """
+    fields = shape().fields
+    given = {
+        name: _list(value) if isinstance(fields.get(name), serializers.ListField) else value
+        for name, value in arguments.items()
+        if value is not None
+    }
+    checked: dict[str, Any] = shape().run_validation(given)
+    return checked
+
+
+def _list(value: Any) -> Any:
     try:
-        return users.check_external_id(value)
-    except Invalid as error:
-        raise ValueError(error.message) from error
+        return orjson.loads(value) if isinstance(value, str) else value
+    except orjson.JSONDecodeError:
+        return value
 
 
-def _storable(value: Any) -> Any:
-    """Raise `ValueError` for NUL characters and lone surrogates, which the database can't store."""
-    if isinstance(value, str):
-        if "\x00" in value:
-            raise ValueError("The text must not contain NUL characters.")
-        try:
-            value.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError("The text is not valid Unicode.") from error
+def select(answer: Mapping[str, Any], shape: serializers.Serializer[Any]) -> dict[str, Any]:
+    """Return the fields of the answer that the shape names; an absent field is empty or null."""
+    return {name: _selected(answer.get(name), field) for name, field in shape.fields.items()}
+
+
+def _selected(value: Any, field: Any) -> Any:
+    if isinstance(field, serializers.BooleanField):
+        return bool(value)
+    if isinstance(field, serializers.ListField):
+        return value or []
+    if isinstance(field, serializers.ListSerializer):
+        return [select(item, field.child) for item in value]  # type: ignore[arg-type] # a serializer
     return value
 
 
-def _from_unix(value: Any) -> Any:
-    """Convert Unix seconds to a time; return any other value for pydantic to parse."""
-    if isinstance(value, bool):
-        raise ValueError("Must be a time.")
-    if isinstance(value, int | float):
-        try:
-            return datetime.fromtimestamp(value, tz=UTC)
-        except (OverflowError, OSError, ValueError) as error:
-            raise ValueError("Must lie between the years 2 and 9998.") from error
-    return value
+def json_schema(shape: serializers.Serializer[Any], *, is_result: bool = False) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's arguments, or of its result, which has every field."""
+    fields = shape.fields.items()
+    return {
+        "type": "object",
+        "properties": {name: _described(field) for name, field in fields},
+        "required": [name for name, field in fields if is_result or field.required],
+    }
 
 
-def _with_zone(value: datetime | None) -> datetime | None:
-    if value is None:
-        return None
-    if not 2 <= value.year <= 9998:
-        raise ValueError("Must lie between the years 2 and 9998.")
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
+_TYPES: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], dict[str, str]], ...] = (
+    (serializers.BooleanField, {"type": "boolean"}),
+    (serializers.IntegerField, {"type": "integer"}),
+    (serializers.FloatField, {"type": "number"}),
+    (serializers.DateTimeField, {"type": "string", "format": "date-time"}),
+    (serializers.DictField, {"type": "object"}),
+    (serializers.ListField, {"type": "array"}),
+    (serializers.ListSerializer, {"type": "array"}),
+    (serializers.Field, {"type": "string"}),
+)
+_KEYWORDS = {"min_value": "minimum", "max_value": "maximum", "pattern": "pattern"}
 
 
-Text = Annotated[str, BeforeValidator(_storable)]
-Prose = Annotated[Text, StringConstraints(pattern=r"\S")]
-Owner = Annotated[
-    str | None,
-    BeforeValidator(_owner),
-    Field(description="Whose memory. Leave it out if the key is bound to a person."),
-]
-Moment = Annotated[datetime | None, BeforeValidator(_from_unix), AfterValidator(_with_zone)]
-ProjectKey = Annotated[
-    Text | None, Field(min_length=1, max_length=100, description="The project's stable key.")
-]
-ProjectName = Annotated[
-    Text | None,
-    Field(min_length=1, max_length=200, description="The project's name; its slug is the key."),
-]
-MemoryId = Annotated[Text, Field(min_length=1, max_length=200, pattern=r"^mem_")]
-
-
-class Owned(ArgModelBase):
-    owner_id: Owner = None
-
-
-class Ingest(Owned):
-    content_type: Kind = Field(description=_KINDS)
-    content: Prose = Field(
-        max_length=settings.MAX_INGEST_CHARS,
-        description="The whole page or statement. A newer edition replaces the older by itself.",
-    )
-    project_name: ProjectName = None
-    project_key: ProjectKey = None  # the five project types need a key or a name
-    summary: Annotated[Text | None, Field(max_length=settings.MAX_MEMORY_CHARS)] = None
-    tags: Annotated[
-        list[Annotated[Text, Field(min_length=1, max_length=50)]] | None, Field(max_length=20)
-    ] = None
-    machine_name: Annotated[Text | None, Field(max_length=100)] = None
-    project_path: Annotated[Text | None, Field(max_length=500)] = None
-    ts: Moment = Field(None, description="When it was so: Unix seconds or ISO 8601.")
-
-
-class Find(Owned):
-    query: Prose = Field(max_length=8_000, description="What you want to know, in plain words.")
-    project_key: ProjectKey = None
-    project_name: ProjectName = None
-    content_type: Annotated[Kind | None, Field(description=_KINDS)] = None
-    scope: Annotated[
-        Kind | Literal["all"] | None, Field(description="The same as content_type, or all.")
-    ] = None
-    limit: int = Field(20, ge=1, le=100)
-
-
-class Get(Owned):
-    ids: list[MemoryId] = Field(
-        min_length=1, max_length=100, description="The ids that mem.search gave."
-    )
-
-
-class Timeline(Owned):
-    project_key: ProjectKey = None
-    project_name: ProjectName = None
-    content_type: Annotated[Kind | None, Field(description=_KINDS)] = None
-    since: Moment = Field(None, alias="from", description="From this moment on.")
-    until: Moment = Field(None, alias="to", description="Before this moment.")
-    limit: int = Field(20, ge=1, le=100)
-    cursor: Annotated[Text | None, Field(description="next_cursor of the page before.")] = None
-
-
-class Projects(Owned):
-    limit: int = Field(100, ge=1, le=100)
-    cursor: Annotated[Text | None, Field(description="next_cursor of the page before.")] = None
-
-
-class Search(Owned):
-    query: Prose = Field(max_length=8_000, description="What you want to know, in plain words.")
-    types: list[Literal["memory", "message", "episode", "summary", "note"]] | None = Field(
-        None, description="What to look through; everything if left out."
-    )
-    limit: int = Field(20, ge=1, le=100)
-    conversation_id: Annotated[
-        Text | None,
-        Field(min_length=1, max_length=200, description="Look only through what was said in it."),
-    ] = None
-    conversation_kind: Literal["main", "group"] | None = Field(
-        None,
-        description="Say group where others read along: then nothing of the person's own is found.",
-    )
-
-
-class Append(Owned):
-    text: Prose = Field(
-        max_length=settings.MAX_MEMORY_CHARS, description="One line for today's note."
-    )
-    source: Annotated[Text | None, Field(max_length=200, description="Who says so.")] = None
-
-
-class Forget(Owned):
-    """Refuse unknown fields, so that nothing is erased because of a misspelt one."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    memory_id: Annotated[
-        MemoryId | None, Field(description="The memory to forget; or give about, or the lists.")
-    ] = None
-    about: Annotated[
-        Prose | None,
-        Field(max_length=4_000, description="What to forget, in the person's own words."),
-    ] = None
-    memory_ids: Annotated[
-        list[MemoryId] | None,
-        Field(max_length=100, description="The memories that the person chose from a list."),
-    ] = None
-    message_ids: Annotated[
-        list[Annotated[Text, Field(min_length=1, max_length=200, pattern=r"^msg_")]] | None,
-        Field(max_length=100, description="The messages that the person chose from a list."),
-    ] = None
-
-
-class Ingested(BaseModel):
-    status: str
-    id: str
-    verdict: str
-    superseded: list[str]
-    memory_status: str
-    redacted: bool = False
-
-    @classmethod
-    def of(cls, written: Written) -> Self:
-        return cls(
-            status=written.result,
-            id=written.memory.public_id,
-            verdict=written.verdict,
-            superseded=list(written.superseded),
-            memory_status=written.memory.status,
-            redacted=written.redacted,
-        )
-
-
-class Hit(BaseModel):
-    id: str
-    snippet: str
-    content_type: str
-    project_key: str | None
-    score: float
-    status: str
-    updated_at: datetime
-
-    @classmethod
-    def of(cls, found: Found) -> Self:
-        memory = found.memory
-        return cls(
-            id=memory.public_id,
-            snippet=found.hit.snippet,
-            content_type=memory.kind,
-            status=memory.status,
-            project_key=_project_key(memory),
-            score=found.hit.score,
-            updated_at=memory.updated_at,
-        )
-
-
-class Hits(BaseModel):
-    results: list[Hit]
-    next_action: str = NEXT_ACTION
-
-
-class WholeMemory(BaseModel):
-    id: str
-    content: str
-    content_type: str
-    kind: str
-    project_key: str | None
-    summary: str
-    tags: list[str]
-    importance: float
-    confidence: float
-    status: str
-    pinned: bool
-    origin: str
-    version: int
-    metadata: dict[str, Any]
-    occurred_at: datetime | None
-    valid_from: datetime | None
-    valid_until: datetime | None
-    created_at: datetime
-    updated_at: datetime
-
-    @classmethod
-    def of(cls, memory: Memory) -> Self:
-        same = (
-            *("content", "kind", "summary", "tags", "importance", "confidence", "status"),
-            *("pinned", "origin", "metadata", "occurred_at", "valid_from", "valid_until"),
-            *("created_at", "updated_at"),
-        )
-        return cls(
-            id=memory.public_id,
-            content_type=memory.kind,
-            project_key=_project_key(memory),
-            version=memory.current_version,
-            **{name: getattr(memory, name) for name in same},
-        )
-
-
-class Memories(BaseModel):
-    results: list[WholeMemory]
-    missing: list[str]
-
-
-class Entry(BaseModel):
-    id: str
-    snippet: str
-    content_type: str
-    project_key: str | None
-    summary: str
-    tags: list[str]
-    at: datetime
-    created_at: datetime
-    updated_at: datetime
-
-    @classmethod
-    def of(cls, row: Any) -> Self:
-        same = ("summary", "tags", "at", "created_at", "updated_at")
-        return cls(
-            id=row.public_id,
-            snippet=row.content[:SNIPPET],
-            content_type=row.kind,
-            project_key=_project_key(row),
-            **{name: getattr(row, name) for name in same},
-        )
-
-
-class Entries(BaseModel):
-    results: list[Entry]
-    next_cursor: str | None
-
-
-class ListedProject(BaseModel):
-    project_key: str
-    name: str
-    memory_count: int
-    last_memory_at: datetime | None
-    machines: list[str]
-
-    @classmethod
-    def of(cls, row: Any) -> Self:
-        same = ("name", "memory_count", "last_memory_at", "machines")
-        return cls(project_key=row.key, **{name: getattr(row, name) for name in same})
-
-
-class ListedProjects(BaseModel):
-    results: list[ListedProject]
-    next_cursor: str | None
-
-
-class AnyHit(BaseModel):
-    type: str
-    id: str
-    text: str
-    snippet: str
-    score: float
-    conversation_id: str | None
-    created_at: datetime | None
-    status: str | None = None  # only of memories; archived ones are in no prompt
-
-    @classmethod
-    def of(cls, hit: SearchHit) -> Self:
-        return cls(**{name: getattr(hit, name) for name in cls.model_fields})
-
-
-class SearchAnswer(BaseModel):
-    request_id: str
-    results: list[AnyHit]
-    took_ms: float
-
-    @classmethod
-    def of(cls, found: SearchResult) -> Self:
-        results = [AnyHit.of(hit) for hit in found.results]
-        return cls(request_id=found.request_id, results=results, took_ms=found.took_ms)
-
-
-class Line(BaseModel):
-    path: str
-    line: int
-    id: str
-    redacted: bool = False
-
-    @classmethod
-    def of(cls, appended: Appended) -> Self:
-        note = appended.note
-        path = daily_notes.path_of(note.on)
-        return cls(path=path, line=note.number, id=note.public_id, redacted=appended.redacted)
-
-
-class Forgotten(BaseModel):
-    """`op_id` is set only if something is being forgotten (`accepted`)."""
-
-    status: Literal["accepted", "needs_choice", "nothing_found"] = "accepted"
-    op_id: str | None = None
-    memory_ids: list[str] = Field(
-        default=[], description="What went; with needs_choice, what may be meant."
-    )
-    message_ids: list[str] = Field(default=[], description="Messages that say it, and stay.")
-
-    @classmethod
-    def of(cls, outcome: Outcome) -> Self:
-        values = outcome.told
-        return cls.model_validate(values | ({"status": "accepted"} if outcome.op_id else {}))
-
-
-def _project_key(memory: Memory) -> str | None:
-    project: Project | None = memory.project
-    return project.key if project else None
+def _described(field: Any) -> dict[str, Any]:
+    shape: dict[str, Any] = dict(next(told for kind, told in _TYPES if isinstance(field, kind)))
+    unit = "Items" if shape["type"] == "array" else "Length"
+    names = _KEYWORDS | {"min_length": f"min{unit}", "max_length": f"max{unit}"}
+    for name, keyword in names.items():
+        if getattr(field, name, None) is not None:
+            shape[keyword] = getattr(field, name)
+    if isinstance(field, serializers.ChoiceField):
+        shape["enum"] = list(field.choices)
+    if isinstance(field, serializers.ListSerializer):
+        shape["items"] = json_schema(field.child, is_result=True)  # type: ignore[arg-type]
+    elif isinstance(field, serializers.ListField):
+        shape["items"] = _described(field.child)
+    if field.default not in (serializers.empty, None):
+        shape["default"] = field.default
+    if field.allow_null or not field.required:
+        shape = {"anyOf": [shape, {"type": "null"}]}
+    return shape | ({"description": str(field.help_text)} if field.help_text else {})

@@ -12,37 +12,38 @@ import functools
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
+import orjson
 from a2wsgi import ASGIMiddleware
 from django.conf import settings
 from django.db import close_old_connections
 from django.http import HttpResponse
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
-from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, TextContent
-from pydantic import BaseModel, Field, ValidationError
-from rest_framework.exceptions import Throttled
+from pydantic import Field
+from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.request import Request
 from starlette.applications import Starlette
 
 from memcenter.lib.errors import ApplicationError, NotAllowed, ProviderError
 from memcenter.lib.process import once
-from memcenter.mcp.tools import TOOLS, Declared
+from memcenter.mcp import schemas
+from memcenter.mcp.tools import SURFACE, TOOLS, Declared, ToolPage
 from memcenter.rest import people, throttling
+from memcenter.rest.base import refuse_unknown
 from memcenter.rest.endpoint import Asked, Call
-from memcenter.rest.responses import log_error
+from memcenter.rest.responses import as_json, error_of, log_error
 from ops import audit_log
 from ops.access import as_user
 from ops.accounts import keys
 from ops.models import ApiKey
-
-SURFACE = "mcp"
 
 
 class Trouble(Exception):
@@ -75,8 +76,8 @@ def key_of(text: str) -> ApiKey | None:
     return None if key is None or (key.user is not None and not key.user.is_active) else key
 
 
-def perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
-    """Run the tool in one transaction, on one of our own threads.
+def perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> dict[str, Any]:
+    """Run the tool in one transaction, on one of our own threads; return its result as JSON values.
 
     Raise no exception but `Trouble`, since the SDK sends the messages of other exceptions to the
     agent.
@@ -84,16 +85,14 @@ def perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
     close_old_connections()
     try:
         with audit_log.acting_as(f"key {key.pk}", SURFACE):
-            return _perform(tool, given, key)
-    except Trouble:
-        raise
-    except ApplicationError as error:
-        raise Trouble(error.code, error.message, error.fields) from None
+            answer = _perform(tool, arguments, key)
+        result: dict[str, Any] = orjson.loads(as_json(schemas.select(answer, tool.gives())))
+        return result
     except Throttled:
         wait = f"Too many calls; try again in {throttling.seconds_left()} seconds."
         raise Trouble("rate_limited", wait) from None
-    except ProviderError:
-        raise Trouble("unavailable", "The model can't be reached; try again.") from None
+    except (ApplicationError, ProviderError, ValidationError) as error:
+        raise Trouble(**error_of(error)) from None
     except Exception as error:
         log_error(f"tool {tool.name}", error)
         raise Trouble("unavailable", "Something went wrong on our side; try again.") from None
@@ -101,17 +100,21 @@ def perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
         close_old_connections()
 
 
-def _perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
+def _perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> Mapping[str, Any]:
+    data = schemas.parse(arguments, tool.takes)
+    if tool.strict:
+        refuse_unknown(arguments, tool.takes)
     if tool.scope not in key.scopes:
         raise NotAllowed(f"This key lacks the scope “{tool.scope}”.")
     throttling.count_key(key)
-    data = given.model_dump(by_alias=True, exclude_none=True)
-    asked = Called(cast(Request, None), key, {}, data, None, tool.scope, writing=tool.writes)
+    page = ToolPage.read_from(data)
+    asked = Called(cast(Request, None), key, {}, data, page, tool.scope, writing=tool.writes)
     user = people.whose_owner(asked)
     throttling.count_person(key, user, scope=tool.scope)
-    ready = tool.prepare(data) if tool.prepare else None
+    call = Call(user=user, asked=asked)
+    call = replace(call, ready=tool.prepare(call)) if tool.prepare else call
     with as_user(user, changing=tool.writes):
-        return tool.act(Call(user=user, asked=asked, ready=ready))
+        return tool.act(call)
 
 
 # Instructions for agents: sent at initialization, served as a prompt, printed in docs/agents.md.
@@ -138,20 +141,17 @@ class DeclaredTool(Tool):
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:
-        try:
-            given = self.declared.takes.model_validate(self.fn_metadata.pre_parse_json(arguments))
-        except ValidationError as error:
-            return _error_result(_not_valid(error))
-        act = functools.partial(self._act, given, context)
+        act = functools.partial(self._act, arguments, context)
         try:
             result = await asyncio.get_running_loop().run_in_executor(_threads(), act)
         except Trouble as trouble:
             return _error_result(trouble)
-        return self.fn_metadata.convert_result(result) if convert_result else result
+        text = TextContent(type="text", text=orjson.dumps(result).decode())
+        return CallToolResult(content=[text], structured_content=result)
 
-    def _act(self, given: Any, context: Context[Any, Any]) -> Any:
+    def _act(self, arguments: dict[str, Any], context: Context[Any, Any]) -> dict[str, Any]:
         key: ApiKey = self.who_calls(context.request_context.request)
-        return perform(self.declared, given, key)
+        return perform(self.declared, arguments, key)
 
 
 def build(who_calls: WhoCalls) -> MCPServer[Any]:
@@ -174,13 +174,19 @@ def build(who_calls: WhoCalls) -> MCPServer[Any]:
 
 
 def _tool(declared: Declared, who_calls: WhoCalls) -> Tool:
+    parameters = schemas.json_schema(declared.takes())
+    if declared.strict:
+        parameters["additionalProperties"] = False
     return DeclaredTool(
         fn=declared.act,
         name=declared.name,
         title=declared.title,
         description=declared.description,
-        parameters=declared.takes.model_json_schema(by_alias=True),
-        fn_metadata=FuncMetadata(arg_model=declared.takes, output_model=declared.gives),
+        parameters=parameters,
+        fn_metadata=FuncMetadata(
+            arg_model=ArgModelBase,
+            output_schema=schemas.json_schema(declared.gives(), is_result=True),
+        ),
         is_async=True,
         context_kwarg=None,
         annotations=declared.annotations,
@@ -193,17 +199,6 @@ def _tool(declared: Declared, who_calls: WhoCalls) -> Tool:
 def _threads() -> ThreadPoolExecutor:
     """Return the threads that run tools. Each has its own database connection."""
     return ThreadPoolExecutor(settings.LONG_ANSWERS, thread_name_prefix="mcp")
-
-
-def _not_valid(error: ValidationError) -> Trouble:
-    """Convert a validation error to problems by field, without the invalid input itself."""
-    fields: dict[str, list[str]] = {}
-    for problem in error.errors(include_url=False, include_input=False, include_context=False):
-        name, *inner = (str(part) for part in problem["loc"]) if problem["loc"] else ("arguments",)
-        place = f"{'.'.join(inner)}: " if inner else ""
-        fields.setdefault(name, []).append(place + problem["msg"].removeprefix("Value error, "))
-    name, texts = next(iter(fields.items()))
-    return Trouble("invalid", f"{name}: {texts[0]}", fields)
 
 
 def _error_result(trouble: Trouble) -> CallToolResult:

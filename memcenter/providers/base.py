@@ -1,6 +1,6 @@
 """The interfaces of embedders and chat models."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -37,15 +37,6 @@ class QuestionEmbedder(Protocol):
     """An embedder that embeds questions and passages differently."""
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors: ...
-
-
-class ChatModel(Protocol):
-    """Answers a conversation, at once or as a stream. Raises `ProviderError` if the model fails."""
-
-    name: str
-    model: str
-
-    def reply(self, messages: Sequence[ChatMessage]) -> Iterator[str]: ...
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,6 @@ def is_on() -> bool:
 
 
 def shown_name() -> str:
-    """Return the display name of the provider."""
     return settings.OIDC_NAME or urlsplit(settings.OIDC_ISSUER).netloc
 
 

@@ -143,7 +143,7 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
         also = {"user_id"} if request.method != "DELETE" else query.keys()
         raw = _merged(raw, {name: query[name] for name in also & query.keys()})
         if endpoint.strict:
-            _refuse_unknown({**query, **raw}, endpoint)
+            refuse_unknown({**query, **raw}, endpoint.takes)
     key = request.auth if isinstance(request.auth, ApiKey) else None
     page = CursorPage.read(request) if endpoint.paged else None
     data = _checked(raw, endpoint)
@@ -181,8 +181,8 @@ def _merged(body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
     return {**query, **body}
 
 
-def _refuse_unknown(raw: Mapping[str, Any], endpoint: Endpoint) -> None:
-    known = _checker(endpoint.takes, False).fields.keys() if endpoint.takes else ()
+def refuse_unknown(raw: Mapping[str, Any], takes: type[Serializer[Any]] | None) -> None:
+    known = _checker(takes, False).fields.keys() if takes else ()
     unknown = sorted(set(raw) - set(known))
     if unknown:
         text = "Unknown here; nothing is erased on a guess."

@@ -50,7 +50,6 @@ class Asked:
 
     @property
     def bound_user(self) -> User | None:
-        """The user that the key is bound to, or None."""
         return self.key.user if self.key else None
 
     @property

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import orjson
 from rest_framework import serializers
+from rest_framework.fields import SkipField
 
 from memcenter.lib import errors
 from ops.accounts import users
@@ -161,6 +163,44 @@ class Object(serializers.DictField):
         if len(orjson.dumps(data)) > self.max_bytes:
             self.fail("size", limit=self.max_bytes)
         return data
+
+
+class Shape(serializers.Serializer[Any]):
+    """The shape of a response, which also renders it from a row.
+
+    An optional field without a value is left out, and an empty text is null where null is allowed.
+    Plain values are left to the JSON renderer, since DRF's own conversion is slow.
+    """
+
+    @classmethod
+    def show(cls, row: Any) -> dict[str, Any]:
+        return _shape(cls).to_representation(row)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, field in self.fields.items():
+            try:
+                value = field.get_attribute(instance)
+            except SkipField:
+                continue
+            if value == "" and field.allow_null:
+                value = None
+            if field.required or value:
+                found[name] = _shown(value, field)
+        return found
+
+
+def _shown(value: Any, field: Any) -> Any:
+    if isinstance(field, serializers.ListSerializer):
+        return [_shown(one, field.child) for one in value]
+    is_row = isinstance(field, Shape) and value is not None and not isinstance(value, dict)
+    return field.to_representation(value) if is_row else value
+
+
+@cache
+def _shape(kind: type[Shape]) -> Shape:
+    """Return a cached instance, since creating one copies all fields."""
+    return kind()
 
 
 class Personal(serializers.Serializer[Any]):

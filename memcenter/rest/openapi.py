@@ -1,4 +1,4 @@
-"""Describe the endpoints as OpenAPI, with examples, links, headers and errors.
+"""Describe the endpoints as OpenAPI, with examples, links, headers and errors, and as a page.
 
 `describe` returns the arguments of `extend_schema` for one method. `complete` then adds what is the
 same for all endpoints. All examples are about Ana, who is allergic to peanuts; they are chosen by
@@ -10,9 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from django.views.generic import TemplateView
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
@@ -68,7 +72,6 @@ def describe(
     answers: Mapping[int, Any],
     summary: str,
 ) -> dict[str, Any]:
-    """Return the arguments of `extend_schema` for one method."""
     body = method in ("post", "put", "patch")
     described: dict[str, Any] = {
         "operation_id": _operation_id(qualname),
@@ -270,11 +273,15 @@ def _exemplify(media: NODE, schemas: Mapping[str, NODE]) -> None:
 
 
 def _link(document: NODE) -> None:
-    """Link each id in a response to the operations that accept it.
+    """Link each id in a response to the operations that accept it in their path.
 
     Client generators and tests use these links.
     """
-    takers = _takers(document)
+    takers: dict[str, list[str]] = {}
+    for path, _method, operation in operations(document):
+        for name in _TAKEN_AS.values():
+            if f"{{{name}}}" in path:
+                takers.setdefault(name, []).append(operation["operationId"])
     for _path, method, operation in operations(document):
         for response in operation["responses"].values():
             example = response.get("content", {}).get(_JSON, {}).get("example")
@@ -282,16 +289,6 @@ def _link(document: NODE) -> None:
                 continue
             if links := _links(example, takers, apart_from=operation["operationId"]):
                 response["links"] = links
-
-
-def _takers(document: NODE) -> dict[str, list[str]]:
-    """Return the operations that accept an id in their path, by the name of that parameter."""
-    found: dict[str, list[str]] = {}
-    for path, _method, operation in operations(document):
-        for name in _TAKEN_AS.values():
-            if f"{{{name}}}" in path:
-                found.setdefault(name, []).append(operation["operationId"])
-    return found
 
 
 def _links(example: NODE, takers: Mapping[str, list[str]], *, apart_from: str) -> NODE:
@@ -376,3 +373,79 @@ def _plain(node: NODE, where: str) -> Any:
         if name in _EXAMPLES[known]:
             return _EXAMPLES[known][name]
     raise NoExample(where)
+
+
+class ReferencePage(TemplateView):
+    """The page that lists every call, grouped by tag, with fields and status codes."""
+
+    template_name = "api_reference.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        by_tag = groupby(calls(), key=itemgetter("tag"))
+        return super().get_context_data(
+            **kwargs, groups=[(tag, tuple(found)) for tag, found in by_tag]
+        )
+
+
+@cache
+def calls() -> list[NODE]:
+    """Return all calls grouped by tag. The result is cached for the life of the process."""
+    generator: Any = OneSlashGenerator
+    document = generator().get_schema(request=None, public=True)
+    shapes = document["components"]["schemas"]
+    found = [
+        {
+            "method": method.upper(),
+            "path": path,
+            "tag": about["tags"][0],
+            "summary": about["summary"],
+            "anchor": f"/{about['tags'][0]}/{about['operationId']}",
+            "fields": list(_reference_fields(about, shapes)),
+            "answers": list(about["responses"]),
+        }
+        for path, method, about in operations(document)
+    ]
+    return sorted(found, key=itemgetter("tag"))
+
+
+def _reference_fields(about: NODE, shapes: NODE) -> Iterator[NODE]:
+    """Yield the parameters of a call (in its path, query or headers) and the fields of its body."""
+    for one in about.get("parameters", ()):
+        yield {
+            "name": one["name"],
+            "place": one["in"],
+            "type": _type_in_words(one["schema"], shapes),
+            "is_required": one.get("required", False),
+            "description": one.get("description", ""),
+        }
+    body = about.get("requestBody", {}).get("content", {}).get(_JSON, {}).get("schema", {})
+    body = _resolved(body, shapes)
+    for name, shape in body.get("properties", {}).items():
+        yield {
+            "name": name,
+            "place": "body",
+            "type": _type_in_words(shape, shapes),
+            "is_required": name in body.get("required", ()),
+            "description": "" if _choices(shape) else shape.get("description", ""),
+        }
+
+
+def _resolved(shape: Mapping[str, Any], shapes: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = shape.get("$ref", "").rpartition("/")[2]
+    return shapes[name] if name else shape
+
+
+def _type_in_words(shape: Mapping[str, Any], shapes: Mapping[str, Any]) -> str:
+    """Return a field's type in words: `string`, `list of integer`, or the possible values."""
+    shape = _resolved(shape, shapes)
+    if "allOf" in shape:
+        return _type_in_words(shape["allOf"][0], shapes)
+    if chosen := _choices(shape):
+        return chosen
+    if shape.get("type") == "array":
+        return f"list of {_type_in_words(shape['items'], shapes)}"
+    return str(shape.get("format") or shape.get("type") or "any")
+
+
+def _choices(shape: Mapping[str, Any]) -> str:
+    return " | ".join(str(one) for one in shape.get("enum", ()) if one is not None)

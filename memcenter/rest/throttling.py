@@ -197,5 +197,4 @@ class Share:
 
 @cache
 def long_answers() -> Share:
-    """Return the limit on streamed answers for this process."""
     return Share(settings.LONG_ANSWERS)

@@ -1,71 +1,24 @@
-"""Render rows as plain dicts for the API, because serializers are too slow for lists."""
+"""Render those responses of the API whose shapes can't render them from a row alone."""
 
 from __future__ import annotations
 
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from memories.api import response_shapes
 from memories.files import daily_notes
 from memories.files.daily_notes import Appended
-from memories.files.memory_files import Applied, Shown
 from memories.learning.memory_flush import Proposed
-from memories.learning.memory_flush import WrittenCandidate as Flushed
 from memories.models import (
     FileVersion,
     Memory,
-    MemoryVersion,
     RecallHit,
     RecallTrace,
     Relation,
-    Source,
 )
-from memories.portrait import Group
 from memories.recall.search import SNIPPET, SearchHit
-from memories.week import Week
-from memories.writing.direct_writes import Written
 from ops.accounts import users
 from ops.models import User
-
-
-def portrait_group(group: Group) -> dict[str, Any]:
-    return {
-        "group": group.key,
-        "phrases": [
-            {
-                "id": one.memory.public_id,
-                "phrase": one.wording or None,
-                "content": one.memory.content,
-                "kind": one.memory.kind,
-                "pinned": one.memory.pinned,
-                "created_at": one.memory.created_at,
-            }
-            for one in group.phrases
-        ],
-    }
-
-
-def week(found: Week) -> dict[str, Any]:
-    return {
-        "first": found.first,
-        "last": found.last,
-        "sections": [
-            {
-                "section": section.key,
-                "count": section.count,
-                "memories": [
-                    {
-                        "id": row.public_id,
-                        "content": row.content,
-                        "kind": row.kind,
-                        "at": row.at,
-                    }
-                    for row in section.memories
-                ],
-            }
-            for section in found.sections
-        ],
-        "forgotten": found.forgotten,
-    }
 
 
 def memory(row: Memory, *, user: User) -> dict[str, Any]:
@@ -96,7 +49,9 @@ def memory(row: Memory, *, user: User) -> dict[str, Any]:
         "purge_at": row.purge_at,
         "created_at": row.created_at,
         "updated_at": row.updated_at,
-        "sources": [source(one) for one in getattr(row, "shown_sources", ())],
+        "sources": [
+            response_shapes.MemorySource.show(one) for one in getattr(row, "shown_sources", ())
+        ],
     }
     if row.archived_at is not None:
         answer["archived_at"] = row.archived_at
@@ -107,54 +62,6 @@ def memory(row: Memory, *, user: User) -> dict[str, Any]:
     if other is not None and other.hidden_at is None and other.deleted_at is None:
         answer["conflicts_with"] = [other.public_id]
     return answer
-
-
-def source(row: Source) -> dict[str, Any]:
-    turn = row.turn
-    return {
-        "conversation_id": turn.conversation.public_id if turn else None,
-        "user_message_id": turn.user_message.public_id if turn else None,
-        "assistant_message_id": turn.assistant_message.public_id if turn else None,
-        "quote": row.quote,
-        "origin": row.origin,
-        "reference": row.reference,
-        "comment": row.comment,
-        "created_at": row.created_at,
-    }
-
-
-def numbered_source(row: Source) -> dict[str, Any]:
-    return {**source(row), "version": row.version.number}
-
-
-def version(row: MemoryVersion) -> dict[str, Any]:
-    return {
-        "version": row.number,
-        "kind": row.kind,
-        "content": row.content,
-        "summary": row.summary,
-        "candidate_text": row.candidate_text,
-        "change": row.change,
-        "actor": row.actor,
-        "reason": row.reason,
-        "erased_at": row.erased_at,
-        "created_at": row.created_at,
-        "sources": [source(one) for one in getattr(row, "shown_sources", ())],
-    }
-
-
-def recall(row: RecallHit) -> dict[str, Any]:
-    trace = row.trace
-    return {
-        "request_id": trace.request_id,
-        "query": trace.query,
-        "rank": row.rank,
-        "score": row.score,
-        "components": row.components,
-        "conversation_id": trace.conversation.public_id if trace.conversation else None,
-        "message_id": trace.answer.public_id if trace.answer else None,
-        "created_at": trace.created_at,
-    }
 
 
 def relation(row: Relation, *, seen_from: Memory) -> dict[str, Any]:
@@ -206,17 +113,6 @@ def found(row: Memory, hit: SearchHit) -> dict[str, Any]:
     }
 
 
-def ingested(written: Written) -> dict[str, Any]:
-    answer = {
-        "status": written.result,
-        "id": written.memory.public_id,
-        "verdict": written.verdict,
-        "superseded": list(written.superseded),
-        "memory_status": written.memory.status,
-    }
-    return {**answer, "redacted": True} if written.redacted else answer
-
-
 def entry(row: Any) -> dict[str, Any]:
     """Render a row of `timeline_of`: a memory with `at`, its time on the timeline."""
     return {
@@ -234,18 +130,6 @@ def entry(row: Any) -> dict[str, Any]:
     }
 
 
-def project(row: Any) -> dict[str, Any]:
-    """Render a row of `projects_of`: a project with the number of its memories."""
-    return {
-        "project_key": row.key,
-        "name": row.name,
-        "memory_count": row.memory_count,
-        "last_memory_at": row.last_memory_at,
-        "machines": row.machines,
-        "path": row.path,
-    }
-
-
 def line(appended: Appended, *, user: User) -> dict[str, Any]:
     note = appended.note
     answer = {
@@ -256,31 +140,6 @@ def line(appended: Appended, *, user: User) -> dict[str, Any]:
         "created_at": note.created_at,
     }
     return {**answer, "redacted": True} if appended.redacted else answer
-
-
-def file_entry(file: Shown) -> dict[str, Any]:
-    return {
-        "path": file.path,
-        "bytes": file.bytes,
-        "version": file.version,
-        "updated_at": file.updated_at,
-    }
-
-
-def file(file: Shown) -> dict[str, Any]:
-    return {**file_entry(file), "content": file.text}
-
-
-def edited_file(applied: Applied) -> dict[str, Any]:
-    done = applied.done
-    return {
-        "path": applied.file.path,
-        "version": applied.file.version,
-        "created": done.created,
-        "updated": done.updated,
-        "recycled": done.recycled,
-        "to_review": done.to_review,
-    }
 
 
 def file_version(row: FileVersion) -> dict[str, Any]:
@@ -300,17 +159,7 @@ def trace(row: RecallTrace, *, hits: list[RecallHit]) -> dict[str, Any]:
         "created_at": row.created_at,
         "took_ms": row.took_ms,
         "stages": row.stages,
-        "hits": [
-            {
-                "type": one.type,
-                "id": one.target_public_id,
-                "rank": one.rank,
-                "score": one.score,
-                "components": one.components,
-                "in_block": one.in_block,
-            }
-            for one in hits
-        ],
+        "hits": [response_shapes.TracedHit.show(one) for one in hits],
     }
 
 
@@ -327,13 +176,4 @@ def candidate(one: Proposed, *, user: User) -> dict[str, Any]:
             "index": one.index,
             "quote": one.candidate.quote,
         },
-    }
-
-
-def flushed(one: Flushed) -> dict[str, Any]:
-    return {
-        "id": one.memory,
-        "result": one.result,
-        "note_line": one.line,
-        "note_id": one.note,
     }

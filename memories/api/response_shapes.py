@@ -1,23 +1,22 @@
-"""Response shapes for the OpenAPI schema. The responses themselves are built by `rendering.py`."""
+"""Response shapes, for the OpenAPI schema and to render rows; `rendering.py` builds the others."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from rest_framework import serializers
 
+from memcenter.rest.fields import Shape
 from memcenter.rest.openapi import ErrorInside
 from memories import week
 from memories.models import MemoryStatus
 from memories.portrait import TITLES
 
 
-class TurnIds(serializers.Serializer[Any]):
+class TurnIds(Shape):
     user_message_id = serializers.CharField()
     assistant_message_id = serializers.CharField()
 
 
-class SearchHit(serializers.Serializer[Any]):
+class SearchHit(Shape):
     type = serializers.CharField()
     id = serializers.CharField()
     text = serializers.CharField()
@@ -35,16 +34,18 @@ class SearchHit(serializers.Serializer[Any]):
     )
 
 
-class SearchAnswer(serializers.Serializer[Any]):
+class SearchAnswer(Shape):
     request_id = serializers.CharField()
     results = SearchHit(many=True)
     took_ms = serializers.FloatField()
 
 
-class MemorySource(serializers.Serializer[Any]):
-    conversation_id = serializers.CharField(allow_null=True)
-    user_message_id = serializers.CharField(allow_null=True)
-    assistant_message_id = serializers.CharField(allow_null=True)
+class MemorySource(Shape):
+    conversation_id = serializers.CharField(source="turn.conversation.public_id", allow_null=True)
+    user_message_id = serializers.CharField(source="turn.user_message.public_id", allow_null=True)
+    assistant_message_id = serializers.CharField(
+        source="turn.assistant_message.public_id", allow_null=True
+    )
     quote = serializers.CharField()
     origin = serializers.CharField()
     reference = serializers.CharField()
@@ -53,10 +54,10 @@ class MemorySource(serializers.Serializer[Any]):
 
 
 class NumberedSource(MemorySource):
-    version = serializers.IntegerField()
+    version = serializers.IntegerField(source="version.number")
 
 
-class Memory(serializers.Serializer[Any]):
+class Memory(Shape):
     id = serializers.CharField()
     user_id = serializers.CharField(allow_null=True)
     project_key = serializers.CharField(allow_null=True)
@@ -99,41 +100,42 @@ class Memory(serializers.Serializer[Any]):
     )
 
 
-class PortraitPhrase(serializers.Serializer[Any]):
-    id = serializers.CharField()
+class PortraitPhrase(Shape):
+    id = serializers.CharField(source="memory.public_id")
     phrase = serializers.CharField(
+        source="wording",
         allow_null=True,
         help_text="A chat model's short wording of the content; null where the own words stand.",
     )
-    content = serializers.CharField()
-    kind = serializers.CharField()
-    pinned = serializers.BooleanField()
-    created_at = serializers.DateTimeField()
+    content = serializers.CharField(source="memory.content")
+    kind = serializers.CharField(source="memory.kind")
+    pinned = serializers.BooleanField(source="memory.pinned")
+    created_at = serializers.DateTimeField(source="memory.created_at")
 
 
-class PortraitGroup(serializers.Serializer[Any]):
-    group = serializers.ChoiceField(choices=tuple(TITLES))
+class PortraitGroup(Shape):
+    group = serializers.ChoiceField(source="key", choices=tuple(TITLES))
     phrases = PortraitPhrase(many=True)
 
 
-class Portrait(serializers.Serializer[Any]):
+class Portrait(Shape):
     groups = PortraitGroup(many=True)
 
 
-class WeekMemory(serializers.Serializer[Any]):
-    id = serializers.CharField()
+class WeekMemory(Shape):
+    id = serializers.CharField(source="public_id")
     content = serializers.CharField()
     kind = serializers.CharField()
     at = serializers.DateTimeField(help_text="When it was learned, last changed, or ended.")
 
 
-class WeekSection(serializers.Serializer[Any]):
-    section = serializers.ChoiceField(choices=tuple(week.TITLES))
+class WeekSection(Shape):
+    section = serializers.ChoiceField(source="key", choices=tuple(week.TITLES))
     count = serializers.IntegerField(help_text="The number of all; the newest are listed.")
     memories = WeekMemory(many=True)
 
 
-class Week(serializers.Serializer[Any]):
+class Week(Shape):
     first = serializers.DateField()
     last = serializers.DateField()
     sections = WeekSection(many=True)
@@ -146,18 +148,18 @@ class WrittenMemory(Memory):
     superseded = serializers.ListField(child=serializers.CharField())
 
 
-class BatchResult(serializers.Serializer[Any]):
+class BatchResult(Shape):
     status = serializers.ChoiceField(choices=("created", "updated", "skipped", "refused"))
     memory = WrittenMemory(required=False, help_text="Of a written or known one.")
     error = ErrorInside(required=False, help_text="Why it was refused; names the fields.")
 
 
-class BatchResults(serializers.Serializer[Any]):
+class BatchResults(Shape):
     results = BatchResult(many=True, help_text="In the order of the memories.")
 
 
-class MemoryVersion(serializers.Serializer[Any]):
-    version = serializers.IntegerField()
+class MemoryVersion(Shape):
+    version = serializers.IntegerField(source="number")
     kind = serializers.CharField()
     content = serializers.CharField()
     summary = serializers.CharField()
@@ -167,21 +169,21 @@ class MemoryVersion(serializers.Serializer[Any]):
     reason = serializers.CharField()
     erased_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
-    sources = MemorySource(many=True)
+    sources = MemorySource(many=True, source="shown_sources")
 
 
-class MemoryRecall(serializers.Serializer[Any]):
-    request_id = serializers.CharField()
-    query = serializers.CharField()
+class MemoryRecall(Shape):
+    request_id = serializers.CharField(source="trace.request_id")
+    query = serializers.CharField(source="trace.query")
     rank = serializers.IntegerField()
     score = serializers.FloatField()
     components = serializers.DictField(child=serializers.FloatField())
-    conversation_id = serializers.CharField(allow_null=True)
-    message_id = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField()
+    conversation_id = serializers.CharField(source="trace.conversation.public_id", allow_null=True)
+    message_id = serializers.CharField(source="trace.answer.public_id", allow_null=True)
+    created_at = serializers.DateTimeField(source="trace.created_at")
 
 
-class MemoryRelation(serializers.Serializer[Any]):
+class MemoryRelation(Shape):
     id = serializers.CharField()
     kind = serializers.CharField()
     strength = serializers.FloatField()
@@ -190,42 +192,42 @@ class MemoryRelation(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
-class Decision(serializers.Serializer[Any]):
+class Decision(Shape):
     id = serializers.CharField()
     result = serializers.CharField()
     memory_id = serializers.CharField(required=False)
 
 
-class Decisions(serializers.Serializer[Any]):
+class Decisions(Shape):
     results = Decision(many=True)
 
 
-class BulkResult(serializers.Serializer[Any]):
+class BulkResult(Shape):
     id = serializers.CharField()
     result = serializers.CharField()
 
 
-class BulkResults(serializers.Serializer[Any]):
+class BulkResults(Shape):
     results = BulkResult(many=True)
     op_id = serializers.CharField(required=False)
 
 
-class Stage(serializers.Serializer[Any]):
+class Stage(Shape):
     name = serializers.CharField()
     took_ms = serializers.FloatField()
     count = serializers.IntegerField()
 
 
-class TracedHit(serializers.Serializer[Any]):
+class TracedHit(Shape):
     type = serializers.CharField()
-    id = serializers.CharField()
+    id = serializers.CharField(source="target_public_id")
     rank = serializers.IntegerField()
     score = serializers.FloatField()
     components = serializers.DictField(child=serializers.FloatField())
     in_block = serializers.BooleanField()
 
 
-class Trace(serializers.Serializer[Any]):
+class Trace(Shape):
     request_id = serializers.CharField()
     query = serializers.CharField()
     created_at = serializers.DateTimeField()
@@ -234,19 +236,19 @@ class Trace(serializers.Serializer[Any]):
     hits = TracedHit(many=True)
 
 
-class MemoryFigures(serializers.Serializer[Any]):
+class MemoryFigures(Shape):
     total = serializers.IntegerField()
     by_kind = serializers.DictField(child=serializers.IntegerField())
     by_status = serializers.DictField(child=serializers.IntegerField())
 
 
-class RecallFigures(serializers.Serializer[Any]):
+class RecallFigures(Shape):
     count = serializers.IntegerField()
     p50_ms = serializers.FloatField(allow_null=True)
     p99_ms = serializers.FloatField(allow_null=True)
 
 
-class Metrics(serializers.Serializer[Any]):
+class Metrics(Shape):
     memories = MemoryFigures()
     average_importance = serializers.FloatField(allow_null=True)
     conversations = serializers.IntegerField()
@@ -260,7 +262,7 @@ class Metrics(serializers.Serializer[Any]):
     )
 
 
-class AppendedLine(serializers.Serializer[Any]):
+class AppendedLine(Shape):
     path = serializers.CharField(help_text="The day's note, by the day where the person is.")
     line = serializers.IntegerField(help_text="Its number in that note.")
     id = serializers.CharField()
@@ -269,7 +271,7 @@ class AppendedLine(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
-class FileEntry(serializers.Serializer[Any]):
+class FileEntry(Shape):
     path = serializers.CharField()
     bytes = serializers.IntegerField()
     version = serializers.IntegerField(help_text="0 for a daily note, which has none.")
@@ -277,19 +279,19 @@ class FileEntry(serializers.Serializer[Any]):
 
 
 class File(FileEntry):
-    content = serializers.CharField()
+    content = serializers.CharField(source="text")
 
 
-class EditedFile(serializers.Serializer[Any]):
-    path = serializers.CharField()
-    version = serializers.IntegerField()
-    created = serializers.ListField(child=serializers.CharField())
-    updated = serializers.ListField(child=serializers.CharField())
-    recycled = serializers.ListField(child=serializers.CharField())
-    to_review = serializers.ListField(child=serializers.CharField())
+class EditedFile(Shape):
+    path = serializers.CharField(source="file.path")
+    version = serializers.IntegerField(source="file.version")
+    created = serializers.ListField(source="done.created", child=serializers.CharField())
+    updated = serializers.ListField(source="done.updated", child=serializers.CharField())
+    recycled = serializers.ListField(source="done.recycled", child=serializers.CharField())
+    to_review = serializers.ListField(source="done.to_review", child=serializers.CharField())
 
 
-class FileVersion(serializers.Serializer[Any]):
+class FileVersion(Shape):
     version = serializers.IntegerField()
     bytes = serializers.IntegerField()
     actor = serializers.CharField(help_text="page, api, mcp, tool, disk, or system: rendered anew.")
@@ -297,7 +299,7 @@ class FileVersion(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
-class FlushSource(serializers.Serializer[Any]):
+class FlushSource(Shape):
     message_id = serializers.CharField(allow_null=True, help_text="Of a message recorded here.")
     index = serializers.IntegerField(
         allow_null=True, help_text="Else its place among the messages given, from 0."
@@ -305,7 +307,7 @@ class FlushSource(serializers.Serializer[Any]):
     quote = serializers.CharField()
 
 
-class FlushCandidate(serializers.Serializer[Any]):
+class FlushCandidate(Shape):
     id = serializers.CharField(help_text="Holds for a day; opaque.")
     kind = serializers.CharField()
     content = serializers.CharField()
@@ -314,14 +316,14 @@ class FlushCandidate(serializers.Serializer[Any]):
     source = FlushSource()  # type: ignore[assignment] # the contract's own name
 
 
-class FlushWritten(serializers.Serializer[Any]):
-    id = serializers.CharField(allow_null=True, help_text="The memory's.")
+class FlushWritten(Shape):
+    id = serializers.CharField(source="memory", allow_null=True, help_text="The memory's.")
     result = serializers.ChoiceField(choices=("created", "updated", "skipped", "refused", "gone"))
-    note_line = serializers.CharField(allow_null=True)
-    note_id = serializers.CharField(allow_null=True)
+    note_line = serializers.CharField(source="line", allow_null=True)
+    note_id = serializers.CharField(source="note", allow_null=True)
 
 
-class Flushed(serializers.Serializer[Any]):
+class Flushed(Shape):
     candidates = FlushCandidate(many=True, required=False)
     written = FlushWritten(many=True, required=False)
     note = serializers.CharField(help_text="NO_REPLY when there is nothing, else empty.")
@@ -330,11 +332,11 @@ class Flushed(serializers.Serializer[Any]):
     )
 
 
-class ToolAnswer(serializers.Serializer[Any]):
+class ToolAnswer(Shape):
     content = serializers.CharField(help_text="What the model is told, word for word.")
 
 
-class AgentHit(serializers.Serializer[Any]):
+class AgentHit(Shape):
     id = serializers.CharField()
     snippet = serializers.CharField(help_text="At most 200 characters.")
     content_type = serializers.CharField()
@@ -344,26 +346,30 @@ class AgentHit(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
 
 
-class AgentFound(serializers.Serializer[Any]):
+class AgentFound(Shape):
     results = AgentHit(many=True)
     next_action = serializers.CharField()
 
 
-class AgentMemories(serializers.Serializer[Any]):
+class AgentMemories(Shape):
     results = Memory(many=True)
     missing = serializers.ListField(child=serializers.CharField())
 
 
-class Ingested(serializers.Serializer[Any]):
-    status = serializers.ChoiceField(choices=("created", "updated", "skipped"))
-    id = serializers.CharField(help_text="Of what was skipped: the one already known.")
+class Ingested(Shape):
+    status = serializers.ChoiceField(source="result", choices=("created", "updated", "skipped"))
+    id = serializers.CharField(
+        source="memory.public_id", help_text="Of what was skipped: the one already known."
+    )
     verdict = serializers.CharField()
     superseded = serializers.ListField(child=serializers.CharField())
-    memory_status = serializers.CharField(help_text="“candidate” waits for the person's review.")
+    memory_status = serializers.CharField(
+        source="memory.status", help_text="“candidate” waits for the person's review."
+    )
     redacted = serializers.BooleanField(required=False)
 
 
-class TimelineEntry(serializers.Serializer[Any]):
+class TimelineEntry(Shape):
     id = serializers.CharField()
     snippet = serializers.CharField(help_text="At most 200 characters.")
     content_type = serializers.CharField()
@@ -377,8 +383,8 @@ class TimelineEntry(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
 
 
-class ListedProject(serializers.Serializer[Any]):
-    project_key = serializers.CharField()
+class ListedProject(Shape):
+    project_key = serializers.CharField(source="key")
     name = serializers.CharField()
     memory_count = serializers.IntegerField()
     last_memory_at = serializers.DateTimeField(allow_null=True)

@@ -54,7 +54,7 @@ class IngestView(MemcenterView):
         place = project_pages.place_of(call.data)
         written = project_pages.ingest(call.ready, user=call.user, place=place)
         status = 201 if written.result == "created" else 200
-        return Response(rendering.ingested(written), status=status)
+        return Response(response_shapes.Ingested.show(written), status=status)
 
 
 def _prepare(call: Call) -> PreparedQuery:
@@ -136,5 +136,7 @@ class ProjectsView(MemcenterView):
     def get(self, call: Call) -> Response:
         rows = selectors.projects_of(call.user)
         return Response(
-            call.page.of(rows, order=Order("key", descending=False), show=rendering.project)
+            call.page.of(
+                rows, order=Order("key", descending=False), show=response_shapes.ListedProject.show
+            )
         )

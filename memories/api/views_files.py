@@ -29,7 +29,7 @@ class FilesView(MemcenterView):
     )
     def get(self, call: Call) -> Response:
         found = memory_files.all_of(call.user) if call.user.pk != people.NOBODY else []
-        return Response(listed([rendering.file_entry(one) for one in found]))
+        return Response(listed([response_shapes.FileEntry.show(one) for one in found]))
 
 
 def _prepare_put(call: Call) -> Ready:
@@ -67,7 +67,7 @@ class FileView(MemcenterView):
         file = memory_files.read(call.user, file_path)
         if known := not_modified(call.asked.request, file.etag):
             return known
-        return Response(rendering.file(file), headers={"ETag": file.etag})
+        return Response(response_shapes.File.show(file), headers={"ETag": file.etag})
 
     @endpoint(
         summary="Edit a memory file; with If-Match only the state that was read (else 412)",
@@ -131,7 +131,7 @@ class FileToolView(MemcenterView):
 
 
 def _edited(applied: Applied) -> Response:
-    return Response(rendering.edited_file(applied), headers={"ETag": applied.file.etag})
+    return Response(response_shapes.EditedFile.show(applied), headers={"ETag": applied.file.etag})
 
 
 class AppendView(MemcenterView):

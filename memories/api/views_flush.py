@@ -106,7 +106,7 @@ class FlushView(MemcenterView):
                 if prepared.ready
                 else []
             )
-            answer["written"] = [rendering.flushed(one) for one in done]
+            answer["written"] = [response_shapes.FlushWritten.show(one) for one in done]
             if prepared.read is not None:
                 found = prepared.read
                 memory_flush.mark_as_read(found.conversation, through=found.through, user=call.user)

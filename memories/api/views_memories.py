@@ -84,7 +84,7 @@ class PortraitView(MemcenterView):
     def get(self, call: Call) -> Response:
         is_on = users.settings_of(call.user).longterm_enabled
         groups = portrait.portrait_of(call.user) if is_on else []
-        return Response({"groups": [rendering.portrait_group(one) for one in groups]})
+        return Response({"groups": [response_shapes.PortraitGroup.show(one) for one in groups]})
 
 
 class WeekView(MemcenterView):
@@ -95,7 +95,9 @@ class WeekView(MemcenterView):
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        return Response(rendering.week(week.week_of(call.user, last=call.data.get("last"))))
+        return Response(
+            response_shapes.Week.show(week.week_of(call.user, last=call.data.get("last")))
+        )
 
 
 class LongTermView(MemcenterView):
@@ -249,7 +251,9 @@ class MemoryVersionsView(MemcenterView):
         memory = selectors.memory_of(call.user, memory_id)
         sources = Prefetch("sources", selectors.sources_of(memory), to_attr="shown_sources")
         rows = selectors.versions_of(memory).prefetch_related(sources)
-        return Response(call.page.of(rows, order=Order("number"), show=rendering.version))
+        return Response(
+            call.page.of(rows, order=Order("number"), show=response_shapes.MemoryVersion.show)
+        )
 
 
 class MemorySourcesView(MemcenterView):
@@ -261,7 +265,7 @@ class MemorySourcesView(MemcenterView):
     )
     def get(self, call: Call, memory_id: str) -> Response:
         rows = selectors.sources_of(selectors.memory_of(call.user, memory_id))
-        return Response(call.page.of(rows, order=_NEWEST, show=rendering.numbered_source))
+        return Response(call.page.of(rows, order=_NEWEST, show=response_shapes.NumberedSource.show))
 
 
 class MemoryRecallsView(MemcenterView):
@@ -274,7 +278,7 @@ class MemoryRecallsView(MemcenterView):
     def get(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
         rows = selectors.recalls_of(call.user, memory)
-        return Response(call.page.of(rows, order=_NEWEST, show=rendering.recall))
+        return Response(call.page.of(rows, order=_NEWEST, show=response_shapes.MemoryRecall.show))
 
 
 class MemoryRelationsView(MemcenterView):

@@ -134,7 +134,7 @@ def _read(entries: Sequence[LexicalEntry]) -> list[_Piece]:
     texts: dict[tuple[str, int], str] = {}
     for kind in {entry.target_kind for entry in entries}:
         ids = [entry.target_id for entry in entries if entry.target_kind == kind]
-        texts |= {(kind, pk): text for pk, text in _TEXTS[kind](ids).items()}
+        texts |= {(kind, pk): text for pk, text in TEXTS[kind](ids).items()}
     orphans = [e.pk for e in entries if (e.target_kind, e.target_id) not in texts]
     LexicalEntry.objects.filter(pk__in=orphans).delete()
     return [
@@ -238,7 +238,7 @@ def _episodes(ids: Sequence[int]) -> dict[int, str]:
     return {row.pk: episode_text(row.turn) for row in turns}
 
 
-_TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
+TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
     TargetKind.MEMORY: _column(Memory, "content"),
     TargetKind.FRAGMENT: _column(Fragment, "text"),
     TargetKind.MESSAGE: _messages,

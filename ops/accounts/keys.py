@@ -17,9 +17,9 @@ from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops import audit_log
 from ops.forgetting import ledger
 from ops.models import ApiKey, Operation, Scope, User, UserSettings
+from ops.models.user import KEY_ID
 
 PREFIX = "mc_"
-_ID = "key_"
 _LAST_USE_GRAIN = timedelta(minutes=1)
 
 
@@ -64,17 +64,13 @@ def of(user: User | None) -> QuerySet[ApiKey]:
     return ApiKey.objects.filter(user=user).select_related("user")
 
 
-def public_id(key: ApiKey) -> str:
-    return f"{_ID}{key.pk}"
-
-
 def find(key_id: str, *, user: User | None) -> ApiKey:
     """Return the key with this public id.
 
     Raise `NotFound` if it doesn't exist or isn't the given user's.
     """
-    number = key_id.removeprefix(_ID)
-    here = key_id.startswith(_ID) and number.isascii() and number.isdigit() and len(number) < 19
+    number = key_id.removeprefix(KEY_ID)
+    here = key_id.startswith(KEY_ID) and number.isascii() and number.isdigit() and len(number) < 19
     found = of(user).filter(pk=int(number)).first() if here else None
     if found is None:
         raise NotFound("There is no such key.")

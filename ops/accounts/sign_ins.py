@@ -213,7 +213,7 @@ def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str
 def opens_second_factor(*, user: User, code: str) -> bool:
     """Return whether this is a valid code from the app, or a recovery code.
 
-    The code can't be used again.
+    The code can't be used again; of two concurrent calls only one succeeds.
     """
     own = second_factor_of(user)
     if own is None:
@@ -222,7 +222,14 @@ def opens_second_factor(*, user: User, code: str) -> bool:
     if step is not None:
         newest = SecondFactor.objects.filter(pk=own.pk, last_step__lt=step)
         return bool(newest.update(last_step=step))
-    return _takes_recovery(own, code)
+    known = recovery_digest(code)
+    left = Func("recovery", Value(known), function="array_remove")
+    rows = SecondFactor.objects.filter(pk=own.pk, recovery__contains=[known])
+    if not rows.update(recovery=left):
+        return False
+    _record_second_factor(own.user)
+    audit_log.record("second_factor.recovered", subject=own.user.subject)
+    return True
 
 
 def renew_recovery_codes(user: User) -> Sequence[str]:
@@ -242,21 +249,6 @@ def turn_off_second_factor(user: User) -> bool:
         _record_second_factor(user)
         audit_log.record("second_factor.off", subject=user.subject)
     return bool(gone)
-
-
-def _takes_recovery(own: SecondFactor, code: str) -> bool:
-    """Use up the recovery code, and return whether it was valid.
-
-    Of two concurrent calls only one succeeds.
-    """
-    known = recovery_digest(code)
-    left = Func("recovery", Value(known), function="array_remove")
-    rows = SecondFactor.objects.filter(pk=own.pk, recovery__contains=[known])
-    taken = bool(rows.update(recovery=left))
-    if taken:
-        _record_second_factor(own.user)
-        audit_log.record("second_factor.recovered", subject=own.user.subject)
-    return taken
 
 
 def _record_second_factor(user: User) -> None:

@@ -234,9 +234,16 @@ def _check_password(password: str, user: User) -> None:
         raise Invalid("The password is too weak.", fields={"password": words}) from error
 
 
-def settings_of(user: User) -> UserSettings:
+def settings_of(user: User, *, locking: str = "") -> UserSettings:
     """Return the person's settings, or unsaved default settings."""
-    return _settings_of(user)
+    found = statements.rows(
+        f"SELECT {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
+        f" WHERE s.user_id = %s{locking}",
+        [user.pk],
+    )
+    if not found:
+        return UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
+    return _own(user, found[0])
 
 
 def settings_held(user: User) -> UserSettings:
@@ -244,7 +251,7 @@ def settings_held(user: User) -> UserSettings:
 
     Once a memory switch is confirmed as off, nothing more is therefore written.
     """
-    return _settings_of(user, locking=" FOR SHARE")
+    return settings_of(user, locking=" FOR SHARE")
 
 
 def hold_settings(user: User, batch: Batch) -> Callable[[], UserSettings]:
@@ -266,17 +273,6 @@ def hold_settings(user: User, batch: Batch) -> Callable[[], UserSettings]:
         return UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
 
     return read
-
-
-def _settings_of(user: User, *, locking: str = "") -> UserSettings:
-    found = statements.rows(
-        f"SELECT {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
-        f" WHERE s.user_id = %s{locking}",
-        [user.pk],
-    )
-    if not found:
-        return UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
-    return _own(user, found[0])
 
 
 def _own(user: User, columns: Sequence[object]) -> UserSettings:
@@ -372,24 +368,19 @@ def may_act(user: Any) -> bool:
 def check_not_last_owner(user: User) -> None:
     """Raise `Conflict` if nobody but this person is an owner who can sign in.
 
-    Call it before the person is forgotten, demoted or deactivated, in the same transaction. It
-    locks the rows of all owners, so that the last two owners can't lose the role at the same time.
+    Call it before the person is forgotten, demoted or deactivated, in the same transaction.
     """
-    lock_person(user)
-    _refuse_last_owner(user)
-
-
-def is_last_owner(user: User) -> bool:
-    lock_person(user)
-    return _is_last_owner(user)
-
-
-def _refuse_last_owner(user: User) -> None:
-    if _is_last_owner(user):
+    if is_last_owner(user):
         raise Conflict("This is the last owner. Make somebody else an owner first.")
 
 
-def _is_last_owner(user: User) -> bool:
+def is_last_owner(user: User) -> bool:
+    """Return whether nobody but this person is an owner who can sign in.
+
+    The rows of all owners are locked, so that the last two owners can't lose the role at the same
+    time.
+    """
+    lock_person(user)
     if not User.objects.filter(pk=user.pk, is_superuser=True).exists():
         return False
     with among_everybody():
@@ -404,13 +395,8 @@ def give_role(user: User, role: Role) -> None:
     access them. Raise `Conflict` if no other owner would be left.
     """
     lock_person(user)
-    _change_role(user, role)
-
-
-def _change_role(user: User, role: Role) -> None:
-    """Give the person this role; the caller must hold the person's lock."""
     if role is not Role.OWNER:
-        _refuse_last_owner(user)
+        check_not_last_owner(user)
     if user.external_id is not None and role is not Role.MEMBER:
         raise Invalid("Who has an external id can't be staff; register a login of its own.")
     assign_role(user, role)
@@ -422,8 +408,8 @@ def hand_over_ownership(*, user: User, to: User) -> None:
     """Make `to` an owner and `user` a member. Raise the same errors as `give_role`."""
     for person in sorted((user, to), key=lambda person: person.pk):
         lock_person(person)
-    _change_role(to, Role.OWNER)
-    _change_role(user, Role.MEMBER)
+    give_role(to, Role.OWNER)
+    give_role(user, Role.MEMBER)
 
 
 def assign_role(user: User, role: Role) -> None:

@@ -1,14 +1,10 @@
-"""Serializers of input, response schemas, and functions that render rows."""
+"""Serializers of input, and the shapes of responses."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from rest_framework import serializers
 
-from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, SomeOf, Text
-from ops import models
-from ops.accounts import keys, users
+from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, Shape, SomeOf, Text
 from ops.models import Kind, Scope, Status, Theme
 from ops.webhook_events import Event
 
@@ -85,8 +81,8 @@ class OneOperationQuery(Personal):
 # --- answers ----------------------------------------------------------------------------------
 
 
-class Settings(serializers.Serializer[Any]):
-    user_id = serializers.CharField(allow_null=True)
+class Settings(Shape):
+    user_id = serializers.CharField(source="user.external_id", allow_null=True)
     summary_enabled = serializers.BooleanField()
     episodic_enabled = serializers.BooleanField()
     longterm_enabled = serializers.BooleanField()
@@ -97,15 +93,17 @@ class Settings(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField(allow_null=True)
 
 
-class SignInLink(serializers.Serializer[Any]):
+class SignInLink(Shape):
     url = serializers.URLField()
     expires_at = serializers.DateTimeField()
 
 
-class Webhook(serializers.Serializer[Any]):
-    id = serializers.CharField()
+class Webhook(Shape):
+    id = serializers.CharField(source="public_id")
     user_id = serializers.CharField(
-        allow_null=True, help_text="Null: it is told of everybody whom an unbound key reaches."
+        source="user.external_id",
+        allow_null=True,
+        help_text="Null: it is told of everybody whom an unbound key reaches.",
     )
     url = serializers.CharField()
     events = serializers.ListField(child=serializers.CharField())
@@ -117,14 +115,16 @@ class NewWebhook(Webhook):
     secret = serializers.CharField(help_text="Shown this once.")
 
 
-class RemovedWebhook(serializers.Serializer[Any]):
+class RemovedWebhook(Shape):
     status = serializers.ChoiceField(choices=("removed",))
     id = serializers.CharField()
 
 
-class Key(serializers.Serializer[Any]):
-    id = serializers.CharField()
-    user_id = serializers.CharField(allow_null=True, help_text="Null: it is the product's own.")
+class Key(Shape):
+    id = serializers.CharField(source="public_id")
+    user_id = serializers.CharField(
+        source="user.external_id", allow_null=True, help_text="Null: it is the product's own."
+    )
     name = serializers.CharField()
     prefix = serializers.CharField(help_text="How its text begins: to tell keys apart by.")
     scopes = serializers.ListField(child=serializers.CharField())
@@ -139,13 +139,13 @@ class NewKey(Key):
     key = serializers.CharField(help_text="Shown this once; we keep a hash of it.")
 
 
-class RevokedKey(serializers.Serializer[Any]):
+class RevokedKey(Shape):
     status = serializers.ChoiceField(choices=("revoked",))
     id = serializers.CharField()
 
 
-class Delivery(serializers.Serializer[Any]):
-    id = serializers.CharField()
+class Delivery(Shape):
+    id = serializers.CharField(source="public_id")
     event = serializers.CharField()
     status_code = serializers.IntegerField(allow_null=True)
     error = serializers.CharField()
@@ -154,18 +154,18 @@ class Delivery(serializers.Serializer[Any]):
     delivered_at = serializers.DateTimeField(allow_null=True)
 
 
-class Progress(serializers.Serializer[Any]):
-    done = serializers.IntegerField()
-    total = serializers.IntegerField()
-    step = serializers.CharField()
+class Progress(Shape):
+    done = serializers.IntegerField(source="progress_done")
+    total = serializers.IntegerField(source="progress_total")
+    step = serializers.CharField(source="progress_step")
 
 
-class LeftOut(serializers.Serializer[Any]):
+class LeftOut(Shape):
     where = serializers.CharField(help_text="A line, or a place in the file made of numbers.")
     why = serializers.CharField()
 
 
-class ImportReport(serializers.Serializer[Any]):
+class ImportReport(Shape):
     format = serializers.CharField()
     conversations = serializers.IntegerField()
     messages = serializers.IntegerField()
@@ -177,7 +177,7 @@ class ImportReport(serializers.Serializer[Any]):
     skipped_count = serializers.IntegerField()
 
 
-class ForgetOutcome(serializers.Serializer[Any]):
+class ForgetOutcome(Shape):
     """The result of "forget that …" in a turn, as ids only."""
 
     status = serializers.ChoiceField(choices=("forgotten", "needs_choice", "nothing_found"))
@@ -193,29 +193,35 @@ class ForgetOutcome(serializers.Serializer[Any]):
     op_id = serializers.CharField(required=False, help_text="The forget, where it was done.")
 
 
-class Operation(serializers.Serializer[Any]):
-    op_id = serializers.CharField()
+class Operation(Shape):
+    op_id = serializers.CharField(source="public_id")
     kind = serializers.CharField()
     status = serializers.CharField()
-    progress = Progress()
-    attempts = serializers.IntegerField()
+    progress = Progress(source="*")
+    attempts = serializers.IntegerField(source="attempt")
     last_error = serializers.CharField()
     run_after = serializers.DateTimeField()
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
-    receipt_id = serializers.CharField(required=False)
-    forget = ForgetOutcome(required=False, help_text="Of a turn that asked to forget something.")
-    report = ImportReport(required=False, help_text="Of an import that is done.")
+    receipt_id = serializers.CharField(source="receipt.public_id", required=False)
+    forget = ForgetOutcome(
+        source="forget_outcome",
+        required=False,
+        help_text="Of a turn that asked to forget something.",
+    )
+    report = ImportReport(
+        source="import.result", required=False, help_text="Of an import that is done."
+    )
 
 
-class RawScan(serializers.Serializer[Any]):
+class RawScan(Shape):
     files = serializers.IntegerField(allow_null=True)
     bytes = serializers.IntegerField()
     found = serializers.IntegerField(allow_null=True)
 
 
-class DataFolder(serializers.Serializer[Any]):
+class DataFolder(Shape):
     status = serializers.ChoiceField(
         ["waiting", "gone", "too_large", "elsewhere", "unknown"],
         help_text=(
@@ -229,7 +235,7 @@ class DataFolder(serializers.Serializer[Any]):
     event_hash = serializers.CharField(help_text="Of the audit event that says so, once sealed.")
 
 
-class Receipt(serializers.Serializer[Any]):
+class Receipt(Shape):
     receipt_id = serializers.CharField()
     op_id = serializers.CharField()
     scope = serializers.CharField()
@@ -251,50 +257,3 @@ class Receipt(serializers.Serializer[Any]):
     data_folder = DataFolder()
     previous_hash = serializers.CharField()
     hash = serializers.CharField()
-
-
-def render_settings(row: models.UserSettings, *, user: models.User) -> dict[str, Any]:
-    names = (*users.SWITCHES, "language", "timezone", "theme", "updated_at")
-    return {"user_id": user.external_id, **_values(row, *names)}
-
-
-def render_key(row: models.ApiKey) -> dict[str, Any]:
-    names = ("name", "prefix", "scopes", "requires_user", "created_at")
-    return {
-        "id": keys.public_id(row),
-        "user_id": row.user.external_id if row.user else None,
-        **_values(row, *names, "last_used_at", "expires_at", "revoked_at"),
-    }
-
-
-def render_webhook(row: models.Webhook) -> dict[str, Any]:
-    return {
-        "id": row.public_id,
-        "user_id": row.user.external_id if row.user else None,
-        **_values(row, "url", "events", "is_active", "created_at"),
-    }
-
-
-def render_delivery(row: models.Delivery) -> dict[str, Any]:
-    names = ("event", "status_code", "error", "attempts", "created_at", "delivered_at")
-    return {"id": row.public_id, **_values(row, *names)}
-
-
-def render_operation(row: models.Operation) -> dict[str, Any]:
-    receipt = getattr(row, "receipt", None)  # the reverse relation raises if there is none
-    imported = getattr(row, "import", None) if row.kind == Kind.IMPORT else None
-    return {
-        "op_id": row.public_id,
-        "kind": row.kind,
-        "status": row.status,
-        "progress": {name: getattr(row, f"progress_{name}") for name in ("done", "total", "step")},
-        "attempts": row.attempt,
-        **_values(row, "last_error", "run_after", "created_at", "updated_at", "finished_at"),
-        **({"receipt_id": receipt.public_id} if receipt is not None else {}),
-        **({"forget": row.forget_outcome} if row.forget_outcome else {}),
-        **({"report": imported.result} if imported is not None and imported.result else {}),
-    }
-
-
-def _values(row: Any, *names: str) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in names}

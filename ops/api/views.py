@@ -44,7 +44,9 @@ class WebhooksView(MemcenterView):
     def get(self, call: Call) -> Response:
         return Response(
             call.page.of(
-                webhooks.list_webhooks(call.user), order=_NEWEST, show=serializers.render_webhook
+                webhooks.list_webhooks(call.user),
+                order=_NEWEST,
+                show=serializers.Webhook.show,
             )
         )
 
@@ -65,9 +67,7 @@ class WebhooksView(MemcenterView):
             key=call.asked.key,
         )
         # The secret is shown only once, so the answer isn't stored for repeated calls.
-        return UnstoredResponse(
-            {**serializers.render_webhook(made), "secret": made.secret}, status=201
-        )
+        return UnstoredResponse(serializers.NewWebhook.show(made), status=201)
 
     @endpoint(
         summary="Take a webhook away, with its log",
@@ -90,7 +90,7 @@ class WebhookView(MemcenterView):
         all_users_for=Scope.READ,
     )
     def get(self, call: Call, webhook_id: str) -> Response:
-        return Response(serializers.render_webhook(webhooks.find(webhook_id, user=call.user)))
+        return Response(serializers.Webhook.show(webhooks.find(webhook_id, user=call.user)))
 
     @endpoint(
         summary="Change a webhook, or switch it off with is_active",
@@ -102,7 +102,7 @@ class WebhookView(MemcenterView):
     def patch(self, call: Call, webhook_id: str) -> Response:
         changes = {name: value for name, value in call.data.items() if name != "user_id"}
         webhook = webhooks.find(webhook_id, user=call.user)
-        return Response(serializers.render_webhook(webhooks.change(webhook, changes=changes)))
+        return Response(serializers.Webhook.show(webhooks.change(webhook, changes=changes)))
 
     @endpoint(
         summary="Take a webhook away, with its log",
@@ -130,7 +130,7 @@ class DeliveriesView(MemcenterView):
     )
     def get(self, call: Call, webhook_id: str) -> Response:
         rows = webhooks.log_of(webhooks.find(webhook_id, user=call.user))
-        return Response(call.page.of(rows, order=_NEWEST, show=serializers.render_delivery))
+        return Response(call.page.of(rows, order=_NEWEST, show=serializers.Delivery.show))
 
 
 class WebhookTestView(MemcenterView):
@@ -142,7 +142,7 @@ class WebhookTestView(MemcenterView):
     )
     def post(self, call: Call, webhook_id: str) -> Response:
         delivery = webhooks.try_out(webhooks.find(webhook_id, user=call.user))
-        return Response(serializers.render_delivery(delivery), status=202)
+        return Response(serializers.Delivery.show(delivery), status=202)
 
 
 class SettingsView(MemcenterView):
@@ -153,7 +153,7 @@ class SettingsView(MemcenterView):
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        return Response(serializers.render_settings(users.settings_of(call.user), user=call.user))
+        return Response(serializers.Settings.show(users.settings_of(call.user)))
 
     @endpoint(
         summary="Change what is named",
@@ -177,7 +177,8 @@ class SettingsView(MemcenterView):
 def _changed_settings(call: Call) -> Response:
     changes = {name: value for name, value in call.data.items() if name != "user_id"}
     row = users.change_settings(user=call.user, changes=changes)
-    return Response(serializers.render_settings(row, user=call.user))
+    row.user = call.user  # saves a query
+    return Response(serializers.Settings.show(row))
 
 
 class SignInLinksView(MemcenterView):
@@ -216,9 +217,7 @@ class KeysView(MemcenterView):
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        return Response(
-            call.page.of(keys.of(call.user), order=_NEWEST, show=serializers.render_key)
-        )
+        return Response(call.page.of(keys.of(call.user), order=_NEWEST, show=serializers.Key.show))
 
     @endpoint(
         summary="Make a key for the product, or bound to a user; its text is shown this once",
@@ -239,7 +238,7 @@ class KeysView(MemcenterView):
             requires_user=call.data.get("requires_user", False),
         )
         # Storing the answer for repeated calls would leave the key in our database.
-        return UnstoredResponse({**serializers.render_key(made), "key": text}, status=201)
+        return UnstoredResponse({**serializers.Key.show(made), "key": text}, status=201)
 
 
 class KeyView(MemcenterView):
@@ -251,7 +250,7 @@ class KeyView(MemcenterView):
         all_users_for=Scope.ADMIN,
     )
     def get(self, call: Call, key_id: str) -> Response:
-        return Response(serializers.render_key(keys.find(key_id, user=call.user)))
+        return Response(serializers.Key.show(keys.find(key_id, user=call.user)))
 
     @endpoint(
         summary="Give a key another name, other scopes or another end",
@@ -265,7 +264,7 @@ class KeyView(MemcenterView):
         _check_not_more(call, call.data.get("scopes", ()), requires_user=requires_user)
         changes = {name: value for name, value in call.data.items() if name != "user_id"}
         key = keys.change(keys.find(key_id, user=call.user), changes=changes)
-        return Response(serializers.render_key(key))
+        return Response(serializers.Key.show(key))
 
     @endpoint(
         summary="Revoke a key: from now on it opens nothing",

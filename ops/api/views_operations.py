@@ -149,7 +149,7 @@ class Events:
         while True:
             with as_system():
                 operation = selectors.operation_by(self._op_id)
-                text = as_json(serializers.render_operation(operation))
+                text = as_json(serializers.Operation.show(operation))
             if event_id(operation) != self._seen:
                 self._seen = event_id(operation)
                 yield b"id: %s\nevent: operation\ndata: %s\n\n" % (self._seen.encode(), text)
@@ -170,7 +170,7 @@ class OperationsView(MemcenterView):
     def get(self, call: Call) -> Response:
         status, kind = call.data.get("status", ""), call.data.get("kind", "")
         rows = selectors.operations_of(call.user, status=status, kind=kind)
-        return Response(call.page.of(rows, order=_NEWEST, show=serializers.render_operation))
+        return Response(call.page.of(rows, order=_NEWEST, show=serializers.Operation.show))
 
 
 class OperationView(MemcenterView):
@@ -182,7 +182,7 @@ class OperationView(MemcenterView):
         without_key=TOKEN,
     )
     def get(self, call: Call, op_id: str) -> Response:
-        return Response(serializers.render_operation(selectors.operation_by(op_id)))
+        return Response(serializers.Operation.show(selectors.operation_by(op_id)))
 
 
 class OperationReceiptView(MemcenterView):
@@ -227,7 +227,7 @@ class OperationRetryView(MemcenterView):
     )
     def post(self, call: Call, op_id: str) -> Response:
         outbox.retry(selectors.operation_by(op_id))
-        return Response(serializers.render_operation(selectors.operation_by(op_id)))
+        return Response(serializers.Operation.show(selectors.operation_by(op_id)))
 
 
 class OperationCancelView(MemcenterView):
@@ -242,4 +242,4 @@ class OperationCancelView(MemcenterView):
         if not selectors.can_be_cancelled(operation):
             raise Conflict("Only a waiting operation can be cancelled, and never a forget.")
         outbox.cancel(operation)
-        return Response(serializers.render_operation(selectors.operation_by(op_id)))
+        return Response(serializers.Operation.show(selectors.operation_by(op_id)))

@@ -148,7 +148,7 @@ def vacuum(operation: Operation) -> list[str]:
     Uses a separate connection, since VACUUM can't run inside a transaction. Raise `NotVacuumed` if
     a table is skipped.
     """
-    tables = _touched_by(operation)
+    tables = sorted(places.tables_among(audit_chain.erased_by(operation).get("database", ())))
     notices: list[str] = []
     with outside_transactions() as own:
         own.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
@@ -188,10 +188,3 @@ def next_quiet_hour(now: datetime) -> datetime:
     )
     following = today if today > now else today + timedelta(days=1)
     return min(following, now + _LONGEST_WAIT)
-
-
-def _touched_by(operation: Operation) -> list[str]:
-    """Return the tables from which the operation has erased rows."""
-    counted = audit_chain.erased_by(operation).get("database", {})
-    known = {place.table for place in places.places()}
-    return sorted(known.intersection(counted))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -146,7 +146,10 @@ def erase_disk(run: Run) -> dict[str, Any]:
         else:
             looked = _erase(run, waiting)
             _conclude(run, waiting, GONE, looked.summary())
-    _clear_up(run)
+    # The deleted keys and hashes are removed from the files as well.
+    run.step("clear")
+    _rewrite_tables(_KEPT_IN, then=lambda _: None)
+    cluster.renew_log()
     return {"receipts": len(waiting), **(looked.summary() if looked else {})}
 
 
@@ -174,7 +177,8 @@ def _steps(operation: Operation) -> dict[str, dict[str, int]]:
 
 def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
     rewritten = _steps(run.operation)
-    tables = {name for name in _touched(waiting) if _REWRITTEN + name not in rewritten}
+    touched = {table for receipt in waiting for table in receipt.erased.get("database", ())}
+    tables = {name for name in places.tables_among(touched) if _REWRITTEN + name not in rewritten}
     run.step("read", total=1)
     operations = [receipt.operation_id for receipt in waiting]
     with run.applying_as_system():
@@ -186,25 +190,11 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
         looked = _look(run, sought)
         if not looked.found:
             return looked
-        tables = _tables_of(looked.found)
+        # The planner's statistics needn't be among them, since they are rewritten in any case.
+        tables = places.tables_among(cluster.tables_of(looked.found).values())
     logger.warning("operation %s: left in %s", run.operation.public_id, looked.found[:_SHOWN])
     where = ", ".join(looked.found[:_SHOWN])
     raise StillThere(f"{len(looked.found)} files still hold something: {where}")
-
-
-def _touched(waiting: Iterable[Receipt]) -> set[str]:
-    """Return the tables from which rows were erased, according to these receipts."""
-    counted = {table for receipt in waiting for table in receipt.erased.get("database", {})}
-    return counted & {place.table for place in places.places()}
-
-
-def _tables_of(files: Sequence[str]) -> set[str]:
-    """Return the tables of our models to which these files belong.
-
-    The planner's statistics needn't be among them, since they are rewritten in any case.
-    """
-    with_rows = {place.table for place in places.places()}
-    return with_rows & set(cluster.tables_of(files).values())
 
 
 def _rewrite(run: Run, tables: set[str]) -> None:
@@ -218,8 +208,12 @@ def _rewrite(run: Run, tables: set[str]) -> None:
         run.step("rewrite", done=done, total=len(tables) + 2)
 
     run.step("rewrite", total=len(tables) + 2)
+    _rewrite_tables(tables, then=note)
+
+
+def _rewrite_tables(tables: Iterable[str], *, then: Callable[[str], object]) -> None:
     try:
-        cluster.rewrite_all(tables, then=note)
+        cluster.rewrite_all(tables, then=then)
     except cluster.NotRewritten as error:
         raise StillThere(f"The table {error} is in use.") from error
 
@@ -252,13 +246,3 @@ def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[s
             )
         erased_hashes.drop_disk_traces([receipt.operation_id for receipt in waiting])
     audit_chain.seal()
-
-
-def _clear_up(run: Run) -> None:
-    """Remove the deleted keys and hashes from the files as well."""
-    run.step("clear")
-    try:
-        cluster.rewrite_all(_KEPT_IN, then=lambda _: None)
-    except cluster.NotRewritten as error:
-        raise StillThere(f"The table {error} is in use.") from error
-    cluster.renew_log()

@@ -232,7 +232,8 @@ class Hasher:
         left_out = 0
         for number in np.flatnonzero(~whole & (sizes > 0)):
             first, length = int(firsts[number]), int(sizes[number])
-            if _bytes_of(letters[first : first + length]) < SHORTEST_BYTES:
+            text = "".join(map(chr, letters[first : first + length]))
+            if len(text.encode("utf-8", "replace")) < SHORTEST_BYTES:
                 left_out += 1
                 continue
             lengths.add(length)
@@ -249,10 +250,6 @@ def _powers(base: int, count: int) -> Words:
     powers[0] = 1
     np.multiply.accumulate(powers, out=powers)
     return powers
-
-
-def _bytes_of(letters: Letters) -> int:
-    return len("".join(map(chr, letters)).encode("utf-8", "replace"))
 
 
 class Wanted:

@@ -80,7 +80,8 @@ def begin(
         serial_key=str(user.subject),
         requested_by_key=requested_by_key,
     )
-    transaction.on_commit(partial(_write_ledger_line, operation), robust=True)
+    # The line is written before the response; if this fails, the handler does it.
+    transaction.on_commit(partial(ledger.write, operation, operation.payload[LEDGER]), robust=True)
     audit_log.record("forget.requested", subject=user.subject, target=operation.public_id)
     return operation
 
@@ -100,11 +101,6 @@ def _blank_answers(user: User, *, until: datetime | None = None) -> None:
     kept = IdempotencyRecord.objects.filter(user=user, body__isnull=False)
     kept = kept if until is None else kept.filter(created_at__lte=until)
     kept.update(body=None, body_erased=True)
-
-
-def _write_ledger_line(operation: Operation) -> None:
-    """Write the line in the ledger before the response; if this fails, the handler does it."""
-    ledger.write(operation, operation.payload[LEDGER])
 
 
 def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:

@@ -89,7 +89,9 @@ def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") 
         if unless and _holds(descriptor, unless):
             return
         whole = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
-        _write_all(descriptor, (b"" if _ends_whole(descriptor) else b"\n") + whole)
+        data = (b"" if _ends_whole(descriptor) else b"\n") + whole
+        while data:  # on a nearly full disk, a single write may store only some of the bytes
+            data = data[os.write(descriptor, data) :]
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -100,14 +102,16 @@ def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") 
 def read() -> Iterator[Line]:
     """Yield all complete lines, oldest first, but only the first line for each operation."""
     seen: set[str] = set()
-    if not path().exists():
-        return
-    with path().open("rb") as file:
-        for raw in file:
-            line = _line(raw)
-            if line is not None and line.operation not in seen:
-                seen.add(line.operation)
-                yield line
+    for line in filter(None, map(_line, _lines_of(path()))):
+        if line.operation not in seen:
+            seen.add(line.operation)
+            yield line
+
+
+def _lines_of(file: Path) -> Iterator[bytes]:
+    if file.exists():
+        with file.open("rb") as lines:
+            yield from lines
 
 
 def _line(raw: bytes) -> Line | None:
@@ -137,12 +141,6 @@ def _ends_whole(descriptor: int) -> bool:
     return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    """Write all bytes. On a nearly full disk a single write may store only some of them."""
-    while data:
-        data = data[os.write(descriptor, data) :]
-
-
 def _sync_folder(folder: Path) -> None:
     for directory in (folder, folder.parent):
         descriptor = os.open(directory, os.O_RDONLY)
@@ -163,7 +161,6 @@ class Decision:
 
     @property
     def subject(self) -> UUID:
-        """Return the target as the subject id of a person."""
         return UUID(self.target)
 
 
@@ -214,13 +211,9 @@ class _Batch:
 def latest_decisions() -> Iterator[Decision]:
     """Yield the last decision about each target, in the order in which they were written."""
     found: dict[tuple[str, str], Decision] = {}
-    if not decisions_path().exists():
-        return
-    with decisions_path().open("rb") as file:
-        for raw in file:
-            if (decision := _decision(raw)) is not None:
-                found.pop((decision.kind, decision.target), None)
-                found[decision.kind, decision.target] = decision
+    for decision in filter(None, map(_decision, _lines_of(decisions_path()))):
+        found.pop((decision.kind, decision.target), None)
+        found[decision.kind, decision.target] = decision
     yield from found.values()
 
 
@@ -238,11 +231,9 @@ def reapply_decisions() -> int:
 
     Each one has a transaction of its own. Kinds unknown to this version are skipped.
     """
-    return sum(
-        _applied(decision) for decision in list(latest_decisions()) if decision.kind in _appliers
-    )
-
-
-def _applied(decision: Decision) -> bool:
-    with as_system():
-        return _appliers[decision.kind](decision)
+    changed = 0
+    for decision in list(latest_decisions()):
+        if decision.kind in _appliers:
+            with as_system():
+                changed += _appliers[decision.kind](decision)
+    return changed

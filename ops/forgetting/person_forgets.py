@@ -12,10 +12,11 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.db.models import Model, Q
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from memcenter.lib.database import schema
 from memcenter.lib.errors import NotFound
 from ops import audit_chain, registry
 from ops.access import as_system, as_user
@@ -94,8 +95,7 @@ def hide_rows(user: User, *, now: datetime) -> None:
     """Hide the person's rows in all registered tables that can hide rows."""
     for participant in registry.participants():
         for model in participant.models:
-            names = {column.name for column in model._meta.concrete_fields}
-            if {"user", "hidden_at"} <= names:
+            if all(schema.has_column(model, name) for name in ("user", "hidden_at")):
                 rows = model._base_manager.filter(user_id=user.pk, hidden_at__isnull=True)
                 rows.update(hidden_at=now)
 
@@ -195,7 +195,7 @@ def _remember_everything(run: Run, user: User, everything: list[UserData]) -> No
     """Store hashes and ids of all rows of the person, before any row is erased."""
     tables = [model for item in everything for model in item.models if model is not User]
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
-    named = [item for item in rows if _has_public_id(item.model)]
+    named = [item for item in rows if schema.has_column(item.model, "public_id")]
     account = User.objects.filter(pk=user.pk)
     erasure.remember(
         run,
@@ -203,10 +203,6 @@ def _remember_everything(run: Run, user: User, everything: list[UserData]) -> No
         texts=lambda: chain.from_iterable(map(erased_hashes.words_of, rows)),
         rows=lambda: [*named, account],
     )
-
-
-def _has_public_id(model: type[Model]) -> bool:
-    return any(column.name == "public_id" for column in model._meta.concrete_fields)
 
 
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:

@@ -17,6 +17,8 @@ from django.utils.translation import pgettext_lazy
 from memcenter.lib import ids
 from memcenter.lib.database.schema import one_of
 
+KEY_ID = "key_"
+
 
 class UserManager(BaseUserManager["User"]):
     def create_user(
@@ -182,6 +184,10 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prefix}… ({self.name})"
+
+    @property
+    def public_id(self) -> str:
+        return f"{KEY_ID}{self.pk}"
 
 
 class SignInLink(models.Model):

@@ -139,20 +139,28 @@ def enqueue(
     `payload` may contain only ids. If an operation with the same `dedupe_key` is already queued,
     return that one. The acting API key is recorded as the requester.
     """
-    fields: dict[str, Any] = {
-        "kind": kind,
-        "subject": subject,
-        "payload": dict(payload),
-        "priority": priority,
-        "serial_key": serial_key,
-        "run_after": run_after or timezone.now(),
-        "max_attempts": settings.OPERATION_ATTEMPTS,
-        "requested_by_key": requested_by_key or audit_log.acting_key_id(),
-    }
-    operation = _written(Operation(dedupe_key=dedupe_key, **fields))
+    operation = _new(
+        Wanted(kind, payload, priority),
+        subject=subject,
+        serial_key=serial_key,
+        dedupe_key=dedupe_key,
+        run_after=run_after or timezone.now(),
+        requested_by_key=requested_by_key or audit_log.acting_key_id(),
+    )
+    operation = _written(operation)
     if run_after is None:
         transaction.on_commit(broker.wake, robust=True)
     return operation
+
+
+def _new(wanted: Wanted, **fields: Any) -> Operation:
+    return Operation(
+        kind=wanted.kind,
+        payload=dict(wanted.payload),
+        priority=wanted.priority,
+        max_attempts=settings.OPERATION_ATTEMPTS,
+        **fields,
+    )
 
 
 def keep_question(operation: Operation, told: dict[str, Any]) -> None:
@@ -197,20 +205,9 @@ def enqueue_each(
     wanted: Sequence[Wanted], *, subject: UUID, serial_key: str | None = None
 ) -> tuple[Operation, ...]:
     """Enqueue several operations in one statement, without dedupe keys."""
-    now = timezone.now()
-    made = [
-        Operation(
-            kind=item.kind,
-            subject=subject,
-            payload=dict(item.payload),
-            priority=item.priority,
-            serial_key=serial_key,
-            run_after=now,
-            max_attempts=settings.OPERATION_ATTEMPTS,
-            requested_by_key=audit_log.acting_key_id(),
-        )
-        for item in wanted
-    ]
+    now, key = timezone.now(), audit_log.acting_key_id()
+    given = {"subject": subject, "serial_key": serial_key, "requested_by_key": key}
+    made = [_new(item, run_after=now, **given) for item in wanted]
     statements.insert(made)
     transaction.on_commit(broker.wake, robust=True)
     return tuple(made)
@@ -225,22 +222,9 @@ def enqueue_all(
     serial_key: str | None = None,
 ) -> int:
     """Enqueue many operations of the same kind, without dedupe keys; return their number."""
-    now = timezone.now()
-    made = Operation.objects.bulk_create(
-        [
-            Operation(
-                kind=kind,
-                subject=subject,
-                payload=dict(payload),
-                priority=priority,
-                serial_key=serial_key,
-                run_after=now,
-                max_attempts=settings.OPERATION_ATTEMPTS,
-            )
-            for payload in payloads
-        ],
-        batch_size=1_000,
-    )
+    given = {"subject": subject, "serial_key": serial_key, "run_after": timezone.now()}
+    made = [_new(Wanted(kind, payload, priority), **given) for payload in payloads]
+    Operation.objects.bulk_create(made, batch_size=1_000)
     transaction.on_commit(broker.wake, robust=True)
     return len(made)
 

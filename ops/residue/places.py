@@ -9,7 +9,7 @@ whole tables.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -96,6 +96,11 @@ class Place:
 def places() -> tuple[Place, ...]:
     models = apps.get_models(include_auto_created=True)
     return tuple(_place(model) for model in models if _is_table(model))
+
+
+def tables_among(names: Iterable[str]) -> set[str]:
+    """Return those of the names that are tables of our models."""
+    return {place.table for place in places()}.intersection(names)
 
 
 def owner_of(model: type[Model]) -> str | None:
@@ -324,7 +329,9 @@ def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Na
     of mentions (`memcenter.lib.database.schema`), all in one statement.
     """
     text, asked = _all_lookups(tables)
-    for some in _batches(sorted(gone)):
+    wanted = sorted(gone)
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
         for number, row in statements.rows(text, {"ids": some}):
             lookup = asked[number]
             if lookup.column:
@@ -366,11 +373,6 @@ def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]
         for name, value in zip(place.mentioned, values, strict=True):
             if any(names_one(text, gone) for text in fingerprints.strings_in(value)):
                 yield Naming(place.table, name, row)
-
-
-def _batches(ids: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(ids), _AT_ONCE):
-        yield ids[start : start + _AT_ONCE]
 
 
 def _quoted(place: Place) -> str:

@@ -21,6 +21,7 @@ import numpy as np
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
+from memcenter.lib.database import schema
 from memcenter.lib.errors import ApplicationError, TryAgain
 from ops.models import Operation, Priority, Status, User
 from ops.residue import erased_hashes, fingerprints, places, stores
@@ -180,21 +181,20 @@ def _look_for_texts(search: _Search, tables: Sequence[Place]) -> None:
     readings = [
         Reading(place, columns, partial(_rows_to_read, place, search=search))
         for place in tables
-        if (columns := _columns_to_read(search, place))
+        if (columns := place.columns + (place.vouching if search.by_hand else ()))
     ]
     key = (search.by_hand, of_all, search.others_wait)
     for reading, row, values in places.rows_of_person(
         readings, key, user_id=whose.user_id, subject=whose.subject
     ):
         for name in reading.columns:
-            strings = _strings(reading.place, name, values[name])
+            value = values[name]
+            if value and reading.place.model is Session and name == "session_data":
+                value = Session(session_data=value).get_decoded()
+            strings = list(filter(None, fingerprints.strings_in(value)))
             if strings:
                 short = name in reading.place.words
                 search.field(f"{reading.place.table}.{name}", row, strings, short=short)
-
-
-def _columns_to_read(search: _Search, place: Place) -> tuple[str, ...]:
-    return place.columns + (place.vouching if search.by_hand else ())
 
 
 def _rows_to_read(
@@ -203,20 +203,10 @@ def _rows_to_read(
     rows: QuerySet[Any] = place.model._base_manager.all()
     if not search.by_hand or search.whose.user_id is not None:
         rows = place.of(user_id=user_id, subject=subject)
-    if search.others_wait and _has_hidden(place):
+    if search.others_wait and schema.has_column(place.model, "hidden_at"):
         # another forget erases these rows, and scans again
         rows = rows.filter(hidden_at__isnull=True)
     return rows
-
-
-def _strings(place: Place, name: str, value: Any) -> list[str]:
-    if value and place.model is Session and name == "session_data":
-        value = Session(session_data=value).get_decoded()
-    return [text for text in fingerprints.strings_in(value) if text]
-
-
-def _has_hidden(place: Place) -> bool:
-    return any(column.name == "hidden_at" for column in place.model._meta.concrete_fields)
 
 
 def _others_wait(whose: Whose) -> bool:

@@ -124,12 +124,7 @@ def personal_folders(storage: str) -> None:
     _personal_folders.append(storage)
 
 
-def storages_of_people() -> list[str]:
-    return list(_personal_folders)
-
-
 def register_store(store: ExternalStore) -> None:
-    """Register a store that repeats data of the database."""
     _elsewhere.append(store)
 
 
@@ -138,7 +133,6 @@ def stores_in_use() -> Sequence[ExternalStore]:
 
 
 def cache_keys(user_id: int) -> set[str]:
-    """Return the cache keys that belong to this person."""
     return {cached.of_user(user_id) for cached in _cached if cached.of_user is not None}
 
 
@@ -189,7 +183,7 @@ def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
             yield Entry(
                 store="broker" if broker else "cache",
                 place="broker" if broker else "redis",
-                row=_shown(name),
+                row=name[:200],  # it contains ids, but no texts
                 strings=strings,
                 has_words=not holds_messages(name),
                 has_ids=not broker,
@@ -236,14 +230,10 @@ def _reading(key: bytes, kind: bytes) -> Sequence[Any]:
     return "EXISTS", key
 
 
-def _shown(name: str) -> str:
-    """Return the key's name as shown in findings. Names of keys contain ids, but no texts."""
-    return name[:200]
-
-
 def _in_files(user_id: int | None) -> Iterator[Entry]:
     root = Path(settings.DATA_DIR)
-    others, folders = _files_of_others(user_id), _folders_of_people()
+    others = _files_of_others(user_id)
+    folders = [folder for name in _personal_folders for folder in _path_in(name, "")]
     for path in sorted(_files_under(root)):
         store = "exports" if "exports" in path.relative_to(root).parts else "files"
         is_log = path.suffix == ".log"
@@ -265,7 +255,7 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
 
 def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
     """Yield the files in a person's folder if the file storage isn't a local disk."""
-    for name in storages_of_people():
+    for name in _personal_folders:
         if user_id is None or any(True for _ in _path_in(name, "")):
             continue
         try:
@@ -303,11 +293,6 @@ def _files_of_others(user_id: int | None) -> set[Path]:
     )
     names = {path for (path,) in exports.union(imports)}
     return {real for name in settings.STORAGES for path in names for real in _path_in(name, path)}
-
-
-def _folders_of_people() -> list[Path]:
-    names = storages_of_people()
-    return [folder for name in names for folder in _path_in(name, "")]
 
 
 def _may_be_of(path: Path, user_id: int | None, folders: Sequence[Path]) -> bool:

@@ -217,7 +217,6 @@ def expired_exports() -> QuerySet[Export]:
 
 
 def erase_exports(rows: QuerySet[Export]) -> None:
-    """Delete these exports together with their files."""
     rows = rows.select_for_update(of=("self",))
     stored_files.delete(EXPORTS, rows.exclude(path="").values_list("path", flat=True))
     rows.delete()
@@ -225,11 +224,6 @@ def erase_exports(rows: QuerySet[Export]) -> None:
 
 class Out(Protocol):
     def write(self, data: bytes, /) -> int: ...
-
-
-def _page_head(path: str) -> str:
-    title = escape(path.rpartition("/")[2].removesuffix(".md"))
-    return _PAGE_HEAD.format(language=translation.get_language(), title=title)
 
 
 class Writer:
@@ -310,7 +304,9 @@ class Writer:
         at a time.
         """
         with tempfile.TemporaryFile() as shown:
-            shown.write(_page_head(page.path).encode())
+            title = escape(page.path.rpartition("/")[2].removesuffix(".md"))
+            head = _PAGE_HEAD.format(language=translation.get_language(), title=title)
+            shown.write(head.encode())
             part: list[str] = []
             with archive.open(page.path, "w", force_zip64=True) as inside:
                 while lines := self._next(page.lines):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -27,8 +27,12 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from memcenter.lib import ids
+from memcenter.lib.database import schema
 from ops.access import among_everybody
 from ops.models import User
+
+if TYPE_CHECKING:
+    from ops.registry import Rows
 
 CHUNK = 1_000
 Row = TypeVar("Row", bound=Model)
@@ -66,7 +70,6 @@ def rows_out(
     *,
     leave_out: Sequence[str] = (),
     also: Mapping[str, str] = MappingProxyType({}),
-    chunk: int = CHUNK,
 ) -> Iterator[Mapping[str, Any]]:
     """Yield rows as plain dicts, ordered by primary key and loaded in chunks.
 
@@ -77,10 +80,10 @@ def rows_out(
     names, paths = list(columns), list(columns.values())
     after = 0
     while True:
-        found = list(rows.filter(pk__gt=after).order_by("pk").values_list("pk", *paths)[:chunk])
+        found = list(rows.filter(pk__gt=after).order_by("pk").values_list("pk", *paths)[:CHUNK])
         for _, *values in found:
             yield dict(zip(names, values, strict=True))
-        if len(found) < chunk:
+        if len(found) < CHUNK:
             return
         after = found[-1][0]
 
@@ -196,28 +199,6 @@ class LeftOut:
     why: str
 
 
-class Table(Protocol):
-    """Describes how rows of one model are imported. `ops.registry.Rows` implements it."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def model(self) -> type[Model]: ...
-
-    @property
-    def leave_out(self) -> tuple[str, ...]: ...
-
-    @property
-    def inside(self) -> tuple[str, ...]: ...
-
-    def known(self, loading: Loading, rows: list[Model]) -> list[int | None]: ...
-
-    def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None: ...
-
-    def finished(self, loading: Loading) -> None: ...
-
-
 @dataclass
 class Loading:
     """The import of one file for one person.
@@ -259,7 +240,7 @@ class Loading:
         try:
             return self._keys[model][reference]
         except (KeyError, TypeError) as error:
-            if self._is_settled(model, reference):
+            if isinstance(reference, (str, int)) and reference in self._settled[model]:
                 raise AlreadyThere from error
             raise Unfit(DANGLING) from error
 
@@ -267,9 +248,6 @@ class Loading:
         """Note that the row with this name was rightly skipped."""
         if isinstance(reference, (str, int)):
             self._settled[model].add(reference)
-
-    def _is_settled(self, model: type[Model], reference: Any) -> bool:
-        return isinstance(reference, (str, int)) and reference in self._settled[model]
 
     def was_there(self, model: type[Model], key: int | None) -> bool:
         return key is not None and key in self._before[model]
@@ -305,7 +283,7 @@ class Loading:
         self.on_progress(self.behind)
 
 
-def load(table: Table, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+def load(table: Rows, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
     """Import all rows of one table, in the order of the file."""
     numbered = enumerate(rows, start=1)
     while chunk := list(islice(numbered, CHUNK)):
@@ -324,7 +302,7 @@ class _Made:
 
 
 def _made(
-    table: Table, loading: Loading, chunk: list[tuple[int, Mapping[str, Any]]]
+    table: Rows, loading: Loading, chunk: list[tuple[int, Mapping[str, Any]]]
 ) -> Iterator[_Made]:
     for number, given in chunk:
         where = f"{table.name} {number}"
@@ -332,8 +310,10 @@ def _made(
             if not isinstance(given, Mapping):
                 raise Unfit(BAD_VALUE)
             row, own = _row(table, loading, given)
-            if any(_was_there(loading, table.model, row, name) for name in table.inside):
-                raise AlreadyThere
+            for parent in map(table.model._meta.get_field, table.inside):
+                key = getattr(row, parent.attname)  # type: ignore[union-attr] # a foreign key
+                if loading.was_there(parent.related_model, key):  # type: ignore[arg-type]
+                    raise AlreadyThere
             table.prepare(loading, row, given)
         except Unfit as unfit:
             if unfit.is_settled:
@@ -346,13 +326,8 @@ def _made(
         yield _Made(where, given.get("id"), row, own)
 
 
-def _was_there(loading: Loading, model: type[Model], row: Model, name: str) -> bool:
-    parent: Any = model._meta.get_field(name)
-    return loading.was_there(parent.related_model, getattr(row, parent.attname))
-
-
 def _row(
-    table: Table, loading: Loading, given: Mapping[str, Any]
+    table: Rows, loading: Loading, given: Mapping[str, Any]
 ) -> tuple[Model, Mapping[str, Any]]:
     """Return the unsaved row, and its references to rows of the same table.
 
@@ -387,7 +362,7 @@ def _parent(loading: Loading, column: ForeignKey[Any, Any], given: Mapping[str, 
     return loading.key_of(column.related_model, reference)
 
 
-def _take(table: Table, loading: Loading, made: list[_Made]) -> None:
+def _take(table: Rows, loading: Loading, made: list[_Made]) -> None:
     """Insert the rows that don't exist yet, and note the key of every row, new or existing."""
     _free_ids(table.model, loading, made)
     fresh: list[_Made] = []
@@ -427,13 +402,10 @@ def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
 def _derived(user: User, old: str) -> str:
     key = f"{settings.SECRET_KEY}:{user.subject}".encode()
     digest = hmac.new(key, old.encode(), hashlib.sha256).digest()
-    number = int.from_bytes(digest[:17], "big")
-    prefix = old.split("_", 1)[0]
-    letters = "".join(ids.ALPHABET[(number >> shift) & 31] for shift in range(0, 130, 5))
-    return f"{prefix}_{letters}"
+    return ids.write(old.partition("_")[0] + "_", int.from_bytes(digest[:17], "big"))
 
 
-def _insert(table: Table, loading: Loading, made: list[_Made]) -> Iterator[tuple[_Made, int]]:
+def _insert(table: Rows, loading: Loading, made: list[_Made]) -> Iterator[tuple[_Made, int]]:
     """Insert all rows at once; if the database refuses one of them, insert them one by one.
 
     A refused row is reported. Yield each inserted row with its key.
@@ -500,20 +472,16 @@ def by_columns(
 
     A row with None in one of the columns matches nothing.
     """
-    names = [_attname(model, name) for name in columns]
+    fields: list[Any] = [model._meta.get_field(name) for name in columns]
+    names = [column.attname for column in fields]
     wanted = [tuple(getattr(row, name) for name in names) for row in rows]
     complete = [values for values in wanted if None not in values]
     if not complete:
         return [None] * len(rows)
     found = model._base_manager.filter(user_id=user.pk)
-    if any(column.name == "hidden_at" for column in model._meta.concrete_fields):
+    if schema.has_column(model, "hidden_at"):
         found = found.filter(hidden_at__isnull=True)
     for place, name in enumerate(names):
         found = found.filter(**{f"{name}__in": {values[place] for values in complete}})
     known = {tuple(values): pk for pk, *values in found.values_list("pk", *names)}
     return [known.get(values) for values in wanted]
-
-
-def _attname(model: type[Model], name: str) -> str:
-    column: Field[Any, Any] = model._meta.get_field(name)  # type: ignore[assignment]
-    return column.attname

@@ -78,14 +78,6 @@ class AnswerRows(Rows):
         return {"ops_idempotencyrecord": gone}
 
 
-class KeyRows(Rows):
-    """API keys that are bound to the person. People created with such a key are kept.
-
-    The rows of these people can't be changed in the person's transaction; the database itself sets
-    their foreign key to null.
-    """
-
-
 class SettingsRows(Rows):
     """The person's settings. They are imported only if the person has none yet."""
 
@@ -161,7 +153,8 @@ register(
     Rows(WeeklyMail, order=62, leave_out=("nonce",), stays=STAYS),
     WebhookRows(Webhook, order=63, leave_out=("secret",), stays=STAYS),
     AnswerRows(IdempotencyRecord, order=64, leave_out=("fingerprint", "body"), stays=STAYS),
-    KeyRows(ApiKey, order=65, leave_out=("digest",), stays=STAYS),
+    # People created with such a key are kept; the database itself sets their foreign key to null.
+    Rows(ApiKey, order=65, leave_out=("digest",), stays=STAYS),
     SettingsRows(UserSettings, order=66),
     Account(),
 )

@@ -81,7 +81,7 @@ def by_mem0_in_a_batch(told: Told, key: str) -> None:
 def by_mcp(told: Told, key: str) -> None:
     tool = next(one for one in TOOLS if one.name == "memory_forget")
     row, _text = keys.create(name="agent", scopes=ALL_SCOPES, user=told.user)
-    given = tool.takes.model_validate({"memory_id": told.memory.public_id})
+    given = {"memory_id": told.memory.public_id}
     server.perform(tool, given, row)
 
 

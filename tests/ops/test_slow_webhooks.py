@@ -112,5 +112,5 @@ def test_a_name_that_takes_too_long_to_look_up_is_not_waited_for(
     monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **more: over.wait(60) and [])
     with pytest.raises(webhooks.TooSlow, match="look up"):
         webhooks.public_address("https://slow.example/")
-    assert webhooks.problem_with_address("https://slow.example/", longest=500) == ""
+    assert webhooks.problem_with_address("https://slow.example/", looks_up=True) == ""
     over.set()

@@ -110,7 +110,7 @@ def ids(alice: User) -> dict[str, str]:
             user=alice, url="https://alice.example/", events=["memory.created"], secret="s"
         ).public_id,
         "op_id": operation.public_id,
-        "key_id": keys.public_id(keys.create(name="Alice's", scopes=["read"], user=alice)[0]),
+        "key_id": keys.create(name="Alice's", scopes=["read"], user=alice)[0].public_id,
         "file_path": "MEMORY.md",
     }
 

@@ -56,10 +56,8 @@ def read_locomo(data: list[Any] | dict[str, Any], *, report: Report) -> Iterator
     if isinstance(data, list):
         yield from _people(data, _person, report=report)
         return
-    try:
+    with values.reporting("file", report):
         yield _person(data, where="", taken=set(), report=report)
-    except values.BadRow as bad:
-        report(Skipped("file", bad.why))
 
 
 def _people(
@@ -68,13 +66,10 @@ def _people(
     taken: set[str] = set()
     for position, raw in enumerate(rows):
         where = f"[{position}]"
-        try:
+        with values.reporting(where, report):
             person = person_of(raw, where=where, taken=taken, report=report)
-        except values.BadRow as bad:
-            report(Skipped(where, bad.why))
-            continue
-        taken.add(person.external_id)
-        yield person
+            taken.add(person.external_id)
+            yield person
 
 
 def _dialogue(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -111,10 +106,8 @@ def _sessions(
     numbers = sorted(int(found[1]) for key in row if (found := _SESSION.fullmatch(key)))
     for number in numbers:
         here = f"{where}.session_{number}".lstrip(".")
-        try:
+        with values.reporting(here, report):
             yield _session(row, number=number, roles=roles, where=here, report=report)
-        except values.BadRow as bad:
-            report(Skipped(here, bad.why))
 
 
 def _session(
@@ -148,14 +141,11 @@ def _messages(
     taken: set[str] = set()
     for index, raw in enumerate(rows):
         here = f"{where}[{index}]"
-        try:
+        with values.reporting(here, report):
             message = _message(raw, roles=roles, fallback=here, at=started_at + index * APART)
-        except values.BadRow as bad:
-            report(Skipped(here, bad.why))
-            continue
-        message = replace(message, client_id=values.unique(message.client_id, taken))
-        taken.add(message.client_id)
-        yield message
+            message = replace(message, client_id=values.unique(message.client_id, taken))
+            taken.add(message.client_id)
+            yield message
 
 
 def _message(
@@ -259,15 +249,11 @@ def _memorybank_messages(
             report(Skipped(here, Why.NOT_AN_OBJECT))
             continue
         for later, (side, role) in enumerate(SIDES):
-            try:
-                content = values.text(raw.get(side))
-            except values.BadRow as bad:
-                report(Skipped(f"{here}.{side}", bad.why))
-                continue
-            yield ImportedMessage(
-                client_id=memorybank_message_id(day.isoformat(), index, side),
-                role=role,
-                speaker="",
-                content=content,
-                created_at=said_at + later * timedelta(seconds=20),
-            )
+            with values.reporting(f"{here}.{side}", report):
+                yield ImportedMessage(
+                    client_id=memorybank_message_id(day.isoformat(), index, side),
+                    role=role,
+                    speaker="",
+                    content=values.text(raw.get(side)),
+                    created_at=said_at + later * timedelta(seconds=20),
+                )

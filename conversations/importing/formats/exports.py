@@ -69,10 +69,8 @@ def is_mem0(item: object) -> bool:
 def read_mem0(path: Path, *, prefix: str, report: Report) -> Iterator[ImportedMemory]:
     """Yield the memories of mem0's `get_all` response, or of a plain list of memories."""
     for position, raw in enumerate(values.json_items(path, prefix)):
-        try:
+        with values.reporting(f"[{position}]", report):
             yield _mem0(values.mapping(raw))
-        except values.BadRow as bad:
-            report(Skipped(f"[{position}]", bad.why))
 
 
 def _mem0(row: Mapping[str, Any]) -> ImportedMemory:
@@ -137,10 +135,8 @@ def read_markdown(lines: list[str], *, report: Report) -> Iterator[ImportedMemor
                 report(Skipped(f"line {number}", Why.NO_MEMORY))
             continue
         content = _ID.sub("", found[1]).replace("\\n", "\n")
-        try:
+        with values.reporting(f"line {number}", report):
             yield ImportedMemory(content=values.text(content), kind=kind)
-        except values.BadRow as bad:
-            report(Skipped(f"line {number}", bad.why))
 
 
 def _kind(heading: str) -> str:
@@ -157,13 +153,10 @@ def read_chatgpt(path: Path, *, prefix: str, report: Report) -> Iterator[Importe
     taken: set[str] = set()
     for position, raw in enumerate(values.json_items(path, prefix)):
         where = f"[{position}]"
-        try:
+        with values.reporting(where, report):
             conversation = _chatgpt_conversation(raw, where=where, taken=taken, report=report)
-        except values.BadRow as bad:
-            report(Skipped(where, bad.why))
-            continue
-        taken.add(conversation.client_id)
-        yield conversation
+            taken.add(conversation.client_id)
+            yield conversation
 
 
 def _chatgpt_conversation(
@@ -201,16 +194,13 @@ def _chatgpt_messages(
         role = _chatgpt_role(message)
         if role is None:
             continue
-        try:
+        with values.reporting(f"{where} message {place}", report):
             content = _chatgpt_text(message.get("content"))
             said_at = _chatgpt_time(message.get("create_time"))
             before, dated = max(before, said_at or before), dated or said_at is not None
             client_id = values.unique(values.client_id(message.get("id") or node_id), seen)
-        except values.BadRow as bad:
-            report(Skipped(f"{where} message {place}", bad.why))
-            continue
-        seen.add(client_id)
-        yield ImportedMessage(client_id, role, "", content, before, dated=dated)
+            seen.add(client_id)
+            yield ImportedMessage(client_id, role, "", content, before, dated=dated)
 
 
 def _branch(
@@ -322,12 +312,9 @@ def _transcript_messages(
     for number, one in enumerate(said, start=1):
         dated = dated or one.at is not None
         at = max(one.at, at) if one.at and number > 1 else one.at or at + timedelta(seconds=1)
-        try:
+        with values.reporting(f"line {one.line}", report):
             content = values.text(one.text())
-        except values.BadRow as bad:
-            report(Skipped(f"line {one.line}", bad.why))
-            continue
-        yield ImportedMessage(str(number), one.role, "", content, at, dated=dated)
+            yield ImportedMessage(str(number), one.role, "", content, at, dated=dated)
     if not said:
         report(Skipped("file", Why.EMPTY))
 

@@ -75,7 +75,7 @@ class Opened:
     tables: Callable[[Report], Iterator[Table]]
 
 
-def open_file(path: Path, *, named: Format | None, now: datetime | None = None) -> Opened:
+def open_file(path: Path, *, named: Format | None) -> Opened:
     """Open a file, read it once completely and return its format, counts and rows.
 
     Raise `Invalid`, with the field name `file` or `format`, if it can't be read completely.
@@ -87,7 +87,7 @@ def open_file(path: Path, *, named: Format | None, now: datetime | None = None) 
         contents = exports.survey_export(path)
         total = sum(contents.rows.values())
         return Opened(found, total, 1, lambda report: exports.export_tables(path, contents))
-    moment = now or datetime.now(UTC)
+    moment = datetime.now(UTC)
     people = 1
     if found in (Format.JSONL, Format.MEMORYBANK, Format.LOCOMO):
         people = sum(1 for _ in read_people(path, now=moment))

@@ -42,7 +42,6 @@ from conversations.importing.formats.values import (
     ImportedMessage,
     ImportedPerson,
     Report,
-    Skipped,
     Why,
 )
 
@@ -103,11 +102,9 @@ def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerso
     people: dict[str, _Person] = {}
     with path.open("rb") as lines:
         for number, raw in enumerate(lines, start=1):
-            try:
+            with values.reporting(f"line {number}", report):
                 if raw.strip():
                     _add_line(people, values.mapping(values.parse(raw)), now=now)
-            except values.BadRow as bad:
-                report(Skipped(f"line {number}", bad.why))
     for external_id, person in people.items():
         yield _imported_person(external_id, person)
 

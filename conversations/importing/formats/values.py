@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -160,6 +161,15 @@ class BadRow(ValueError):
     def __init__(self, why: Why) -> None:
         super().__init__(why.value)
         self.why = why
+
+
+@contextmanager
+def reporting(where: str, report: Report) -> Iterator[None]:
+    """Report the row as skipped if the block raises `BadRow`."""
+    try:
+        yield
+    except BadRow as bad:
+        report(Skipped(where, bad.why))
 
 
 def parse(raw: str | bytes) -> Any:

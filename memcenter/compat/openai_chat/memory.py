@@ -98,7 +98,10 @@ def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
         return
     try:
         if exchange.brief:
-            _record_briefly(exchange, answer)
+            thread = temporary.create(
+                user=exchange.user, external_id=exchange.thread, kind=exchange.kind
+            )
+            temporary.append(thread, messages=_inputs(exchange, answer, finished=True))
             return
         with as_user(exchange.user):
             _record(exchange, answer, finished=finished)
@@ -160,11 +163,6 @@ def _record(exchange: Exchange, answer: str, *, finished: bool) -> None:
         return
     for message in (said, reply):
         turns.record_message(user=exchange.user, conversation=conversation, message=message)
-
-
-def _record_briefly(exchange: Exchange, answer: str) -> None:
-    thread = temporary.create(user=exchange.user, external_id=exchange.thread, kind=exchange.kind)
-    temporary.append(thread, messages=_inputs(exchange, answer, finished=True))
 
 
 def _inputs(

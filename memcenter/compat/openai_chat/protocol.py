@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -116,23 +116,11 @@ def _is_call(call: Any) -> bool:
     return isinstance(call, dict) and isinstance(call.get("function"), dict)
 
 
-class AnswerReader(Protocol):
-    """Collects the text of an answer from its raw bytes.
+class Whole:
+    """Collects the text of an answer that is a single JSON object.
 
     `finished` is set if the answer ended normally and without tool calls.
     """
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def finished(self) -> bool: ...
-
-    def feed(self, chunk: bytes) -> None: ...
-
-
-class Whole:
-    """Reads an answer that is a single JSON object."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -159,7 +147,7 @@ class Whole:
 
 
 class Streamed:
-    """Reads an answer sent as server-sent events, whose chunks may end at any byte."""
+    """The same as `Whole` for server-sent events, whose chunks may end at any byte."""
 
     def __init__(self) -> None:
         self._rest = b""

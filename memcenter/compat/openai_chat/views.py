@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from typing import Any
 
 import orjson
@@ -21,7 +21,6 @@ from memcenter.compat.openai_chat import answers, memory
 from memcenter.compat.openai_chat.answers import Forwarded, forward, streaming
 from memcenter.compat.openai_chat.memory import Exchange, Recalled
 from memcenter.compat.openai_chat.protocol import (
-    AnswerReader,
     Streamed,
     Whole,
     messages_of,
@@ -108,11 +107,8 @@ class ModelsView(OpenAIView):
         if not settings.MODEL_BASE_URL:
             return Response(_listed(answers.MODEL))
         try:
-            answer = forward("models", endpoint=language_steps.endpoint())
-            try:
+            with closing(forward("models", endpoint=language_steps.endpoint())) as answer:
                 body = b"".join(answer.chunks())
-            finally:
-                answer.close()
         except ProviderError:
             return Response(_listed(settings.MODEL_NAME))
         if answer.status != 200:
@@ -246,7 +242,7 @@ class ForwardedStream:
         _keep(self._answer, self._exchange, self._heard)
 
 
-def _keep(answer: Forwarded, exchange: Exchange | None, reader: AnswerReader) -> None:
+def _keep(answer: Forwarded, exchange: Exchange | None, reader: Whole | Streamed) -> None:
     if exchange is not None and answer.status == 200:
         memory.record(exchange, answer=reader.text, finished=reader.finished)
 

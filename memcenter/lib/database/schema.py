@@ -45,6 +45,10 @@ def one_of(
     return models.CheckConstraint(condition=models.Q(**{f"{field}__in": values}), name=name)
 
 
+def has_column(model: type[models.Model], name: str) -> bool:
+    return any(column.name == name for column in model._meta.concrete_fields)
+
+
 def row_id() -> tuple[str, models.BigAutoField[Any, Any]]:
     """Return name and field of the primary key, for a table created in a migration."""
     return "id", models.BigAutoField(

@@ -61,17 +61,18 @@ def as_html(text: str, *, under: int = 2) -> SafeString:
 
 @cache
 def _renderer() -> MarkdownIt:
-    options = {"html": False, "breaks": True, "maxNesting": _DEEPEST + 10, "highlight": _colored}
+    options = {
+        "html": False,
+        "breaks": True,
+        "maxNesting": _DEEPEST + 10,
+        "highlight": lambda code, language, attributes: colored(code, language),
+    }
     made = MarkdownIt("commonmark", options)
     made.enable(["table", "strikethrough"]).disable("code")
     made.add_render_rule("image", _image)
     made.core.ruler.push("addresses", _link_addresses)
     made.validateLink = _leads_elsewhere  # type: ignore[assignment]
     return made
-
-
-def _colored(code: str, language: str, attributes: str) -> str:
-    return colored(code, language)
 
 
 def _leads_elsewhere(address: str) -> bool:
@@ -162,7 +163,6 @@ _UNSAFE = re.compile(r"[^\w\- .,()（）]+")
 
 
 def quoted(text: str) -> str:
-    """Return the text as a block quotation in Markdown."""
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines() or [""])
 
 

@@ -194,9 +194,9 @@ def examine_port(address: Address, folder: DataFolder | None) -> Finding:
         code = taken.errno if isinstance(taken, OSError) else None
         if code == errno.EADDRINUSE and runs:
             return _examine_own_port(address, where)
-        return Finding(
-            "port", _problem_of_port(code, where, error), _advice_about_port(code, address)
-        )
+        is_taken = code == errno.EADDRINUSE
+        problem = f"Another program listens on {where}." if is_taken else str(error)
+        return Finding("port", problem, _advice_about_port(code, address))
     if runs:
         return Finding("port", f"Memory Center runs on another port; {where} is free.")
     return Finding("port", f"{where} is free.")
@@ -219,12 +219,6 @@ def _examine_own_port(address: Address, where: str) -> Finding:
         f"If it was started with another PORT, run this with the same one. Otherwise stop it, "
         f"start it again, and read {settings.DATA_DIR / 'log' / 'web.log'}.",
     )
-
-
-def _problem_of_port(code: int | None, where: str, error: EmbeddedError) -> str:
-    if code == errno.EADDRINUSE:
-        return f"Another program listens on {where}."
-    return str(error)
 
 
 def _advice_about_port(code: int | None, address: Address) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped,unused-ignore]
 import orjson
 import pytest
 from django.conf import settings
 from django.db import connections
 from django.test import Client
 
-from memcenter.mcp import server
-from memcenter.mcp.server import SURFACE
-from memcenter.mcp.tools import TOOLS
+from memcenter.mcp import schemas, server
+from memcenter.mcp.tools import SURFACE, TOOLS
 from memories.models import DailyNote, Memory, MemoryStatus
 from memories.models.memory import OF_PROJECTS
 from memories.recall import search
@@ -26,6 +26,7 @@ from tests.live import ROOT
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db(transaction=True)
+GIVES = {one.name: schemas.json_schema(one.gives(), is_result=True) for one in TOOLS}
 ACCEPT = "application/json, text/event-stream"
 
 
@@ -62,6 +63,7 @@ class Agent:
         assert not result.get("isError"), result
         told: dict[str, Any] = result["structuredContent"]
         assert orjson.loads(result["content"][0]["text"]) == told
+        jsonschema.validate(told, GIVES[name])
         return told
 
     def trouble(self, name: str, **arguments: Any) -> dict[str, Any]:

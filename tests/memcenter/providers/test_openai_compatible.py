@@ -6,7 +6,6 @@ import pytest
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.base import (
     ChatMessage,
-    ChatModel,
     Completion,
     CompletionModel,
     NotAsked,
@@ -54,7 +53,7 @@ def asking(*answers: Answer, **endpoint: object) -> Iterator[Asking]:
             one.model.close()
 
 
-def pieces(model: ChatModel, messages: Sequence[ChatMessage] = QUESTION) -> list[str]:
+def pieces(model: OpenAICompatibleModel, messages: Sequence[ChatMessage] = QUESTION) -> list[str]:
     return list(model.reply(messages))
 
 

@@ -54,7 +54,7 @@ def test_a_bound_key_sees_to_its_persons_keys_only(
     made = answer(own.post("/keys", {"name": "A", "scopes": ["read"]}), 201)
     assert made["user_id"] == "alice"
     assert len(answer(own.get("/keys"))["results"]) == 2
-    others = keys.public_id(key_row(mallory_key))
+    others = key_row(mallory_key).public_id
     for method, body in (("get", None), ("patch", {"name": "x"}), ("delete", None)):
         error(own.call(method, f"/keys/{others}", body), 404, "not_found")
     error(own.post("/keys", {**NEW, "user_id": "mallory"}), 404, "not_found")
@@ -126,7 +126,7 @@ def test_a_key_may_refuse_the_calls_of_mem0_that_name_nobody(admin: Api) -> None
 
 def test_a_key_that_requires_a_user_makes_none_that_does_not(alice: User) -> None:
     row, text = keys.create(name="strict", scopes=["admin", "read"], requires_user=True)
-    api, path = Api(text), f"/keys/{keys.public_id(row)}"
+    api, path = Api(text), f"/keys/{row.public_id}"
     loose = {"name": "A", "scopes": ["read"]}
     error(api.post("/keys", loose), 403, "not_allowed")
     error(api.patch(path, {"requires_user": False}), 403, "not_allowed")

@@ -38,7 +38,7 @@ def text() -> str:
 
 
 def calls(owner: User, name: str) -> dict[str, tuple[str, str, Any]]:
-    own_key = keys.public_id(ApiKey.objects.get(user=owner))
+    own_key = ApiKey.objects.get(user=owner).public_id
     memory = Memory.objects.get(user=owner).public_id
     named = {"user_id": name}
     return {
