@@ -213,7 +213,7 @@ def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
     touched = [*own, *beside] if own else touched
     first = min(touched, key=lambda pair: _rank(pair.finding))
     others = [pair for pair in touched if pair is not first and _may_change(pair, first, candidate)]
-    return _decision(candidate, first, others)
+    return decision_on(candidate, first.memory, first.finding, others=others)
 
 
 def merge(old: str, new: str) -> str | None:
@@ -245,7 +245,7 @@ def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
         found = _side_by_side(memory)
     elif of_project and editions.have_one_subject(new, old):
         found = NEWER if editions.differ_in_one_value(new, old) else None
-    return _checked(candidate, memory, found) if found else None
+    return guarded(candidate, memory, found) if found else None
 
 
 def _is_own_page(candidate: Candidate, pair: Met) -> bool:
@@ -304,7 +304,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     else:
         found = _conflict_finding(candidate, memory, relation)
     ends_surely = relation is Relation.ENDED and reading.share >= conflicts.SURE_OF_STRANGERS
-    return _checked(candidate, memory, found, ends_surely=ends_surely)
+    return guarded(candidate, memory, found, ends_surely=ends_surely)
 
 
 def _may_support(candidate: Candidate, memory: Known, reading: Reading) -> bool:
@@ -438,7 +438,7 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
     return CONTRADICTS
 
 
-def _checked(
+def guarded(
     candidate: Candidate, memory: Known, finding: Finding, *, ends_surely: bool = False
 ) -> Finding:
     """Return the finding, or a review if a replacement is uncertain or about an earlier time.
@@ -474,11 +474,18 @@ def _rank(finding: Finding) -> int:
     return _RANK.index(finding.verdict) if finding.verdict else len(_RANK)
 
 
-def _decision(candidate: Candidate, met: Met, others: Sequence[Met]) -> Decision:
-    finding, memory = met.finding, met.memory
+def decision_on(
+    candidate: Candidate,
+    memory: Known,
+    finding: Finding,
+    *,
+    others: Sequence[Met] = (),
+    merged: str = "",
+) -> Decision:
+    """Return the decision for a finding; `merged` is the text of a merge, if it is known."""
     text = None
     if finding.verdict is Verdict.MERGE:
-        text = merge(memory.content, candidate.content)
+        text = merged or merge(memory.content, candidate.content)
         finding = finding if text else UNJOINED
     assert finding.verdict is not None
     grows = finding.verdict is Verdict.MERGE or finding.reason == "says_more"
