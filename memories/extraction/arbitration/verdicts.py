@@ -52,7 +52,7 @@ GONE = frozenset(["superseded", "archived"])
 _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insight"])
 _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
-_PLAN = "task"
+_PLAN, _EVENT = "task", "event"
 
 APART = Finding(None)
 # Each adds to the other, but the merged text would be too long.
@@ -217,10 +217,7 @@ def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
 
 
 def merge(old: str, new: str) -> str | None:
-    """Return one text for two statements, or None if it would be too long.
-
-    If one statement contains all words of the other, it is returned; otherwise, the two are joined.
-    """
+    """Return one text for two statements, or None if it would be too long."""
     text = pairs.fuller(old, new) or pairs.join([old, new])
     return text if len(text) <= LONGEST_MERGE else None
 
@@ -287,7 +284,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     if is_doubtful and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
     limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
-    if relation in CONFLICTS and _is_plan(candidate) and memory.kind != _PLAN:
+    if relation in CONFLICTS and _is_only_planned(candidate, memory):
         found = BESIDE  # the current state holds until a planned change
     elif limited:
         found = limited
@@ -339,18 +336,16 @@ def _first_words(text: str) -> list[str]:
 
 
 def are_strangers(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the two share no words and have little similarity in meaning.
-
-    Such statements count as related only if the reader model is very sure.
-    """
+    """Return whether the two share no words and have little similarity in meaning."""
     shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
     return not shared and memory.similarity < conflicts.STRANGERS
 
 
-def _is_plan(candidate: Candidate) -> bool:
-    return candidate.kind == _PLAN or any(
-        reason.endswith(".planned") for reason in candidate.reasons
-    )
+def _is_only_planned(candidate: Candidate, memory: Known) -> bool:
+    """Return whether a candidate is a plan, and the memory neither a plan nor a moved event."""
+    reasons = (reason.endswith(".planned") for reason in candidate.reasons)
+    moved = memory.kind == _EVENT and candidate.corrects
+    return (candidate.kind == _PLAN or any(reasons)) and memory.kind != _PLAN and not moved
 
 
 def _are_of_projects(candidate: Candidate, memory: Known) -> bool:
@@ -407,22 +402,17 @@ def _side_by_side(memory: Known) -> Finding:
 def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
     """Return the finding for a more precise statement: keep the fuller text, or merge the two."""
     text = pairs.fuller(memory.content, candidate.content)
-    if text == candidate.content and not conflicts.is_context(candidate, memory):
+    if text == candidate.content:
         return Finding(Verdict.REPLACE, "says_more")
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
-    if conflicts.have_other_dates(candidate, memory):
-        return _side_by_side(memory)
-    if (candidate.kind == "event") != (memory.kind == "event"):
+    if (candidate.kind == _EVENT) != (memory.kind == _EVENT):
         return _side_by_side(memory)  # an event is no detail of a lasting statement
     return Finding(Verdict.MERGE, "adds_detail")
 
 
 def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -> Finding:
-    """Return the finding for two conflicting statements.
-
-    The new statement replaces the old one, or the user is asked to review the conflict.
-    """
+    """Return the finding for two conflicting statements."""
     if relation is Relation.ENDED:
         ends_part = conflicts.ends_part(candidate, memory)
         return BESIDE if ends_part else Finding(Verdict.REPLACE, "no_longer")

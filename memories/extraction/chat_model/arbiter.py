@@ -42,10 +42,7 @@ _CONTRADICTS = (Verdict.REPLACE, Verdict.REVIEW)
 
 
 class ModelArbiter:
-    """Decide on candidates by asking a chat model.
-
-    Each question gives the memories temporary names (m1, m2 …).
-    """
+    """Decide on candidates by asking a chat model."""
 
     name = "model"
 
@@ -86,10 +83,7 @@ class ModelArbiter:
     def _answer(
         self, candidate: Candidate, offered: Sequence[Known]
     ) -> tuple[dict[str, Known], dict[str, Any]]:
-        """Ask the chat model; return the memories by their temporary names, and the answer.
-
-        If the question is too long for the model, ask again with half of the memories.
-        """
+        """Ask the chat model; return the memories by their temporary names, and the answer."""
         named = {f"m{number}": memory for number, memory in enumerate(offered, start=1)}
         prompt = prompts.arbitration(
             _material(candidate, named),
@@ -173,10 +167,7 @@ class Ungrounded(ProviderError):
 
 
 class ModelConsolidator:
-    """Join memories by asking a chat model.
-
-    Each question gives the memories temporary names (s1, s2 …).
-    """
+    """Join memories by asking a chat model."""
 
     name = "model"
 
@@ -199,10 +190,7 @@ class ModelConsolidator:
 
 
 def _items(answer: str) -> list[dict[str, Any]]:
-    """Return all items of the answer.
-
-    Raise `Unreadable` if the answer was truncated or doesn't contain a list of objects.
-    """
+    """Return all items of the answer."""
     found = questions.fields(answer, name="joined")["joined"]
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise questions.Unreadable
