@@ -210,8 +210,3 @@ def _pronoun(text: str, language: str) -> tuple[int, int, str]:
         return 0, 0, ""
     gender = next(group for group in "fmsp" if found.groupdict().get(group))
     return start_of(found, "all"), end_of(found, "all"), gender
-
-
-def relation_in(text: str, *, language: str) -> str:
-    """Return the word for the first relative or friend named in a text, or an empty string."""
-    return next((person.relation for person in people_in(text, language)), "")
