@@ -17,7 +17,7 @@ from memories.extraction import habits, masking
 from memories.extraction.habits import BundledJointReader
 from memories.extraction.summary import ExtractiveSummarizer
 from memories.extraction.types import Candidate, Heard, Known, Said, TurnText
-from memories.extraction.wording import agent_notes, digest
+from memories.extraction.wording import digest
 from memories.files.grammar import parse
 from memories.pages import explanation
 from memories.retrieval.query import analyse
@@ -50,7 +50,6 @@ class LanguageSteps:
             "summarize": self._summarize,
             "consolidate": self._consolidate,
             "digest": digest.digest,
-            "note": agent_notes.as_said,
             "skill": self._skill,
             "words": segment.terms,
             "question": lambda text: analyse(text, speakers=("Will", "小美")),

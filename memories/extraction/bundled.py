@@ -16,21 +16,15 @@ from typing import Any, Protocol
 from memories.extraction import masking
 from memories.extraction.arbitration.pairs import CONFLICTS
 from memories.extraction.commands import accepted_claim, commands
-from memories.extraction.corrections import (
-    PATTERNS,
-    Correction,
-    correction,
-    slip,
-    without_old_value,
-)
+from memories.extraction.corrections import Correction, correction, without_old_value
 from memories.extraction.heard_message import (
     FLAG,
     LIKELY,
     LIVED,
     HeardMessage,
-    foreign_parts,
     forget_requests,
     is_asked,
+    is_in_a_role,
     is_withheld,
     not_lived,
     orders_of,
@@ -47,7 +41,7 @@ WISH = 0.8  # the same for a wish on how to answer, since most orders are for on
 TASK = 0.5  # the same for limits and for the person's own plans, from which a review is asked
 DOUBTED = 0.35  # probability of "perhaps worth keeping" from which it goes to the review
 ASKED_TO_KEEP = 0.15  # replaces WISH and LIKELY if the person said "remember this"
-_SURE_KINDS, _SURE = ("preference", "skill"), 0.5  # kinds that need this probability
+_SURE = 0.5  # probability of a skill from which a statement is one
 _DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
 _ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
 _OWNER = 0.6  # probability of the likeliest owner below which a constraint is reviewed
@@ -67,9 +61,6 @@ _IMPORTANCE = {
 }
 _OWN_LIFE = ("self", "related")
 _MOST = 40  # candidates of one message; a message with more is a list
-_HAN = ("zh", "ja")
-_SAID_BEFORE = 24  # characters before a statement that may have a word of correction
-_BREAKS = re.compile(r"[.!?;\n。！？；]")
 _LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _ADDRESS = re.compile(
@@ -84,19 +75,12 @@ _UNITS = re.compile(
     r"|ounces|weights?|temperatures?|distances?)[\s,.!]*+)+",
     re.IGNORECASE,
 )
-# Something usually done is a habit, even if the reader model calls it a preference.
 _USUALLY = re.compile(
     r"\bI (?:usually|normally|generally|mostly) (?!(?:prefer|like|love|enjoy)\b)"
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
     re.IGNORECASE,
 )
 _ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")  # flags that the words alone show
-# A limit on what somebody may eat or touch, even where the reader model calls it a fact.
-_ALLERGY = re.compile(
-    r"(?<!not )(?<!n't )(?<!no )\b(?:allergic|anaphylactic|coeliac|celiac|allerg(?:y|ies) to)\b"
-    r"|(?<![不没無无])过敏(?!源?检)|(?<![不沒無])過敏|不耐受",
-    re.IGNORECASE,
-)
 _FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
 
 
@@ -184,14 +168,11 @@ class BundledExtractor:
         return self.marks_of(text, spoken_at=datetime.now(UTC)).says_how_to_answer
 
     def _corrected(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
-        """Find a correction of an earlier message; return the new candidates and the correction.
-
-        Each candidate names the text that it replaces.
-        """
+        """Find a correction of an earlier message; return the new candidates and the correction."""
         earlier = list(reversed(turn.before))
         found = correction(turn.user.text, [message.text for message in earlier])
         if found is None:
-            return self._unlocated_correction(turn)
+            return [], None
         versions = []
         for text in (earlier[found.place].text, found.text):
             said = replace(earlier[found.place], text=text)
@@ -228,33 +209,6 @@ class BundledExtractor:
             sum(probabilities[name] for name in CONFLICTS) >= FLAG for probabilities in shares
         )
 
-    def _unlocated_correction(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
-        """Return a doubtful candidate for a correction whose wrong words can't be found.
-
-        This is possible only if the earlier message contains a single statement. The person decides
-        in a review.
-        """
-        right = slip(turn.user.text)
-        if not right or not turn.before:
-            return [], None
-        said = turn.before[-1]
-        again = TurnText(said, Said("", said.spoken_at), turn.before[:-1])
-        known = list(_candidates(self._heard(said, "user", again)))
-        if len(known) != 1:
-            return [], None
-        text, end = turn.user.text, len(turn.user.text)
-        doubtful = replace(
-            known[0],
-            content=f"[{known[0].content}:] {right}",
-            confidence=_DOUBTFUL,
-            quote=text,
-            quote_start=0,
-            corrects=True,
-            overrules=known[0].content,
-            reasons=(*known[0].reasons, "corrects"),
-        )
-        return [doubtful], Correction(0, said.text, 0, end)
-
     def asks_not_to_keep_topic(self, text: str) -> bool:
         """Return whether a message asks not to store anything on a topic, now or later."""
         return self._reader.read(text).flags["dont_keep_topic"] >= FLAG
@@ -289,7 +243,8 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
     """Yield the candidates in a message, except for statements that belong to `handled`."""
     asked = message.flag("remember")
     unwanted = [order.start for order in orders_of(message, "forget") if order.what]
-    foreign = foreign_parts(message)
+    if is_in_a_role(message):
+        return
     found = [
         statement
         for statement in message.reading.statements
@@ -297,11 +252,10 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
         and not _is_fragment(statement, message.said.text)
         and not is_asked(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
-        and not any(start <= statement.start < end for start, end in foreign)
         and not (handled and statement.start < handled.end and handled.start < statement.end)
     ]
     if asked and not found:
-        yield from _ordered_candidates(message, foreign)
+        yield from _ordered_candidates(message)
     if not found:
         yield from _accepted_claims(message)
     for statement in found:
@@ -328,19 +282,15 @@ def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
 
 
 def _kind(statement: Statement, words: str) -> str:
-    """Return the likeliest kind; a preference or a skill only if it is surely one.
+    """Return the likeliest kind; a skill only if it surely is one.
 
-    Some words show the kind better, and a habit that is over is a fact.
+    Something usually done is a habit, and a habit that is over is a fact.
     """
     kinds = statement.shares["kind"]
-    likely = {
-        kind: share for kind, share in kinds.items() if kind not in _SURE_KINDS or share >= _SURE
-    }
-    kind = max(likely or kinds, key=kinds.__getitem__)
+    unsure = {"skill"} if kinds["skill"] < _SURE else set()
+    kind = max(kinds.keys() - unsure, key=kinds.__getitem__)
     if kind == "preference" and _USUALLY.search(words):
-        kind = "pattern"
-    if kind in ("fact", "preference", "pattern") and _ALLERGY.search(words):
-        return "constraint"
+        return "pattern"
     return "fact" if kind == "pattern" and statement.best("holds") == "past" else kind
 
 
@@ -370,7 +320,7 @@ def _is_fragment(statement: Statement, text: str) -> bool:
 
 def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:
     others = [(s.start, s.end) for s in message.reading.statements if s != statement]
-    language = _language(message.said.text, message.said.text[statement.start : statement.end])
+    language = language_of(message.said.text)
     begin = _start_after_order(statement, message) if explicit else statement.start
     unsure = not explicit and _is_of_unsure_owner(statement)
     own = own_words(
@@ -389,7 +339,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     quote, start = quotation(message, begin, statement.end)
     if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
         return None
-    corrects = _corrects(statement, message)
+    corrects = statement.best("change") != "none"
     without, old = without_old_value(content) if corrects else (content, "")
     content = without if statement.best("change") == "corrects" else content
     if not _LETTER.search(content):
@@ -414,16 +364,9 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     )
 
 
-def _ordered_candidates(
-    message: HeardMessage, foreign: Sequence[tuple[int, int]]
-) -> Iterator[Candidate]:
-    """Yield a candidate for each "remember …" in a message in which no statement was found.
-
-    A command inside `foreign` (someone else's text or a game) isn't the person's, so it is skipped.
-    """
+def _ordered_candidates(message: HeardMessage) -> Iterator[Candidate]:
+    """Yield a candidate for each "remember …" in a message in which no statement was found."""
     for order in orders_of(message, "remember"):
-        if any(start <= order.start < end for start, end in foreign):
-            continue
         quote, at = quotation(message, order.start, order.start + len(order.what))
         content = masking.blanked(order.what).strip(" \t,，.。!！:：;；")
         if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
@@ -441,12 +384,6 @@ def _ordered_candidates(
         )
 
 
-def _language(message: str, statement: str) -> str:
-    """Return the language of the message, or that of the statement if its script is different."""
-    of_all, own = language_of(message), language_of(statement)
-    return own if (of_all in _HAN) != (own in _HAN) else of_all
-
-
 def _start_after_order(statement: Statement, message: HeardMessage) -> int:
     """Return the start of a statement, skipping a "remember that" at its beginning."""
     starts = [order.start for order in orders_of(message, "remember")]
@@ -456,20 +393,6 @@ def _start_after_order(statement: Statement, message: HeardMessage) -> int:
 def _with_speaker(content: str, speaker: str) -> str:
     """Put the speaker's name before the text, since "I" is ambiguous among several people."""
     return f"{speaker}: {content}" if speaker else content
-
-
-def _corrects(statement: Statement, message: HeardMessage) -> bool:
-    """Return whether a statement overrules an earlier one, judging by the model or its wording.
-
-    This has an effect only if the statement conflicts with a known memory.
-    """
-    if statement.best("change") != "none":
-        return True
-    ends = [other.end for other in message.reading.statements if other.end <= statement.start]
-    first = max([statement.start - _SAID_BEFORE, 0, *ends])
-    before = _BREAKS.split(message.said.text[first : statement.start])[-1]
-    said = before + message.said.text[statement.start : statement.end]
-    return PATTERNS["overruling"].search(said) is not None
 
 
 def _importance(statement: Statement, kind: str) -> float:
@@ -492,10 +415,7 @@ def _confidence(statement: Statement, *, unsure: bool) -> float:
 
 
 def _reasons(statement: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]:
-    """Return the reason codes of a candidate, such as `self.lasting` and `hedged`.
-
-    The first code says whom the statement is about and for how long it is true.
-    """
+    """Return the reason codes of a candidate, such as `self.lasting` and `hedged`."""
     observed = {
         "explicit": explicit,
         "hedged": statement.best("said") == "hedged",

@@ -3,8 +3,7 @@
 Such a message means little by itself, so the earlier message is processed again with the right
 words in place of the wrong ones. The wrong words are named ("my cousin, not my sister"), or they
 are the only words of the same type in the latest message that contains any: a weekday, a month, an
-amount with the same unit, a name, a pet, a relative. If a correction fits no earlier message, the
-person decides.
+amount with the same unit, a name, a pet, a relative.
 """
 
 from __future__ import annotations
@@ -35,10 +34,7 @@ _CONTRASTS = tuple(
     )
 )
 _MOST = 160  # characters of a sentence that may be a correction
-_FEW = 4  # most words of a slip
-_MOST_WORDS = 8  # of the message that corrects a slip
 _PHRASE = 5  # most words that take the place of others
-_SHORT = 24  # most characters of a slip; a Han character counts as four
 _ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
 _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -135,16 +131,6 @@ def _fits(rest: str, earlier: str) -> bool:
     return not words or not words.isdisjoint(_content(earlier))
 
 
-def slip(said: str) -> str:
-    """Return the right words of a message that only corrects a slip, such as "dog, typo"."""
-    found = _SENTENCE.findall(said)
-    if len(found) != 1 or len(said.split()) > _MOST_WORDS or not PATTERNS["slip"].search(said):
-        return ""
-    right = next((right for right, wrong in _right_and_wrong(said) if right and not wrong), "")
-    is_short = len(right) + len(_HAN.findall(right)) * 3 <= _SHORT
-    return right if is_short and len(right.split()) <= _FEW else ""
-
-
 def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield possible pairs of right and wrong words; the wrong words are empty if not named."""
     for form in _CONTRASTS:
@@ -169,10 +155,7 @@ def _bare(words: str) -> str:
 
 
 def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
-    """Return the corrected earlier message, and whether a common noun was replaced.
-
-    The message is empty if the correction doesn't fit it.
-    """
+    """Return the corrected earlier message, and whether a common noun was replaced."""
     if not right:
         return "", False
     if wrong:

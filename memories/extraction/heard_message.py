@@ -26,7 +26,6 @@ _SURELY_FORGET = 0.9  # the same for the flag "forget" without a word of forgett
 _ASKED = re.compile("是不是|是否|[吗么]$|来着$")
 _ASKED_AFTER = re.compile(r"\s?(?:[吗么](?!\w)|来着)")
 LIVED = ("asserted", "hedged", "asked")
-_FOREIGN = ("pasted", "transform")  # flags of a message that contains somebody else's text
 _NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign text or role play
 
 
@@ -57,17 +56,10 @@ def is_withheld(message: HeardMessage) -> bool:
     return asked or is_asked_not_to(message.said.text)
 
 
-def foreign_parts(message: HeardMessage) -> list[tuple[int, int]]:
-    """Return the parts in which the person isn't speaking for themselves.
-
-    In role play, this is the whole message, unless the role play begins or ends in it.
-    """
+def is_in_a_role(message: HeardMessage) -> bool:
+    """Return whether all of a message is role play, which neither begins nor ends in it."""
     turning = message.flag("role_begins") or message.flag("role_ends")
-    if message.flag("role") and not turning:
-        return [(0, len(message.said.text))]
-    if any(message.flag(name) for name in _FOREIGN):
-        return masking.foreign_parts(message.said.text)
-    return []
+    return message.flag("role") and not turning
 
 
 def not_lived(message: HeardMessage) -> Iterator[tuple[int, int]]:

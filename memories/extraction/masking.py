@@ -29,12 +29,6 @@ _PLAIN = str.maketrans(
 )
 
 
-# Quotation marks around at least 12 characters enclose a text rather than a word.
-_LONG_QUOTE = re.compile(r'“[^“”]{12,}”|"[^"]{12,}"|「[^「」]{12,}」|『[^『』]{12,}』|«[^«»]{12,}»')
-_LINE_BREAKS = re.compile(r"\n\s*")
-_AFTER_COLON = re.compile(r"[:：]\s*(?=\S)")
-
-
 MARK_EN = "[redacted]"
 MARK_ZH = "[已隐去]"
 
@@ -194,28 +188,6 @@ def cover_foreign(text: str) -> str:
     for pattern in (_FENCE, _INLINE, _QUOTED_LINE, _URL, _TAGS):
         text = pattern.sub(lambda match: COVER * len(match[0]), text)
     return text
-
-
-def foreign_parts(text: str) -> list[tuple[int, int]]:
-    """Return the likely spans of someone else's text, in a message that contains such text.
-
-    These are the long quotations. If there are none, the message's lines are used: the person's own
-    words are the first and the last line if the text between is much longer, otherwise only the
-    shorter of the two. In a single line, the text after the first colon is returned. The result is
-    empty if nothing of this is found.
-    """
-    quoted = [match.span() for match in _LONG_QUOTE.finditer(text)]
-    if quoted:
-        return quoted
-    breaks = [match.span() for match in _LINE_BREAKS.finditer(text.rstrip())]
-    if breaks:
-        first, last = breaks[0][0], len(text) - breaks[-1][1]
-        between = (breaks[0][1], breaks[-1][0])
-        if between[1] - between[0] >= 2 * max(first, last):
-            return [between]
-        return [(breaks[0][1], len(text))] if last >= first else [(0, breaks[-1][0])]
-    colon = _AFTER_COLON.search(text)
-    return [(colon.end(), len(text))] if colon else []
 
 
 _SIGNS = re.compile(r"[\W_]+")

@@ -166,10 +166,7 @@ class Extractor(Protocol):
 
 
 class Arbiter(Protocol):
-    """The interface of a method that decides on one candidate.
-
-    The method gets similar memories, most similar first.
-    """
+    """The interface of a method that decides on one candidate."""
 
     name: str
 
@@ -179,10 +176,7 @@ class Arbiter(Protocol):
 
 
 class Summarizer(Protocol):
-    """The interface of a method that summarises messages in at most `max_tokens`.
-
-    The summary is in the language of the conversation.
-    """
+    """The interface of a method that summarises messages in at most `max_tokens`."""
 
     name: str
 

@@ -11,8 +11,5 @@ patterns = _TABLES.patterns
 
 
 def compiled(name: str, **more: str) -> dict[str, re.Pattern[str]]:
-    """Return the compiled patterns in the file `name`.
-
-    References in the patterns may be to words of the file or to entries of `more`.
-    """
+    """Return the compiled patterns in the file `name`."""
     return {key: re.compile(pattern) for key, pattern in patterns(name, **more).items()}

@@ -16,7 +16,6 @@ from conversations.models import Conversation, Learning, Message, Withheld
 from memcenter.lib.database import statements
 from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, Said, TurnText
-from memories.extraction.wording import agent_notes
 from memories.forgetting import spoken_requests
 from memories.forgetting.tombstones import Telling
 from memories.indexing import search_index
@@ -211,7 +210,7 @@ def _learn_from_note(run: Run, user: User, line: DailyNote) -> list[Decided]:
     with as_user(user):
         zone = ZoneInfo(users.settings_of(user).timezone)
         block = turn_context.recently_shown(user.pk)
-    said = Said(agent_notes.as_said(line.text), line.created_at.astimezone(zone))
+    said = Said(line.text, line.created_at.astimezone(zone))
     text = TurnText(user=said, assistant=Said("", said.spoken_at), known_block=block)
     extraction = ingest.extract(text)
     decided = [

@@ -70,10 +70,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Secret:
-    """A span that must not be stored, `text[start:end]`.
-
-    `share` is the highest probability of being secret among its tokens.
-    """
+    """A span that must not be stored, `text[start:end]`."""
 
     start: int
     end: int
@@ -81,10 +78,7 @@ class Secret:
 
 
 def statements(scores: Scores, tokens: Sequence[Token | None]) -> list[Statement]:
-    """Return the statements that the token scores of one input describe, in text order.
-
-    `scores` has the shape (length, TOKEN_OUTPUTS).
-    """
+    """Return the statements that the token scores of one input describe, in text order."""
     tags = softmax(scores[:, : len(TAGS)])
     return [
         _statement(scores[start:end].mean(0), tokens[start:end])

@@ -266,10 +266,7 @@ def _draft(proposal: Proposal, found: Group) -> Draft:
 
 
 def _joined_data(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the combined `data` of the memories.
-
-    Lists are joined; any other value is kept only if all memories that have it agree.
-    """
+    """Return the combined `data` of the memories."""
     joined: dict[str, Any] = {}
     for name in dict.fromkeys(name for one in found for name in one):
         values = [one[name] for one in found if name in one]

@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from memories.extraction.wording import agent_notes as words
 from memories.files import daily_notes
 from memories.forgetting import memory_forgets
 from memories.learning import single_texts
@@ -43,28 +42,9 @@ def forget(memory: Memory) -> Receipt:
     return Receipt.objects.get(operation=operation)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("User prefers dark roast.", "I prefer dark roast."),
-        ("The user's cat is Biscuit. The user studies law.", "My cat is Biscuit. I study law."),
-        ("Likes green tea", "I like green tea"),
-        ("- Allergic to peanuts", "I am allergic to peanuts"),
-        ("用户住在上海，用户养猫。该用户的猫叫豆豆", "我住在上海，我养猫。我的猫叫豆豆"),
-        ("用户界面要简洁", "用户界面要简洁"),
-        (
-            "Ana likes tea. The user interface is slow.",
-            "Ana likes tea. The user interface is slow.",
-        ),
-    ],
-)
-def test_a_note_about_the_person_reads_as_the_person_would_say_it(text: str, said: str) -> None:
-    assert words.as_said(text) == said
-
-
 def test_an_old_line_becomes_a_memory_and_is_its_source(alice: User) -> None:
-    line = note(alice, "User is allergic to peanuts.", source="my agent")
-    recent = note(alice, "User is allergic to shellfish.", days=1)
+    line = note(alice, "I am allergic to peanuts.", source="my agent")
+    recent = note(alice, "I am allergic to shellfish.", days=1)
     flushed = note(alice, "Lives in Lisbon", days=41, source="flush")
     consolidate(alice)
     memory = Memory.objects.get(user=alice)
@@ -78,7 +58,7 @@ def test_an_old_line_becomes_a_memory_and_is_its_source(alice: User) -> None:
 
 
 def test_it_is_asked_for_every_night_and_learns_a_line_once(alice: User, mallory: User) -> None:
-    note(alice, "用户对花生过敏。")
+    note(alice, "我对花生过敏。")
     note(mallory, "Rain all day.", days=2)
     with as_system():
         assert consolidation.people_to_ask_for(timezone.now()) == [alice]
@@ -106,7 +86,7 @@ def test_what_is_known_gains_the_line_as_a_source_and_off_means_nothing(
 
 
 def test_forgetting_the_memory_takes_its_line_along_at_once_and_for_good(alice: User) -> None:
-    line = note(alice, "User is allergic to peanuts.")
+    line = note(alice, "I am allergic to peanuts.")
     consolidate(alice)
     memory = Memory.objects.get(user=alice)
     with as_user(alice):

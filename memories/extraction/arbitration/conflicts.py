@@ -17,8 +17,6 @@ from memories.extraction.corrections import old_value
 from memories.extraction.masking import ADDED
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
-from memories.extraction.wording.languages import language_of
-from memories.extraction.wording.people import relation_in
 
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
 CONTRADICTS = Finding(Verdict.REVIEW, "contradicts")
@@ -50,7 +48,7 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
     names the old value, that has this value.
     """
     if not (candidate.corrects or reading.relation is Relation.ENDED):
-        return None if _may_conflict(candidate, memory, reading) else BESIDE
+        return None
     if _has_old_value(candidate, memory):
         says = telling_words(candidate.content) <= telling_words(memory.content)
         is_said = says and reading.relation is Relation.SAME
@@ -88,38 +86,11 @@ def _has_old_value(candidate: Candidate, memory: Known) -> bool:
     return bool(old) and old <= theirs and bool(shared) and (len(shared) > 1 or is_half)
 
 
-def _may_conflict(candidate: Candidate, memory: Known, reading: Reading) -> bool:
-    """Return False for two statements that only have the person in common, unless it is sure.
-
-    Such a person is added in brackets: "she [my sister] sings", "she [my sister] moved".
-    """
-    if reading.relation not in CONFLICTS or reading.share >= SURE_OF_STRANGERS:
-        return True
-    shared, named = _shared_and_named(candidate, memory)
-    return not shared or not shared <= named or changes_part(candidate, memory)
-
-
 def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], set[str]]:
     """Return the telling words that both have, and those that either has in brackets."""
     texts = candidate.content, memory.content
     named = telling_words(" ".join(ADDED.findall(" ".join(texts))))
     return telling_words(texts[0]) & telling_words(texts[1]), named
-
-
-def is_context(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the candidate repeats a memory only in brackets, to say who or what is meant.
-
-    A memory that says just that ("my sister") needn't be kept beside the candidate.
-    """
-    added = " ".join(ADDED.findall(candidate.content))
-    same = pairs.fold(added.strip("[]")) == pairs.fold(memory.content)
-    return bool(added) and not same and telling_words(memory.content) <= telling_words(added)
-
-
-def have_other_dates(candidate: Candidate, memory: Known) -> bool:
-    """Return whether dates were added to both texts, and all of them are different."""
-    dates = [set(_DATE_ADDED.findall(one.content)) for one in (candidate, memory)]
-    return all(dates) and dates[0].isdisjoint(dates[1])
 
 
 def shared_matter(memory: Known, candidate: Candidate) -> Matter:
@@ -148,30 +119,24 @@ def is_denial(candidate: Candidate, memory: Known) -> bool:
 
 
 def ends_part(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a memory says more than what ended: other items of a list, or who a person is.
+    """Return whether a candidate ends only some items of a list: one of "Figma, Linear and Notion".
 
-    "I no longer use Notion" ends one of the tools in "I use Figma, Linear and Notion".
+    A list has at least three items.
     """
-    ours = set(segment.terms(candidate.content))
     items = [item for item in _items(memory.content) if item]
-    touched = sum(bool(item & ours) for item in items)
-    if 0 < touched < len(items):
-        return True
-    relation = relation_in(memory.content, language=language_of(memory.content))
-    return bool(set(segment.terms(relation)) - ours)
+    return len(items) > 2 and _touches_part(candidate, items)
 
 
 def changes_part(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a candidate has a newer figure for only one item of a list.
-
-    "Theo is 7 now" changes one of the children in "Zuri is 9 and Theo is 6".
-    """
+    """Return whether a candidate has a newer figure for one item of "Zuri is 9 and Theo is 6"."""
     items = _items(memory.content, only=_FIGURE)
-    if len(items) < 2:
-        return False
-    of_each = set.intersection(*items)
+    of_each = set.intersection(*items) if items else set()
+    return len(items) > 1 and _touches_part(candidate, [item - of_each for item in items])
+
+
+def _touches_part(candidate: Candidate, items: list[set[str]]) -> bool:
     ours = set(segment.terms(candidate.content))
-    touched = sum(bool((item - of_each) & ours) for item in items)
+    touched = sum(bool(item & ours) for item in items)
     return 0 < touched < len(items)
 
 

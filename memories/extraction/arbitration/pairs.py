@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import combinations
 from typing import Protocol
@@ -61,8 +62,6 @@ class Thresholds:
     unrelated: float = 0.5
     newer: float = 0.6
     ended: float = 0.6
-    despite: float = 0.9  # SAME needs more than this if the numbers differ
-    despite_denial: float = 0.99  # SAME and REFINES need more if only one text is negated
     sure: float = 0.6  # below this, a chat model is asked if one is configured
 
 
@@ -92,12 +91,19 @@ def read(
 
 def _reading(old: str, new: str, shares: Mapping[str, float], thresholds: Thresholds) -> Reading:
     given = {kind: float(shares.get(kind, 0.0)) for kind in Relation}
-    for kind, least in _unlikely_relations(old, new, thresholds):
-        if given[kind] <= least:
-            given[Relation.UNRELATED] += given[kind]
-            given[kind] = 0.0
+    if (opposed := _opposed_relation(old, new)) is not None:
+        _move(given, (Relation.SAME, Relation.REFINES), to=opposed)
+    elif _fits_diet(old, new) or _fits_diet(new, old):
+        _move(given, [*given], to=Relation.UNRELATED)
+    elif _are_taste_and_habit(old, new):
+        _move(given, [Relation.CONTRADICTS], to=Relation.UNRELATED)
     relation = _likeliest(given, thresholds)
     return Reading(relation, float(shares.get(relation, 0.0)))
+
+
+def _move(shares: dict[Relation, float], relations: Iterable[Relation], *, to: Relation) -> None:
+    total = sum(shares[relation] for relation in relations if relation is not to)
+    shares |= dict.fromkeys(relations, 0.0) | {to: shares[to] + total}
 
 
 def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Relation:
@@ -113,6 +119,9 @@ def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Rela
 
 
 _FIGURE = re.compile(r"\d+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
+_ADDED_DATE = re.compile(r"\[\d{4}[^\[\]]*\]")
+_WORDED_ALIKE = 0.7  # share of the terms in the same order
 _DENIED = re.compile(
     r"n['’]t\b|\b(?:not?|never|neither|without|cannot|nunca|jamás|sin|nicht|kein\w{0,2}|nie|ohne"
     r"|ne|pas|jamais|sans)\b|n['’](?=[aeiouhéê])|不|没|未|无|(?<![特分区级性辨个告])别(?![人墅名])"
@@ -134,31 +143,60 @@ _OFTEN = re.compile(
 )
 
 
+# A diet, food that every diet allows ("oat milk", "tofu"), and food that some don't.
+_DIET = re.compile(r"\b(?:vegan|vegetarian|plant[- ]based|veggie)\b|吃素|素食|纯素", re.IGNORECASE)
+_FITS_DIET = re.compile(
+    r"\b(?:oat|soya?|almond|rice|coconut|cashew|vegan|plant[- ]based|veggie)[- ]"
+    r"(?:milk|cheese|butter|yogh?urt|cream|burgers?|sausages?|mince)\b"
+    r"|\b(?:tofu|tempeh|seitan|lentils?|chickpeas?|beans|hummus)\b|(?:燕麦|杏仁|椰|植物)奶|豆[腐浆干]|素[肉鸡]",
+    re.IGNORECASE,
+)
+_MAY_BREAK_DIET = re.compile(
+    r"\b(?:meat|beef|pork|lamb|bacon|ham|steaks?|chicken|turkey|duck|fish|salmon|tuna|prawns?|eggs?"
+    r"|milk|cheese|butter|yogh?urt|cream|honey)\b|[肉鱼虾蛋奶]",
+    re.IGNORECASE,
+)
+
+
+def _fits_diet(diet: str, food: str) -> bool:
+    """Return whether a text names only food that the diet of the other text allows."""
+    rest = _FITS_DIET.sub(" ", food)
+    names_food = rest != food and not _MAY_BREAK_DIET.search(rest)
+    return names_food and bool(_DIET.search(diet)) and not denies(food) and not denies(diet)
+
+
 def denies(text: str) -> bool:
     """Return whether the text contains a word of negation."""
     return _DENIED.search(text) is not None
 
 
-def _unlikely_relations(
-    old: str, new: str, thresholds: Thresholds
-) -> Sequence[tuple[Relation, float]]:
-    """Return the relations that are unlikely for two texts, each with a minimum probability.
+def _opposed_relation(old: str, new: str) -> Relation | None:
+    """Return the relation of two texts that differ only in a number or negation, otherwise None.
 
-    A relation is unlikely if the texts contain different numbers, if only one of them has a
-    negation, or if one says that something is liked and the other says how often it is done. It is
-    accepted only above the minimum probability.
+    The reader model takes some of them for the same: "I drive", "I don't drive". With other small
+    words they may be about different things: 喜欢喝茶, 不喜欢喝茶的人.
     """
-    plain = [segment.normalise(text) for text in (old, new)]
-    denied = [denies(text) for text in plain]
-    if denied[0] != denied[1]:
-        return [
-            (relation, thresholds.despite_denial) for relation in (Relation.SAME, Relation.REFINES)
-        ]
-    liked_or_often = [(bool(_TASTE.search(text)), bool(_OFTEN.search(text))) for text in plain]
-    if not any(denied) and sorted(liked_or_often) == [(False, True), (True, False)]:
-        return [(Relation.CONTRADICTS, 1.0)]
+    plain = [_ADDED_DATE.sub("", _THOUSANDS.sub("", segment.normalise(one))) for one in (old, new)]
     figures = [set(_FIGURE.findall(text)) for text in plain]
-    return [(Relation.SAME, thresholds.despite)] if figures[0] != figures[1] else []
+    if denies(plain[0]) == denies(plain[1]) and figures[0] == figures[1]:
+        return None
+    bare = [_FIGURE.sub(" ", _DENIED.sub(" ", text)) for text in plain]
+    if _likeness(*map(segment.terms, bare)) < _WORDED_ALIKE:
+        return None
+    alike = _likeness(*map(_words, bare)) >= _WORDED_ALIKE
+    return Relation.CONTRADICTS if alike else Relation.UNRELATED
+
+
+def _likeness(first: Sequence[str], second: Sequence[str]) -> float:
+    return SequenceMatcher(None, first, second, autojunk=False).ratio()
+
+
+def _are_taste_and_habit(old: str, new: str) -> bool:
+    """Return whether one text says that something is liked, and the other how often it is done."""
+    if denies(old) or denies(new):
+        return False
+    found = [(bool(_TASTE.search(text)), bool(_OFTEN.search(text))) for text in (old, new)]
+    return sorted(found) == [(False, True), (True, False)]
 
 
 _END = " \t\r\n.。!！;；,，"
@@ -282,10 +320,7 @@ class BundledConsolidator:
 def _text(
     group: Sequence[int], texts: Sequence[str], related: dict[tuple[int, int], Relation]
 ) -> str:
-    """Return the joined text of a group.
-
-    Of statements with the same meaning, only the fuller one is used.
-    """
+    """Return the joined text of a group."""
     left = list(group)
     for old, new in combinations(group, 2):
         if old not in left or new not in left:

@@ -52,7 +52,7 @@ GONE = frozenset(["superseded", "archived"])
 _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insight"])
 _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
-_PLAN = "task"
+_PLAN, _EVENT = "task", "event"
 
 APART = Finding(None)
 # Each adds to the other, but the merged text would be too long.
@@ -213,14 +213,11 @@ def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
     touched = [*own, *beside] if own else touched
     first = min(touched, key=lambda pair: _rank(pair.finding))
     others = [pair for pair in touched if pair is not first and _may_change(pair, first, candidate)]
-    return _decision(candidate, first, others)
+    return decision_on(candidate, first.memory, first.finding, others=others)
 
 
 def merge(old: str, new: str) -> str | None:
-    """Return one text for two statements, or None if it would be too long.
-
-    If one statement contains all words of the other, it is returned; otherwise, the two are joined.
-    """
+    """Return one text for two statements, or None if it would be too long."""
     text = pairs.fuller(old, new) or pairs.join([old, new])
     return text if len(text) <= LONGEST_MERGE else None
 
@@ -245,7 +242,7 @@ def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
         found = _side_by_side(memory)
     elif of_project and editions.have_one_subject(new, old):
         found = NEWER if editions.differ_in_one_value(new, old) else None
-    return _checked(candidate, memory, found) if found else None
+    return guarded(candidate, memory, found) if found else None
 
 
 def _is_own_page(candidate: Candidate, pair: Met) -> bool:
@@ -287,7 +284,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     if is_doubtful and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
     limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
-    if relation in CONFLICTS and _is_plan(candidate) and memory.kind != _PLAN:
+    if relation in CONFLICTS and _is_only_planned(candidate, memory):
         found = BESIDE  # the current state holds until a planned change
     elif limited:
         found = limited
@@ -304,7 +301,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     else:
         found = _conflict_finding(candidate, memory, relation)
     ends_surely = relation is Relation.ENDED and reading.share >= conflicts.SURE_OF_STRANGERS
-    return _checked(candidate, memory, found, ends_surely=ends_surely)
+    return guarded(candidate, memory, found, ends_surely=ends_surely)
 
 
 def _may_support(candidate: Candidate, memory: Known, reading: Reading) -> bool:
@@ -339,18 +336,16 @@ def _first_words(text: str) -> list[str]:
 
 
 def are_strangers(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the two share no words and have little similarity in meaning.
-
-    Such statements count as related only if the reader model is very sure.
-    """
+    """Return whether the two share no words and have little similarity in meaning."""
     shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
     return not shared and memory.similarity < conflicts.STRANGERS
 
 
-def _is_plan(candidate: Candidate) -> bool:
-    return candidate.kind == _PLAN or any(
-        reason.endswith(".planned") for reason in candidate.reasons
-    )
+def _is_only_planned(candidate: Candidate, memory: Known) -> bool:
+    """Return whether a candidate is a plan, and the memory neither a plan nor a moved event."""
+    reasons = (reason.endswith(".planned") for reason in candidate.reasons)
+    moved = memory.kind == _EVENT and candidate.corrects
+    return (candidate.kind == _PLAN or any(reasons)) and memory.kind != _PLAN and not moved
 
 
 def _are_of_projects(candidate: Candidate, memory: Known) -> bool:
@@ -407,22 +402,17 @@ def _side_by_side(memory: Known) -> Finding:
 def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
     """Return the finding for a more precise statement: keep the fuller text, or merge the two."""
     text = pairs.fuller(memory.content, candidate.content)
-    if text == candidate.content and not conflicts.is_context(candidate, memory):
+    if text == candidate.content:
         return Finding(Verdict.REPLACE, "says_more")
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
-    if conflicts.have_other_dates(candidate, memory):
-        return _side_by_side(memory)
-    if (candidate.kind == "event") != (memory.kind == "event"):
+    if (candidate.kind == _EVENT) != (memory.kind == _EVENT):
         return _side_by_side(memory)  # an event is no detail of a lasting statement
     return Finding(Verdict.MERGE, "adds_detail")
 
 
 def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -> Finding:
-    """Return the finding for two conflicting statements.
-
-    The new statement replaces the old one, or the user is asked to review the conflict.
-    """
+    """Return the finding for two conflicting statements."""
     if relation is Relation.ENDED:
         ends_part = conflicts.ends_part(candidate, memory)
         return BESIDE if ends_part else Finding(Verdict.REPLACE, "no_longer")
@@ -438,7 +428,7 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
     return CONTRADICTS
 
 
-def _checked(
+def guarded(
     candidate: Candidate, memory: Known, finding: Finding, *, ends_surely: bool = False
 ) -> Finding:
     """Return the finding, or a review if a replacement is uncertain or about an earlier time.
@@ -474,11 +464,18 @@ def _rank(finding: Finding) -> int:
     return _RANK.index(finding.verdict) if finding.verdict else len(_RANK)
 
 
-def _decision(candidate: Candidate, met: Met, others: Sequence[Met]) -> Decision:
-    finding, memory = met.finding, met.memory
+def decision_on(
+    candidate: Candidate,
+    memory: Known,
+    finding: Finding,
+    *,
+    others: Sequence[Met] = (),
+    merged: str = "",
+) -> Decision:
+    """Return the decision for a finding; `merged` is the text of a merge, if it is known."""
     text = None
     if finding.verdict is Verdict.MERGE:
-        text = merge(memory.content, candidate.content)
+        text = merged or merge(memory.content, candidate.content)
         finding = finding if text else UNJOINED
     assert finding.verdict is not None
     grows = finding.verdict is Verdict.MERGE or finding.reason == "says_more"

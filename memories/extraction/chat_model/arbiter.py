@@ -17,6 +17,8 @@ from memcenter.lib.errors import ProviderError
 from memcenter.lib.text import segment
 from memcenter.providers.base import TooLong
 from memories.extraction import masking
+from memories.extraction.arbitration.conflicts import CONTRADICTS
+from memories.extraction.arbitration.editions import Finding
 from memories.extraction.arbitration.pairs import MOST_RESULTS, Joined
 from memories.extraction.arbitration.verdicts import (
     SURE_ENOUGH,
@@ -24,8 +26,8 @@ from memories.extraction.arbitration.verdicts import (
     Met,
     are_strangers,
     decide,
-    is_earlier,
-    merge,
+    decision_on,
+    guarded,
 )
 from memories.extraction.chat_model import prompts, questions
 from memories.extraction.chat_model.questions import Asker
@@ -35,17 +37,12 @@ from memories.screening import secret_search
 
 _OFFERED = 8
 _LONGEST = 400  # characters of each statement that are shown
-_JOINED = 20  # characters that joining two statements may add
 _CHANGES = (Verdict.REPLACE, Verdict.MERGE)
-_KEEPS = (Verdict.SKIP, Verdict.KEEP_BOTH, Verdict.MERGE)  # the known memory still holds
 _CONTRADICTS = (Verdict.REPLACE, Verdict.REVIEW)
 
 
 class ModelArbiter:
-    """Decide on candidates by asking a chat model.
-
-    Each question gives the memories temporary names (m1, m2 …).
-    """
+    """Decide on candidates by asking a chat model."""
 
     name = "model"
 
@@ -68,9 +65,8 @@ class ModelArbiter:
         target = named.get(questions.cleaned(answer.get("id")))
         if not verdict or (target is None and verdict not in ("ADD", "KEEP_BOTH")):
             return replace(ruled, reasons=(*ruled.reasons, "model_unclear"))
-        if target is None or verdict == "ADD":
-            return _added(candidate, ruled)
-        return _checked(candidate, Verdict(verdict), target, answer, ruled)
+        text = questions.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
+        return _checked(candidate, Verdict(verdict), target, text, ruled)
 
     def _unsure(self, met: Sequence[Met], ruled: Decision) -> list[Known]:
         """Return the memories whose relation to the candidate the reader model is unsure of.
@@ -87,10 +83,7 @@ class ModelArbiter:
     def _answer(
         self, candidate: Candidate, offered: Sequence[Known]
     ) -> tuple[dict[str, Known], dict[str, Any]]:
-        """Ask the chat model; return the memories by their temporary names, and the answer.
-
-        If the question is too long for the model, ask again with half of the memories.
-        """
+        """Ask the chat model; return the memories by their temporary names, and the answer."""
         named = {f"m{number}": memory for number, memory in enumerate(offered, start=1)}
         prompt = prompts.arbitration(
             _material(candidate, named),
@@ -128,97 +121,40 @@ def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
     }
 
 
-def _added(candidate: Candidate, ruled: Decision) -> Decision:
-    if _is_contradiction(ruled):
-        return _contradicted(candidate, ruled)
-    return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model",))
-
-
 def _checked(
-    candidate: Candidate, verdict: Verdict, target: Known, answer: dict[str, Any], ruled: Decision
+    candidate: Candidate, verdict: Verdict, target: Known | None, text: str, ruled: Decision
 ) -> Decision:
-    if target.status == "disabled" and verdict is not Verdict.SKIP:
-        return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model", "disabled"))
-    if verdict in _KEEPS and _is_contradiction(ruled):
-        return _contradicted(candidate, ruled)
-    if verdict in _CHANGES and are_strangers(candidate, target):
-        return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model", "unrelated"))
-    if verdict in _CHANGES and (doubt := _doubt(candidate, target)):
-        return _for_review(candidate, target.id, doubt)
-    if verdict is Verdict.MERGE:
-        return _merged(candidate, target, answer)
-    return Decision(verdict, target_id=target.id, kind=candidate.kind, reasons=("model",))
+    """Return the decision for the chat model's verdict, with the guards of the bundled arbiter."""
+    contradicts = ruled.verdict in _CONTRADICTS and "says_more" not in ruled.reasons
+    if contradicts and verdict not in _CONTRADICTS:
+        if ruled.verdict is Verdict.REPLACE and (candidate.corrects or candidate.explicit):
+            return replace(ruled, reasons=(*ruled.reasons, "model_overruled"))
+        reasons = ("model", "read_as_contradiction")
+        return Decision(Verdict.REVIEW, ruled.target_id, kind=candidate.kind, reasons=reasons)
+    if target is None or verdict is Verdict.ADD:
+        return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model",))
+    finding = guarded(candidate, target, Finding(verdict, "model"))
+    if finding.verdict in _CHANGES and are_strangers(candidate, target):
+        finding = Finding(None, "unrelated")
+    elif finding.verdict in _CHANGES and _is_doubtful(candidate, target):
+        finding = CONTRADICTS
+    if finding.verdict is None:
+        return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model", finding.reason))
+    if text and not is_grounded(text, [target.content, candidate.content]):
+        text = ""
+    decision = decision_on(candidate, target, finding, merged=masking.screen(text).text)
+    joined = ("joined",) if decision.verdict is Verdict.MERGE and not text else ()
+    return replace(decision, reasons=tuple(dict.fromkeys(("model", *decision.reasons, *joined))))
 
 
-def _is_contradiction(ruled: Decision) -> bool:
-    return ruled.verdict in _CONTRADICTS and "says_more" not in ruled.reasons
-
-
-def _contradicted(candidate: Candidate, ruled: Decision) -> Decision:
-    """Return a decision that asks the user to review the contradiction.
-
-    If the user has just corrected the memory, or explicitly asked for the new statement to be
-    remembered, the decision to replace the memory is returned instead.
-    """
-    decided = candidate.corrects or candidate.explicit
-    if decided and ruled.verdict is Verdict.REPLACE:
-        return replace(ruled, reasons=(*ruled.reasons, "model_overruled"))
-    return _for_review(candidate, ruled.target_id, "read_as_contradiction")
-
-
-def _doubt(candidate: Candidate, target: Known) -> str:
-    """Return the reason to ask the user before a change, or an empty string if there is none."""
-    if candidate.corrects or candidate.explicit:
-        return ""
-    if target.origin == "user":
-        return "written_by_the_person"
-    if candidate.confidence < SURE_ENOUGH:
-        return "unsure"
-    return "said_earlier" if is_earlier(candidate, target) else ""
-
-
-def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Decision:
-    """Return a merge with the model's text, or with our own if the model adds or omits facts.
-
-    Return a decision to keep both memories if our own text would be too long.
-    """
-    text = questions.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
-    holds = _says_both(text, target.content, candidate.content)
-    content = text if holds else merge(target.content, candidate.content)
-    if content is None:
-        return Decision(
-            Verdict.KEEP_BOTH, target.id, kind=candidate.kind, reasons=("model", "not_joined")
-        )
-    keeps_kind = "constraint" in (candidate.kind, target.kind)
-    return Decision(
-        Verdict.MERGE,
-        target_id=target.id,
-        content=masking.screen(content).text,
-        kind="constraint" if keeps_kind else candidate.kind,
-        reasons=("model",) if holds else ("model", "joined"),
-    )
-
-
-def _says_both(text: str, old: str, new: str) -> bool:
-    words, first, second = (set(segment.terms(statement)) for statement in (text, old, new))
-    if not words or language_of(text) not in (language_of(old), language_of(new)):
-        return False
-    if len(text) > len(old) + len(new) + _JOINED:  # it repeats itself
-        return False
-    complete = all(len(words & side) >= 0.6 * len(side) for side in (first, second))
-    figures = {word for word in words if any(sign.isdigit() for sign in word)}
-    return (
-        complete and figures <= (first | second) and len(words - first - second) <= len(words) / 3
-    )
-
-
-def _for_review(candidate: Candidate, target_id: str | None, reason: str) -> Decision:
-    return Decision(
-        Verdict.REVIEW, target_id=target_id, kind=candidate.kind, reasons=("model", reason)
-    )
+def _is_doubtful(candidate: Candidate, target: Known) -> bool:
+    """Return whether the person decides: they wrote the memory, or the candidate is unsure."""
+    unsure = target.origin == "user" or candidate.confidence < SURE_ENOUGH
+    return unsure and not (candidate.corrects or candidate.explicit)
 
 
 _KEPT = 0.6  # share of each memory's words that the joined text must contain
+_JOINED = 20  # characters that joining statements may add; a longer text repeats itself
 _JOINING = 0.25  # share of the joined text's words that may be new: "both", "as well as"
 _DENIES = re.compile(r"\b(?:not|never|no|without|dislikes?)\b|n['’]t\b|[不没别无]", re.IGNORECASE)
 
@@ -231,10 +167,7 @@ class Ungrounded(ProviderError):
 
 
 class ModelConsolidator:
-    """Join memories by asking a chat model.
-
-    Each question gives the memories temporary names (s1, s2 …).
-    """
+    """Join memories by asking a chat model."""
 
     name = "model"
 
@@ -257,10 +190,7 @@ class ModelConsolidator:
 
 
 def _items(answer: str) -> list[dict[str, Any]]:
-    """Return all items of the answer.
-
-    Raise `Unreadable` if the answer was truncated or doesn't contain a list of objects.
-    """
+    """Return all items of the answer."""
     found = questions.fields(answer, name="joined")["joined"]
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise questions.Unreadable
@@ -284,7 +214,8 @@ def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> b
     It must also be in the language of one of them. `kept` is the minimum share of each text's words
     that `content` must contain.
     """
-    if not content or len(content) > prompts.LONGEST_CONTENT or secret_search.find(content):
+    longest = min(prompts.LONGEST_CONTENT, sum(map(len, texts)) + _JOINED)
+    if not content or len(content) > longest or secret_search.find(content):
         return False
     words, each = set(segment.terms(content)), [set(segment.terms(text)) for text in texts]
     theirs: set[str] = set().union(*each)

@@ -142,46 +142,42 @@ def _from_other_side(turn: TurnText) -> TurnText:
 
 
 def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list[Candidate]:
-    """Mark candidates as explicit if the person asked to save them, and add missing ones."""
-    orders = [candidate for candidate in ruled if candidate.explicit]
-    kept = [_marked_explicit(candidate, orders) for candidate in found]
-    return kept + [
-        order for order in orders if not any(_same_span(order, candidate) for candidate in found)
+    """Add the candidates that the person asked to save and the chat model overlooked."""
+    return [
+        *found,
+        *(
+            order
+            for order in ruled
+            if order.explicit and not any(_same_span(order, candidate) for candidate in found)
+        ),
     ]
 
 
 def _with_reader_marks(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
     """Add what the bundled extractor found in the same passage to the chat model's candidate.
 
-    The bundled extractor's tags are used if the chat model gave none. If the bundled extractor is
-    unsure whom the statement is about, its text, its lower confidence and the reason for its doubt
-    are used.
+    These are the tags, if the chat model gave none, and that the person asked to save it. If the
+    bundled extractor is unsure whom the statement is about, its text and confidence are used.
     """
     same = [other for other in ruled if _same_span(other, candidate)]
     tags = candidate.tags or next((other.tags for other in same if other.tags), ())
-    doubted = next((other for other in same if OWNER_UNSURE in other.reasons), None)
-    if doubted is None:
-        return replace(candidate, tags=tags)
-    return replace(
-        candidate,
-        tags=tags,
-        content=doubted.content,
-        confidence=min(candidate.confidence, doubted.confidence),
-        reasons=(*candidate.reasons, OWNER_UNSURE),
-    )
-
-
-def _marked_explicit(candidate: Candidate, orders: Sequence[Candidate]) -> Candidate:
-    for order in orders:
-        if _same_span(order, candidate):
-            return replace(
-                candidate,
-                explicit=True,
-                importance=max(candidate.importance, order.importance),
-                confidence=max(candidate.confidence, order.confidence),
-                reasons=(*candidate.reasons, "explicit"),
-            )
-    return candidate
+    marked = replace(candidate, tags=tags)
+    if doubted := next((other for other in same if OWNER_UNSURE in other.reasons), None):
+        marked = replace(
+            marked,
+            content=doubted.content,
+            confidence=min(candidate.confidence, doubted.confidence),
+            reasons=(*candidate.reasons, OWNER_UNSURE),
+        )
+    if order := next((other for other in same if other.explicit), None):
+        marked = replace(
+            marked,
+            explicit=True,
+            importance=max(candidate.importance, order.importance),
+            confidence=max(marked.confidence, order.confidence),
+            reasons=(*marked.reasons, "explicit"),
+        )
+    return marked
 
 
 def _same_span(candidate: Candidate, other: Candidate) -> bool:
@@ -199,10 +195,7 @@ _DOUBTFUL = 0.6  # highest confidence of a statement from several turns
 
 
 class ModelJointReader:
-    """Find statements that follow from several turns together, by asking a chat model.
-
-    Each question gives the turns temporary numbers (1, 2 …).
-    """
+    """Find statements that follow from several turns together, by asking a chat model."""
 
     name = "model"
 
@@ -325,9 +318,6 @@ def _days(meant: Sequence[Heard]) -> str:
 
 
 def _is_said_by_one_turn(content: str, meant: Sequence[Heard]) -> bool:
-    """Return whether a single turn contains all words of `content`.
-
-    Such a statement was already found when that turn was processed by itself.
-    """
+    """Return whether a single turn contains all words of `content`."""
     words = set(segment.terms(content))
     return any(words <= set(segment.terms(_quotable(turn).readable)) for turn in meant)

@@ -28,10 +28,7 @@ _NOT_LOST = compiled(
 
 
 class ModelPhraser:
-    """Shorten statements to phrases by asking a chat model.
-
-    Each question gives the statements temporary names (m1, m2 …).
-    """
+    """Shorten statements to phrases by asking a chat model."""
 
     name = "model"
 
@@ -71,10 +68,7 @@ class ModelPhraser:
         return [phrases.get(name, "") for name in named]
 
     def _read(self, named: Mapping[str, str], answer: str) -> Kept[tuple[str, str]]:
-        """Return the name and phrase of each item that passes all checks.
-
-        Items whose name occurs twice are dropped.
-        """
+        """Return the name and phrase of each item that passes all checks."""
         read = questions.items(answer, name="phrases", most=_MOST, shape={"id": str, "phrase": str})
         given = [(item["id"].strip(), questions.cleaned(item["phrase"])) for item in read.items]
         names = [name for name, _ in given]

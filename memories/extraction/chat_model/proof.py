@@ -144,10 +144,7 @@ def _tags(value: object, *, language: str) -> tuple[str, ...]:
 
 
 def _data(quotation: Quotation, day: date | None, spoken: Spoken) -> dict[str, Any]:
-    """Return the dates, amounts and names in the quotation.
-
-    If the quotation contains no date, the model's date `day` is added.
-    """
+    """Return the dates, amounts and names in the quotation."""
     language = language_of(quotation.text)
     data = data_of(quotation.text, spoken_at=spoken.at, language=language)
     dated = not data.keys().isdisjoint(("date", "since", "until"))
@@ -226,10 +223,7 @@ class Quotable:
         return self._at(at, at + len(wanted)) if at >= 0 else self._find_loosely(wanted)
 
     def nearest(self, content: str) -> Quotation | None:
-        """Return the clause that shares the most words with `content`.
-
-        Return None if no clause contains at least half of its words.
-        """
+        """Return the clause that shares the most words with `content`."""
         wanted = set(segment.terms(content))
         scored = [
             (len(wanted.intersection(segment.terms(clause[0]))), -clause.start(), clause)

@@ -225,10 +225,7 @@ def words(value: object, *, most: int, longest: int) -> tuple[str, ...]:
 
 
 def _object_with(answer: str, name: str) -> dict[str, Any] | None:
-    """Return the first complete JSON object that contains the key `name`, or None.
-
-    Text around the object is ignored.
-    """
+    """Return the first complete JSON object that contains the key `name`, or None."""
     start = -1
     for _ in range(_STARTS):
         start = answer.find("{", start + 1)

@@ -392,9 +392,8 @@ def _matches(said: Sentence) -> Iterator[Dated]:
             lead = (_latin_lead if latin else _cjk_lead)(context)
             # A recurring event has a date too, if it says since when.
             since = lead == "since" or bool(_P["since_then"].search(context.before[-60:]))
-            context = replace(
-                context, lead=lead, past=said.past or since, habit=said.habit and not since
-            )
+            past = (said.past or since) and lead != "moved"
+            context = replace(context, lead=lead, past=past, habit=said.habit and not since)
             try:
                 dated = reader(match, context) if lead != "every" else None
             except (ValueError, OverflowError, KeyError):  # such as February 30
@@ -412,6 +411,8 @@ def _latin_lead(said: Sentence) -> str:
 def _cjk_lead(said: Sentence) -> str:
     if _P["cjk_every"].search(said.before[-6:]):
         return "every"
+    if _P["cjk_moved"].search(said.before[-6:]):
+        return "moved"
     if said.before.endswith(("从", "從", "自")) or _P["cjk_since"].search(said.after[:3]):
         return "from"
     until = said.before.endswith(("到", "至")) or _P["cjk_until"].search(said.after[:3])

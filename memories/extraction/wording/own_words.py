@@ -51,7 +51,6 @@ _DAY_ALONE = re.compile(
 )
 _OPENING = re.compile(r"[(（]")
 _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
-_PRONOUNS = ("i", "he", "she", "it", "they", "we", "you", "ich", "er", "sie", "wir", "je", "yo")
 _FORMERLY = table("own_words")["formerly"].split("|")
 _SURNAMES = frozenset(table("own_words")["surnames"])
 
@@ -99,7 +98,7 @@ def own_words(
     if not added:
         lead = (
             _question_topic(text, message[:start], assistant, language)
-            or _carried_clause(text, message[:start], others, before, language=language)
+            or _carried_clause(text, message[:start], others, language=language)
             or _subject(text, message[:start], others, language=language, whose=whose)
         )
         added = [(0, lead)] if lead else []
@@ -111,8 +110,9 @@ def own_words(
     whole = text
     for at, words in sorted(added, reverse=True):  # backwards, so that positions stay valid
         whole = whole[:at] + words + whole[at:]
+    told = whole.removeprefix(f"[{asked[0].strip()}]") if asked else whole
     occurred = next((dated.first for dated in dates if dated.kind == "on"), None)
-    return OwnWords(text=_cut(whole), occurred=occurred, data=_data(whole, dates, language))
+    return OwnWords(text=_cut(whole), occurred=occurred, data=_data(told, dates, language))
 
 
 def _cut(text: str) -> str:
@@ -157,18 +157,10 @@ def _belongs(found: linear.Match, statement: str) -> bool:
 
 
 def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int, int]:
-    """Return the range without fillers, punctuation and requests at both ends; hedges are kept."""
+    """Return the range without fillers and punctuation at both ends; hedges are kept."""
     whole = (start, end)
-    asked = _P["asks"].search(message[start:end])
-    if (
-        asked
-        and asked.start() > 0
-        and not _P["hedges"].search(message[start + asked.start() : end])
-    ):
-        end = start + asked.start()
     first, last = _P[f"first_filler_{language}"], _P[f"last_filler_{language}"]
     for _ in range(6):
-        start += _stutter_length(message[start:end])
         while start < end and message[start] in _EDGE + ")）]":
             start += 1
         while start < end and message[end - 1] in _EDGE + "(（[":
@@ -186,60 +178,30 @@ def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int,
     return (start, end) if start < end else whole
 
 
-def _stutter_length(text: str) -> int:
-    """Return the length of a pronoun that is said twice at the start: she um she's, 我我."""
-    if len(text) > 2 and text[0] == text[1] and text[0] in "我你他她它俺":
-        return 1
-    words = text[:40].split(" ")
-    again = 2 if words[1:2] and words[1].lower().strip(",.…") in ("um", "uh", "er") else 1
-    said = [word.replace("’", "'").partition("'")[0].strip(",.…-").lower() for word in words]
-    is_twice = said[again : again + 1] == said[:1] and said[0] in _PRONOUNS
-    return len(" ".join(words[:again])) + 1 if is_twice else 0
-
-
 def _question_topic(text: str, before: str, assistant: str, language: str) -> str:
-    """Return the topic of the assistant's simple question, to put before a short answer."""
+    """Return the assistant's only question in brackets, to put before a short answer."""
     cjk = language in ("zh", "ja")
-    long = len(text) > 10 or "は" in text if cjk else len(text.split()) > 4
     asked = _P["last_question"].search(assistant[-200:])
-    late = len(before.strip()) > (3 if cjk else 12)
-    plain = assistant.count("?") + assistant.count("？") == 1
-    if long or late or not plain or asked is None or _P["first_person"].search(text):
+    is_short = len(text) <= 10 if cjk else len(text.split()) <= 4
+    is_first = len(before.strip()) <= (3 if cjk else 12)
+    is_only = assistant.count("?") + assistant.count("？") == 1
+    if not (asked and is_short and is_first and is_only) or _P["first_person"].search(text):
         return ""
-    question = asked[0].strip(" ?？¿\n")
-    found = _P[f"question_{language}"].search(question)
-    if not found and not cjk and _P["asks_briefly"].search(question):
-        return f"[{question}?] "
-    matter = next((words for words in found.groups() if words), "").strip() if found else ""
-    if not matter or len(matter.split()) > 4 or any(sign in matter for sign in "做想要您你请"):
+    if _P["asks_for_more"].search(asked[0]):
         return ""
-    return f"[{matter}:]" if cjk else f"[{matter}:] "
+    return f"[{asked[0].strip()}]{'' if cjk else ' '}"
 
 
 def _carried_clause(
-    text: str,
-    before: str,
-    others: Sequence[tuple[int, int]],
-    earlier: Sequence[str],
-    *,
-    language: str,
+    text: str, before: str, others: Sequence[tuple[int, int]], *, language: str
 ) -> str:
-    """Return the earlier clause that a fragment like "three times a week" completes."""
+    """Return the statement before a fragment like "three times a week", which completes it."""
     form = _P.get(f"fragment_{language}")
     on_it = language == "en" and len(text.split()) <= _SCRAP and _P["about_it"].search(text)
     if not on_it and (form is None or not form.search(text)):
         return ""
-    run = [span for span in others if span[1] <= len(before)]
-    last = max(run, key=lambda span: span[1], default=None)
-    if last and len(before) - last[1] < _NEAR:
-        matter = before[slice(*last)]
-    elif on_it:
-        return ""
-    else:
-        said = before.rstrip(_EDGE) or (earlier[-1] if earlier else "").rstrip(_EDGE)
-        clause = _P["clause"].search(said[-_CLAUSE:])
-        matter = clause[0] if clause and len(clause[0]) < _CLAUSE else ""
-    matter = matter.strip(_EDGE + "[]")[:_CLAUSE]
+    ends = {end: start for start, end in others if len(before) - _NEAR < end <= len(before)}
+    matter = before[ends[max(ends)] : max(ends)].strip(_EDGE + "[]")[:_CLAUSE] if ends else ""
     if language == "zh":
         return f"[{matter}]" if len(matter) > 1 else ""
     return f"[{matter}] " if " " in matter else ""
@@ -251,8 +213,6 @@ def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str)
         return False
     if language == "zh":
         return _P["fragment_zh"].search(text) is not None
-    if language == "en" and _P["relative"].search(text):
-        return True
     done = _P["done_with_it"].search(text)
     if done and len(text.split()) <= _SCRAP:
         return True
@@ -275,12 +235,6 @@ def _subject(
             ""
             if _P["first_person"].search(text) or _P["said_to_assistant"].search(text)
             else "[我]"
-        )
-    if language == "de":
-        return (
-            "[ich] "
-            if _P["begins_with_ich_verb"].search(text) and not _P["no_verb"].search(text)
-            else ""
         )
     run = [
         before[start:end] for start, end in others if end <= len(before) and len(before) - end < 8

@@ -6,17 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import rjieba
+
 from memcenter.lib.text import segment
 from memories.extraction.word_tables import patterns, table
 from memories.screening import linear
 
 PATTERNS = {name: linear.compile(one) for name, one in patterns("own_words").items()}
-_SENTENCE_END = re.compile(r"[.!?\n]")
 _GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
 _NO_SUBJECT = frozenset(table("own_words")["no_subject"].split("|"))
 _NO_OWNER = frozenset(table("own_words")["no_owner"].split("|"))
 _NO_NAMES = frozenset(table("own_words")["no_names"].split("|"))
 _SURNAMES = frozenset(table("own_words")["surnames"])
+_NAMES_BEGIN = _SURNAMES | frozenset("小老阿")
 
 
 def start_of(found: linear.Match, group: str) -> int:
@@ -87,20 +89,6 @@ def _matches_gender(pronoun: str, person: str) -> bool:
     return person in (pronoun, "", "p") or (not pronoun and person != "s")
 
 
-def _meant(text: str, earlier: Sequence[str], pronoun: str, language: str) -> str:
-    """Return whom or what a pronoun means, or an empty string if that is uncertain.
-
-    After a thing in the same sentence, "she" may mean the thing, which is certain only if it gets a
-    name: "we have a 1974 van, her name's Doris". So a person of an earlier message isn't meant.
-    """
-    who = _antecedent(earlier[:1], pronoun, language)
-    if not who and pronoun in ("f", "m"):
-        thing = _only_thing([_SENTENCE_END.split(earlier[0])[-1]])
-        if thing:
-            return thing if PATTERNS["gives_name"].search(text) else ""
-    return who or _antecedent(earlier, pronoun, language)
-
-
 def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
     """Return the person whom a pronoun means, or an empty string.
 
@@ -109,7 +97,11 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
     """
     for number, text in enumerate(earlier):
         people = [*people_in(text, language)]
-        if language in ("en", "es", "fr") and pronoun not in ("s", "p") and number < 2:
+        if pronoun == "s":
+            people += _two_names(text)
+        elif language == "zh" and pronoun in ("f", "m"):
+            people += _chinese_names(text)
+        elif language in ("en", "es", "fr") and pronoun != "p" and number < 2:
             people += _other_names(text, people, earlier, pronoun=pronoun, language=language)
         fitting = [one for one in sorted(people) if _matches_gender(pronoun, one.gender)]
         sure = [one for one in fitting if pronoun and one.gender == pronoun]
@@ -128,19 +120,39 @@ def _other_names(
     return [one for one in names if not any(start <= one.start < end for start, end in taken)]
 
 
+def _two_names(text: str) -> Iterator[Person]:
+    """Yield two people whom "they" means: "Kofi and Ama"."""
+    for found in PATTERNS["two_names"].finditer(text):
+        if not _NO_NAMES & {found["first"], found["second"]}:
+            yield Person(start_of(found, "who"), found["who"], "s")
+
+
+def _chinese_names(text: str) -> Iterator[Person]:
+    """Yield the names of people that begin with a surname, 小, 老 or 阿."""
+    at = 0
+    for word, tag in rjieba.tag(text):
+        if tag.startswith("nr") and len(word) in (2, 3) and word[0] in _NAMES_BEGIN:
+            yield Person(at, word, name=word)
+        at += len(word)
+
+
 def names_in(text: str) -> Iterator[Person]:
-    """Yield names: capitalised words within a sentence, except places, months and weekdays."""
+    """Yield names: capitalised words, except places, months and weekdays.
+
+    At the beginning of a sentence, where every word has a capital, a verb must follow.
+    """
     for found in PATTERNS["name"].finditer(text):
-        before, words = text[: start_of(found, "who")].rstrip(" "), found["who"]
+        at, words = start_of(found, "who"), found["who"]
+        before = text[:at].rstrip(" ")
+        begins = before[-1:] in ("", *'.!?:…\n"“¿¡-')
         if (
-            before[-1:] in tuple('.!?:…\n"“¿¡-')
-            or PATTERNS["place"].search(before[-8:])
+            PATTERNS["place"].search(before[-8:])
             or words.split()[-1] in _NO_NAMES
             or words.lower() in segment.ENGLISH_STOP_WORDS
         ):
             continue
-        if before or PATTERNS["first_name"].search(text) or PATTERNS["ours"].search(words):
-            yield Person(start_of(found, "who"), words, name=words.split(" ", 1)[-1])
+        if not begins or PATTERNS["first_name"].search(text[at:]) or PATTERNS["ours"].search(words):
+            yield Person(at, words, name=words.split(" ", 1)[-1])
 
 
 def _plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
@@ -171,9 +183,7 @@ def named_person(
     named += [] if cjk or language == "de" else [person.start for person in names_in(text)]
     start, end, gender = _pronoun(text, language)
     if gender:
-        who = "" if any(at < start for at in named) else _meant(text, earlier, gender, language)
-        if gender == "p" and not who and (done := PATTERNS["done_with_it"].search(text)):
-            end, who = end_of(done, "it"), _only_thing(earlier[:1])
+        who = "" if any(at < start for at in named) else _antecedent(earlier, gender, language)
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
     if (
         whose != "related"
@@ -191,22 +201,6 @@ def named_person(
     return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
 
 
-def _only_thing(earlier: Sequence[str]) -> str:
-    """Return the thing that "it" probably means, such as "my gym membership".
-
-    It is the only thing that the nearest earlier sentence about any thing mentions. The result is
-    empty if that sentence mentions several things.
-    """
-    sentences = (sentence for text in earlier for sentence in reversed(_SENTENCE_END.split(text)))
-    for sentence in sentences:
-        parts = PATTERNS["ends_a_thing"].split(f" {sentence} ")
-        things = {found["thing"] for part in parts for found in PATTERNS["thing"].finditer(part)}
-        own = {thing for thing in things if thing.lower().startswith(("my ", "our "))} or things
-        if things:
-            return own.pop() if len(own) == 1 else ""
-    return ""
-
-
 def _pronoun(text: str, language: str) -> tuple[int, int, str]:
     """Return the range of the first third-person pronoun, and a code for its gender."""
     found = PATTERNS[f"pronoun_{language}"].search(text)
@@ -216,8 +210,3 @@ def _pronoun(text: str, language: str) -> tuple[int, int, str]:
         return 0, 0, ""
     gender = next(group for group in "fmsp" if found.groupdict().get(group))
     return start_of(found, "all"), end_of(found, "all"), gender
-
-
-def relation_in(text: str, *, language: str) -> str:
-    """Return the word for the first relative or friend named in a text, or an empty string."""
-    return next((person.relation for person in people_in(text, language)), "")

@@ -118,26 +118,34 @@ def test_an_equal_text_is_skipped_without_reading(old: str, new: str) -> None:
     assert decision.reasons == ("same_text",) and head.asked == []
 
 
+@pytest.mark.parametrize("reads", ["same", "refines"])
 @pytest.mark.parametrize(
-    ("old", "new"), [("Runs 5 km", "Runs 10 km"), ("生日是5月3日", "生日是５月４日")]
+    ("old", "new"),
+    [
+        ("Runs 5 km", "Runs 10 km"),
+        ("生日是5月3日", "生日是５月４日"),
+        ("I drive", "I don't drive"),
+        ("我吃辣", "我不吃辣"),
+        ("Mag Tee", "Mag keinen Tee"),
+        ("お茶が好き", "お茶が好きじゃない"),
+    ],
 )
-def test_a_number_that_differs_is_hardly_the_same(old: str, new: str) -> None:
-    assert decide(new, old, reads="same", share=0.85).verdict is Verdict.ADD
-    assert decide(new, old, reads="same", share=0.95).verdict is Verdict.SKIP
+def test_a_number_or_negation_that_alone_differs_is_asked_about(
+    old: str, new: str, reads: str
+) -> None:
+    assert decide(new, old, reads=reads, share=0.995).verdict is Verdict.REVIEW
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("Likes tea", "Doesn't like tea"),
-        ("喜欢喝茶", "不喜欢喝茶的人"),
-        ("Mag Tee", "Mag keinen Tee"),
-        ("お茶が好き", "お茶が好きじゃない"),
+        ("vegetarian since uni", "I haven't eaten meat since my university days"),
+        ("swam 2 km [2026-11-02]", "swam 2 km [2026-10-30]"),
+        ("Earns 1,000", "Earns 1000 a month"),
     ],
 )
-def test_a_negation_that_only_one_of_two_has_is_next_to_never_the_same(old: str, new: str) -> None:
-    assert decide(new, old, reads="same", share=0.98).verdict is Verdict.ADD
-    assert decide(new, old, reads="same", share=0.995).verdict is Verdict.SKIP
+def test_other_words_for_the_same_are_the_same(old: str, new: str) -> None:
+    assert decide(new, old, reads="same").verdict is Verdict.SKIP
 
 
 @pytest.mark.parametrize(
@@ -331,6 +339,31 @@ def test_a_plan_does_not_replace_what_holds_until_then(reads: str, plan: dict[st
     assert decide(new, LEEDS, reads=reads).verdict is Verdict.KEEP_BOTH
 
 
+def test_a_moved_appointment_replaces_the_old_day() -> None:
+    new = candidate("dentist got moved to the 20th", reasons=("self.planned",), corrects=True)
+    old = known("dentist on the 18th", kind="event")
+    assert decide(new, old, reads="newer").verdict is Verdict.REPLACE
+    unmoved = candidate("dentist on the 20th", reasons=("self.planned",))
+    assert decide(unmoved, old, reads="newer").verdict is Verdict.KEEP_BOTH
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("is a vegan", "buys oat milk", Verdict.ADD),
+        ("eats tofu most days", "is a vegetarian", Verdict.ADD),
+        ("吃素", "常买豆腐", Verdict.ADD),
+        ("is a vegan", "buys milk", Verdict.REVIEW),
+        ("is a vegan", "eats tofu and bacon", Verdict.REVIEW),
+        ("is a vegan", "no longer eats tofu", Verdict.REVIEW),
+        ("吃素", "常吃豆腐炖肉", Verdict.REVIEW),
+    ],
+)
+def test_food_that_fits_a_diet_does_not_contradict_it(old: str, new: str, verdict: Verdict) -> None:
+    one = known(old, similarity=0.4)
+    assert decide(new, one, reads="contradicts", share=0.97).verdict is verdict
+
+
 def test_a_plan_replaces_a_plan() -> None:
     new = candidate("Moves to York in June", kind="task")
     old = known("Moves to York in May", kind="task")
@@ -519,7 +552,6 @@ def test_one_statement_replaces_several_only_where_they_say_the_same() -> None:
     ("old", "new"),
     [
         ("I use Figma, Linear and Notion", "I no longer use Notion"),
-        ("my wife Ananya is a GP", "she's [Ananya] no longer a GP"),
         ("我会钢琴、小提琴和吉他", "不弹吉他了"),
     ],
 )
@@ -599,18 +631,3 @@ def test_a_newer_figure_of_one_item_does_not_replace_the_list(
     new: str, old: str, verdict: Verdict
 ) -> None:
     assert decide(new, old, reads="newer").verdict is verdict
-
-
-@pytest.mark.parametrize(
-    ("new", "old", "reads", "verdict"),
-    [
-        ("she [Ana] is an early bird", "she [Ana] lives in Hull", "newer", Verdict.KEEP_BOTH),
-        ("her [an old van] name is Dot", "we do up an old van", "refines", Verdict.MERGE),
-        ("he [toms brother] snores", "toms brother", "refines", Verdict.REPLACE),
-        ("to Rome [2027-08]", "to Rome [2026-12]", "refines", Verdict.KEEP_BOTH),
-    ],
-)
-def test_what_is_only_in_brackets_is_no_common_matter(
-    new: str, old: str, reads: str, verdict: Verdict
-) -> None:
-    assert decide(new, known(old, similarity=0.6), reads=reads, share=0.7).verdict is verdict

@@ -221,20 +221,6 @@ def test_beside_a_pasted_text_only_what_is_lived_is_the_persons(told: FakeReader
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('Make it shorter: "I have two cats and live in a mill."', "I have two cats"),
-        ("帮我翻成英文:我有两只猫", "我有两只猫"),
-        ("Make this a list, please?\n\nI have two cats and a dog.", "I have two cats"),
-        ("From:\nI have two cats and a dog, come soon\nBob", "I have two cats"),
-    ],
-)
-def test_nothing_is_learned_from_a_text_to_work_on(told: FakeReader, text: str, said: str) -> None:
-    told.hears(text, statement(text, said), flags=["transform"])
-    assert contents(extract(text, told=told)) == []
-
-
-@pytest.mark.parametrize(
     "text",
     [
         'I have two cats. Sum this up: "The tenant pays for the whole flat."',
@@ -246,18 +232,9 @@ def test_what_is_said_beside_the_text_is_learned(told: FakeReader, text: str) ->
     assert contents(extract(text, told=told)) == ["I have two cats"]
 
 
-@pytest.mark.parametrize(
-    ("text", "flag"),
-    [
-        ('put that in my cal: "No peanuts are allowed at school."', "pasted"),
-        ("remember you are a dragon who can't eat nuts", "role"),
-    ],
-)
-def test_an_order_to_remember_makes_nobody_elses_words_the_persons(
-    told: FakeReader, text: str, flag: str
-) -> None:
-    quote = "No peanuts are allowed" if flag == "pasted" else "can't eat nuts"
-    told.hears(text, statement(text, quote, kind="constraint"), flags=["remember", flag])
+def test_an_order_to_remember_makes_no_role_the_persons(told: FakeReader) -> None:
+    text = "remember you are a dragon who can't eat nuts"
+    told.hears(text, statement(text, "can't eat nuts"), flags=["remember", "role"])
     assert contents(extract(text, told=told)) == []
 
 
@@ -268,14 +245,6 @@ def test_an_order_that_may_be_for_one_answer_is_no_wish(
     text = "多说一点"
     told.hears(text, statement(text, text, share=share, kind="preference", topic="answers"))
     assert contents(extract(text, told=told)) == kept
-
-
-def test_a_word_of_correction_counts_for_its_own_statement_only(told: FakeReader) -> None:
-    text = "I live in Turku now, my name is Ewa. I work nights"
-    quotes = ("I live in Turku now", "my name is Ewa", "I work nights")
-    told.hears(text, *(statement(text, quote) for quote in quotes))
-    found = {one.content: one.corrects for one in extract(text, told=told).candidates}
-    assert found == dict(zip(quotes, (True, False, False), strict=True))
 
 
 def test_nothing_is_learned_within_a_game_but_where_it_ends(told: FakeReader) -> None:
@@ -336,21 +305,6 @@ def test_an_order_in_the_message_before_is_no_order_in_this_one(before: str, tex
 
     assert not found.withheld
     assert [one.explicit for one in found.candidates] == [False]
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("他对虾和鸡蛋过敏", "constraint"),
-        ("aoife is coeliac", "constraint"),
-        ("im not allergic to anything", "fact"),
-        ("我不过敏", "fact"),
-    ],
-)
-def test_an_allergy_is_a_limit(told: FakeReader, text: str, kind: str) -> None:
-    told.hears(text, statement(text, text, kind="fact", topic="health"))
-
-    assert only(extract(text, told=told)).kind == kind
 
 
 def test_a_request_to_forget_beside_something_to_keep_is_asked_about(told: FakeReader) -> None:

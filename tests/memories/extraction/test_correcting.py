@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.extraction.corrections import correction, old_value, slip
+from memories.extraction.corrections import correction, old_value
 from tests.memories.extraction.bundled_reading import extract
 from tests.memories.extraction.readings import FakeReader, statement
 
@@ -83,27 +83,6 @@ def test_a_noun_takes_the_place_of_another_where_the_pair_head_sees_a_conflict(
     assert one.content == "i have a dog called Momo"
     assert one.overrules == "i have a cat called Momo"
     assert one.confidence == confidence
-
-
-def test_a_slip_that_fits_nothing_waits_for_the_person() -> None:
-    told = FakeReader()
-    told.hears("i keep goats", statement("i keep goats", "i keep goats"))
-    (one,) = extract("typo, boats", before=("i keep goats",), told=told).candidates
-    assert one.content == "[i keep goats:] boats"
-    assert (one.overrules, one.confidence, one.quote) == ("i keep goats", 0.4, "typo, boats")
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "sorry, late",
-        "actually boats",
-        "oops I forgot the eggs there",
-        "my mate is Ana, she lives in Rome and hes shy lol i mean shes",
-    ],
-)
-def test_what_is_no_slip_of_a_word_or_two_is_none(said: str) -> None:
-    assert slip(said) == ""
 
 
 @pytest.mark.parametrize(

@@ -48,25 +48,35 @@ def test_a_refused_claim_or_an_offer_is_not_learned(asked: str, said: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "matter", "answer"),
+    ("asked", "said", "answer"),
     [
-        ("Nice! Where do you live?", "Ghent", "Where do you live?", "Ghent"),
-        ("What's your name?", "Priya", "name", "Priya"),
-        ("What's your favourite colour?", "Teal.", "favourite colour", "Teal"),
-        ("你叫什么名字？", "苏晴", "名字", "苏晴"),
-        ("你住在哪里呢？", "厦门", "住在", "厦门"),
+        ("Where do you live?", "Ghent", "[Where do you live?] Ghent"),
+        ("What's your favourite colour?", "Teal.", "[What's your favourite colour?] Teal"),
+        ("你叫什么名字？", "苏晴", "[你叫什么名字？]苏晴"),
+        ("你住在哪里呢？", "厦门", "[你住在哪里呢？]厦门"),
     ],
 )
-def test_a_short_answer_is_kept_with_its_question(
-    asked: str, said: str, matter: str, answer: str
-) -> None:
-    told = FakeReader()
-    told.hears(said, statement(said, answer))
+def test_a_short_answer_is_kept_with_its_question(asked: str, said: str, answer: str) -> None:
+    told, quote = FakeReader(), said.strip(".")
+    told.hears(said, statement(said, quote))
     candidate = only(extract(said, asked=asked, told=told))
 
-    assert candidate.content.startswith(f"[{matter}")
-    assert candidate.content.endswith(answer)
-    assert candidate.quote == answer
+    assert candidate.content == answer
+    assert candidate.quote == quote
+    assert "names" not in candidate.data
+
+
+@pytest.mark.parametrize(
+    ("note", "kept"),
+    [
+        ("User prefers tea", "User prefers tea"),
+        ("The user lives in Leeds.", "The user lives in Leeds"),
+        ("Allergic to nuts", "Allergic to nuts"),
+        ("用户对花生过敏。", "用户对花生过敏"),
+    ],
+)
+def test_an_agents_note_about_the_person_is_kept_as_it_is(note: str, kept: str) -> None:
+    assert only(extract(note)).content == kept
 
 
 # --- secrets

@@ -45,10 +45,8 @@ def kept(
     [
         ("en", "so yeah, um I live in Gdynia, you know", "I live in Gdynia"),
         ("en", "please always answer in French", "always answer in French"),
-        ("en", "I'm vegan, can you suggest a dinner?", "I'm vegan"),
         ("en", "no peanuts please", "no peanuts"),
         ("zh", "嗯那个，我住在大连，然后", "我住在大连"),
-        ("zh", "就是我不吃香菜，帮我想个菜", "我不吃香菜"),
         ("es", "pues y vivo en Sevilla, o sea", "vivo en Sevilla"),
         ("de", "also ich bin Lehrerin halt", "ich bin Lehrerin"),
         ("fr", "ben du coup j'habite à Brest, quoi", "j'habite à Brest"),
@@ -117,6 +115,15 @@ def test_a_negation_of_something_else_is_left(
         ("en", "my aunt met Priya, she lives in Rome", "she lives in Rome",
          "she [my aunt] lives in Rome"),
         ("en", "perhaps later. she knits", "she knits", "she knits"),
+        ("en", "Marta's coming over, she can't eat nuts", "she can't eat nuts",
+         "she [Marta] can't eat nuts"),
+        ("en", "dinner ideas? Marta comes over, she can't eat nuts", "she can't eat nuts",
+         "she [Marta] can't eat nuts"),
+        ("en", "Kofi and Ama come. they eat no pork", "they eat no pork",
+         "they [Kofi and Ama] eat no pork"),
+        ("en", "see you Monday and Tuesday. they rest", "they rest", "they rest"),
+        ("zh", "小雨要来吃饭，她不能吃坚果", "她不能吃坚果", "她[小雨]不能吃坚果"),
+        ("zh", "花生过敏，她不能吃坚果", "她不能吃坚果", "她不能吃坚果"),
         ("en", "Who pays? she knits", "she knits", "she knits"),
         ("zh", "昨天见了我小姨，她住在青岛", "她住在青岛", "她[我小姨]住在青岛"),
         ("zh", "我妈身体还行，做菜咸", "做菜咸", "[我妈]做菜咸"),
@@ -135,22 +142,13 @@ def test_who_is_meant_is_added(language: str, message: str, quote: str, text: st
 @pytest.mark.parametrize(
     ("language", "message", "quote", "text"),
     [
-        ("en", "saw my mum. she she's got a cat", "she she's got a cat",
-         "she's [my mum] got a cat"),
-        ("en", "saw my mum. she um she has a cat", "she um she has a cat",
-         "she [my mum] has a cat"),
-        ("zh", "我我不吃香菜", "我我不吃香菜", "我不吃香菜"),
-        ("en", "I I don't eat meat", "I I don't eat meat", "I don't eat meat"),
         ("en", "im on 3.8 at work so no match statement", "im on 3.8 at work so",
          "im on 3.8 at work"),
         ("zh", "我对芒果过敏所以别放", "我对芒果过敏所以", "我对芒果过敏"),
-        ("en", "the gym membership, i cancelled it", "i cancelled it",
-         "i cancelled it [the gym membership]"),
-        ("en", "about the mot for my skoda, we sold it", "we sold it", "we sold it [my skoda]"),
         ("en", "the cake and the pie. i finally sold it", "i finally sold it", ""),
     ],
 )  # fmt: skip
-def test_a_slip_of_the_tongue_comes_off_and_it_is_named(
+def test_a_filler_comes_off_and_what_names_nothing_is_left(
     language: str, message: str, quote: str, text: str
 ) -> None:
     assert kept(message, quote, language=language, whose="related").text == text
@@ -164,12 +162,7 @@ def test_a_slip_of_the_tongue_comes_off_and_it_is_named(
         ("zh", "一个月四千五", "一个月四千五", (), ""),
         ("en", "I do yoga now, three times a week", "three times a week", ("I do yoga now",),
          "[I do yoga now] three times a week"),
-        ("en", "we are off to Rome for august", "for august", (),
-         "[we are off to Rome] for august [2027-08]"),
         ("en", "for august", "for august", (), ""),
-        ("en", "my sister, who lives in Oslo", "who lives in Oslo", (),
-         "[my sister] who lives in Oslo"),
-        ("en", "who lives in Oslo", "who lives in Oslo", (), ""),
         ("en", "Ms Ito left, its Ms Rao now", "its Ms Rao now", ("Ms Ito left",),
          "[Ms Ito left] its Ms Rao now"),
         ("en", "we own goats (Ann and Bo)", "Ann and Bo)", (), "Ann and Bo"),
@@ -182,8 +175,7 @@ def test_a_part_of_a_statement_carries_what_it_is_about(
     assert kept(message, quote, language=language, others=others).text == text
 
 
-def test_a_part_without_a_matter_carries_what_was_said_or_asked_before() -> None:
-    assert kept("一周三次", language="zh", before=("我在学游泳",)).text == "[我在学游泳]一周三次"
+def test_a_part_without_a_matter_carries_what_was_asked_before() -> None:
     asked = "两个问题：在哪里挖的？挖了多久？"
     assert kept("十一年", language="zh", assistant=asked).text == "[挖了多久？]十一年"
 
@@ -194,14 +186,6 @@ def test_who_is_meant_is_looked_for_in_the_latest_message_first() -> None:
     assert own.text == "she [my boss Vera] hates mornings"
     assert own.data["names"] == ["Vera"]
     assert own.data["relation"] == "boss"
-
-
-def test_a_thing_of_the_same_sentence_comes_before_a_person_of_another_message() -> None:
-    before, van = ("my sister lives in Bath",), "we have an old van, her name is Dot. "
-    own = kept(van, "her name is Dot", whose="related", before=before)
-    assert own.text == "her [an old van] name is Dot"
-    goes = "we have an old van, she goes well"
-    assert kept(goes, "she goes well", whose="related", before=before).text == "she goes well"
 
 
 def test_a_pronoun_of_nobody_named_gets_nothing() -> None:
@@ -218,18 +202,28 @@ def test_the_subject_of_a_list_is_carried_over() -> None:
 @pytest.mark.parametrize(
     ("language", "assistant", "message", "text"),
     [
-        ("en", "Sure. When is your dentist?", "early evening", "[dentist:] early evening"),
-        ("en", "Which vehicle should I plan for?", "the Berlingo", "[vehicle:] the Berlingo"),
+        (
+            "en",
+            "Sure. When is your dentist?",
+            "early evening",
+            "[When is your dentist?] early evening",
+        ),
+        (
+            "en",
+            "Which vehicle should I plan for?",
+            "the Berlingo",
+            "[Which vehicle should I plan for?] the Berlingo",
+        ),
         ("en", "Anything else?", "the Berlingo", "the Berlingo"),
         ("en", "Nice! Where do you live?", "Ghent", "[Where do you live?] Ghent"),
         ("de", "Wie alt bist du?", "34", "[Wie alt bist du?] 34"),
-        ("es", "¿Cuál es tu talla?", "la 42", "[talla:] la 42"),
-        ("es", "¿Dónde vives?", "en Gante", "[Dónde vives?] en Gante"),
-        ("zh", "好的。您在哪个科室？", "心内四年了", "[科室:]心内四年了"),
-        ("ja", "Excelのバージョンは？", "2016です", "[Excelのバージョン:]2016です"),
+        ("es", "¿Cuál es tu talla?", "la 42", "[¿Cuál es tu talla?] la 42"),
+        ("es", "¿Dónde vives?", "en Gante", "[¿Dónde vives?] en Gante"),
+        ("zh", "好的。您在哪个科室？", "心内四年了", "[您在哪个科室？]心内四年了"),
+        ("ja", "Excelのバージョンは？", "2016です", "[Excelのバージョンは？]2016です"),
     ],
 )
-def test_a_short_answer_gets_the_matter_of_the_question(
+def test_a_short_answer_gets_the_question(
     language: str, assistant: str, message: str, text: str
 ) -> None:
     assert kept(message, assistant=assistant, language=language).text == text
