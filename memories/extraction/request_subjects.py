@@ -44,16 +44,20 @@ def clauses_of(request: str, *, whole: bool = True) -> list[str]:
     """Return the parts of a request that say what to forget, without the words around them.
 
     The result is empty for a request such as "please delete that". If not `whole`, the request is a
-    subject already, and only clauses without any word of their own are left out ("my job, please").
+    subject already: only words at the end that point at a memory or are polite are left out, and
+    clauses without any word of their own ("my job thing, please").
     """
     text = request[:_LONGEST].replace("’", "'")
     found = (clause[0].strip() for clause in _CLAUSE.finditer(text))
-    subjects = (_subject(clause) if whole else _if_own(clause) for clause in found)
+    subjects = (_subject(clause) if whole else _without_pointing(clause) for clause in found)
     return [subject for subject in subjects if subject]
 
 
-def _if_own(clause: str) -> str:
-    return clause if any(token.kind == "own" for token in _tokens(clause)) else ""
+def _without_pointing(clause: str) -> str:
+    tokens = list(_tokens(clause))
+    if not any(token.kind == "own" for token in tokens):
+        return ""
+    return clause[: tokens[_before_pointing(tokens) - 1].end]
 
 
 def _subject(clause: str) -> str:
@@ -95,8 +99,13 @@ def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
         place -= 1
     if any(token.kind == "acts" for token in tokens[place:]):
         return place
+    return _before_pointing(tokens) if is_order else len(tokens)
+
+
+def _before_pointing(tokens: Sequence[_Token]) -> int:
+    """Return the number of tokens before words that only point at a memory or are polite."""
     place = len(tokens)
-    while is_order and tokens[place - 1].kind in ("polite", "pointing"):
+    while tokens[place - 1].kind in ("polite", "pointing"):
         place -= 1
     return place
 

@@ -40,10 +40,13 @@ _SECOND_BEST = 0.5  # a match isn't clear if another memory has a higher score t
 _SOME_WORDS, _MOST_WORDS = 0.2, 0.5
 _PREFERS = 0.5  # lead in probability of another memory that is never ignored
 _SURE, _LEAD_IF_SURE = 0.9, 8.0
+# A clear match holds this share of the request's words, or the reader model is as sure as this.
+_COVERS, _CERTAIN = 0.7, 0.97
 # Memories from this score on are listed.
 _LISTED_FROM = -4.0
 _NEAR = 0.24  # cosine; unrelated short statements are mostly below
 _MOST_UNRELATED = 10  # length of a list up to which memories without any relation are added
+_EXCEPTS = re.compile(r"\b(?:not|but|except|only|just)\b|不是|除了|只", re.IGNORECASE)
 _INTENDS = re.compile(
     r"\b(?:wants?|wanting|wanted to|plans?|planning|saving (?:up )?for|hop(?:e|es|ing) to"
     r"|dream\w{0,5}|thinking of|considering|intend\w{0,3}|would like|goals?)\b"
@@ -167,12 +170,28 @@ def clear_match(
     second = max([_LEAST_SECOND, *(one.score for one in others)])
     about = max(best.about, is_about(subject, best.meant.content))
     preferred = max((one.about for one in others), default=0.0)
-    if second > _SECOND_BEST:
+    if second > _SECOND_BEST or not _holds_the_words(subject, best, others, about=about):
         return None
     needed = _lead_needed(best, others, about=about, preferred=preferred)
     if _says_something_else(subject, best):
         needed = max(needed, _LEAD_IF_SURE if about >= _SURE else math.inf)
     return best.meant if best.score - second >= needed else None
+
+
+def _holds_the_words(
+    subject: str, best: Signals, others: Sequence[Signals], *, about: float
+) -> bool:
+    """Return True if the best memory holds enough of what the request says.
+
+    "Forget that my husband is in Cebu" doesn't mean "My mother lives in Cebu", and "Patrick has
+    arthritis" doesn't mean "Pat has arthritis" if another memory is about Patrick. A request with
+    an exception ("the marathon, not the half") is never clear.
+    """
+    missing = set(segment.terms(subject)) - set(segment.terms(best.meant.content))
+    told_elsewhere = {term for one in others for term in segment.terms(one.meant.content)}
+    if _EXCEPTS.search(subject) or missing & told_elsewhere:
+        return False
+    return best.covered >= _COVERS or about >= _CERTAIN
 
 
 def _lead_needed(

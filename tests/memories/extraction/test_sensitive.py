@@ -49,8 +49,8 @@ SECRETS = [
     ("my Emirates ID is 784199012345678", "784199012345678", "identity_number"),
     ("my UTR: 73518 20946", "73518 20946", "identity_number"),
     (
-        "wallet words: river, stone, paper, mango, cloud, tiger, broom, salad, fence, glove, mirror",
-        "river, stone, paper, mango, cloud, tiger, broom, salad, fence, glove, mirror",
+        "wallet words: river, stone, paper, mango, cloud, tiger, broom, salad, fence, glove",
+        "river, stone, paper, mango, cloud, tiger, broom, salad, fence, glove",
         "api_key",
     ),
 ]
