@@ -168,7 +168,7 @@
   // A form that acts on what is ticked can't be sent while nothing is.
   function needChoice(form) {
     const button = form.querySelector(".button--primary, .button--danger");
-    if (button) button.disabled = !form.querySelector("[type=checkbox]:checked");
+    if (button) button.disabled = !form.querySelector("[type=checkbox]:checked, [type=radio]:checked");
   }
   const needChoices = () => document.querySelectorAll("[data-needs-choice]").forEach(needChoice);
   needChoices();
