@@ -307,7 +307,7 @@ class EditForm(MemoryForm):
         return cls(
             memory=memory,
             initial={
-                "content": memory.content,
+                "content": additions_in_words(memory.content),
                 "kind": memory.kind,
                 "tags": memory.tags,
                 "valid_until": timezone.localtime(until).date() if until else None,
@@ -326,16 +326,19 @@ class EditForm(MemoryForm):
         self.add_error(
             "content",
             _("This was changed meanwhile to: “%(text)s” Save again to replace it.")
-            % {"text": memory.content},
+            % {"text": additions_in_words(memory.content)},
         )
         typed = {name: self.data[name] for name in self.data}
         self.data = typed | {"seen": memory.current_version}
         return True
 
     def changes(self, memory: Memory) -> dict[str, Any]:
-        """Return the values that differ from those of the memory."""
+        """Return the values that differ from those of the memory.
+
+        The form shows additions as plain words, and they stay plain if the text is changed.
+        """
         before = {
-            "content": memory.content,
+            "content": additions_in_words(memory.content),
             "kind": memory.kind,
             "tags": memory.tags,
             "valid_until": memory.valid_until,

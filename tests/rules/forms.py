@@ -188,6 +188,7 @@ FORMS: dict[str, Form] = {
     "memory_edit": _memory(content="Plays the oboe", kind="fact"),
     "memory_bulk": lambda world: ([], {"ids": [world.memory.public_id], "do": "pin"}),
     "memory_undo": lambda world: (["token"], {}),
+    "memory_undecide": lambda world: (["token"], {}),
     "memory_pin": _memory(),
     "memory_unpin": _memory(),
     "memory_disable": _memory(),
