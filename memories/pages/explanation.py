@@ -212,8 +212,8 @@ def waits_because(
     """Return sentences that explain why a memory awaits the user's review.
 
     They cover the last verdict, and what made its understanding uncertain. `known` is the memory
-    that it contradicts; without one, nothing is compared. A verdict on another memory isn't told, since it would explain
-    nothing that the user sees.
+    that it contradicts; without one, nothing is compared. A verdict on another memory isn't told,
+    since it would explain nothing that the user sees.
     """
     is_told = verdict is not None and (
         verdict.target_id == known.pk if known else verdict.verdict != Verdict.REVIEW

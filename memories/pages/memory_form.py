@@ -26,6 +26,7 @@ from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.models.memory import ONLY_OF_PROJECTS
 from memories.pages.actions import ask_for_it_back
 from memories.pages.memory_rows import is_row, row_again
+from memories.selectors import ANY
 from memories.writing import curation, direct_writes, memory_writes, relations
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
 from ops.pages.base import leave, own_transaction, person, personal_page, render_page, way_back
@@ -216,6 +217,7 @@ STATUS_WORDS = (
     (MemoryStatus.DISABLED, gettext_lazy("disabled")),
     (MemoryStatus.SUPERSEDED, gettext_lazy("superseded")),
     (MemoryStatus.ARCHIVED, gettext_lazy("archived")),
+    (ANY, gettext_lazy("all, except the recycle bin")),
 )
 
 

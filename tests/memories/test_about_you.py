@@ -425,9 +425,7 @@ def test_the_memory_under_which_a_sentence_is_typed_is_offered_first(
     changes = told_messages.preview_changes(said, user=alice)
     exact = told_messages.exact_changes(said, changes, user=alice, about=about.public_id)
     assert exact[0].memory == about.public_id
-    page = text_of(
-        browser.post(address("memory_tell"), {"said": said, "about": about.public_id})
-    )
+    page = text_of(browser.post(address("memory_tell"), {"said": said, "about": about.public_id}))
     assert page.count('type="radio" name="keep"') == len(exact)
 
 

@@ -234,9 +234,7 @@ def undo_of(page: str) -> str:
 
 
 @pytest.mark.parametrize("decision", ["keep_new", "keep_old", "keep_both"])
-def test_a_decision_is_undone(
-    browser: Client, known: Memory, heard: Memory, decision: str
-) -> None:
+def test_a_decision_is_undone(browser: Client, known: Memory, heard: Memory, decision: str) -> None:
     given = {"decision": decision, "since": "2026-03-01"}
     url = address("memory_decide", heard.public_id)
     page = text_of(browser.post(url, given, follow=True))
