@@ -5,8 +5,6 @@ A layer is one kind of stored memory: memories, summaries or episodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, cast
 
 from django.contrib import messages
@@ -14,16 +12,14 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations import selectors
 from conversations.forgetting import message_forgets
 from conversations.importing import file_import
-from conversations.models import Episode, Summary
 from conversations.pages import conversation_list
 from conversations.recording import conversation_names
 from memcenter.lib.errors import ApplicationError
@@ -32,6 +28,7 @@ from memories.forgetting import memory_forgets
 from memories.models import Memory
 from ops import audit_log
 from ops.models import User
+from ops.pages import stored_amounts
 from ops.pages.base import (
     leave,
     own_transaction,
@@ -49,7 +46,6 @@ from ops.transfer.stored_files import as_attachment
 _A_PAGE = 20
 _EXPORT = "ops/export_ask.html"
 _LONGEST = 200
-Words = Callable[[int], str]
 
 
 @require_safe
@@ -65,49 +61,19 @@ def data_conversations(request: HttpRequest) -> HttpResponse:
         return render(request, f"ops/conversation_choice.html{part}", context)
 
 
-@dataclass(frozen=True)
-class Layer:
-    """A layer that can be deleted as a whole: its size, delete function and dialog texts."""
-
-    count: Callable[[User], int]
-    delete: Callable[[User], object]
-    title: Callable[[], str]
-    goes: Words
-    stays: Callable[[], list[str]]
-
-
-def _forget_memories(user: User) -> None:
-    """Forget all memories, including those in the recycle bin or archive, if there are any."""
-    memories = list(Memory.visible.filter(user=user).only("pk"))
-    if memories:
-        memory_forgets.forget_memories(user=user, memories=memories)
-
-
-LAYERS = {
-    "memory": Layer(
-        count=lambda user: Memory.visible.filter(user=user).count(),
-        delete=_forget_memories,
-        title=lambda: _("Forget all memories?"),
-        goes=lambda n: ngettext(
-            "%(n)s memory, with its versions and everything derived from it",
-            "%(n)s memories, with their versions and everything derived from them",
-            n,
-        ),
-        stays=lambda: [_("your conversations"), _("their summaries and earlier moments")],
+# For each layer that can be deleted as a whole: the title of its dialog, and what is kept.
+_LAYERS = {
+    "memory": (
+        gettext_lazy("Forget all memories?"),
+        (gettext_lazy("your conversations"), gettext_lazy("their summaries and earlier moments")),
     ),
-    "summary": Layer(
-        count=lambda user: Summary.objects.filter(user=user).count(),
-        delete=lambda user: message_forgets.delete_layer(user=user, layer="summary"),
-        title=lambda: _("Delete all summaries?"),
-        goes=lambda n: ngettext("%(n)s summary", "%(n)s summaries", n),
-        stays=lambda: [_("your conversations"), _("your memories")],
+    "summary": (
+        gettext_lazy("Delete all summaries?"),
+        (gettext_lazy("your conversations"), gettext_lazy("your memories")),
     ),
-    "episode": Layer(
-        count=lambda user: Episode.objects.filter(user=user).count(),
-        delete=lambda user: message_forgets.delete_layer(user=user, layer="episode"),
-        title=lambda: _("Delete all earlier moments?"),
-        goes=lambda n: ngettext("%(n)s earlier moment", "%(n)s earlier moments", n),
-        stays=lambda: [_("your conversations"), _("your memories")],
+    "episode": (
+        gettext_lazy("Delete all earlier moments?"),
+        (gettext_lazy("your conversations"), gettext_lazy("your memories")),
     ),
 }
 
@@ -115,29 +81,42 @@ LAYERS = {
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def data_layer_delete(request: HttpRequest, layer: str) -> HttpResponse:
-    if layer not in LAYERS:
+    if layer not in _LAYERS:
         raise Http404
-    found = LAYERS[layer]
     with own_transaction(request):
+        user = person(request)
         if request.method != "POST":
             part = "#dialog" if target(request) == "dialogs" else ""
-            context = _deletion_context(found, person(request), layer)
+            context = _deletion_context(user, layer)
             return render(request, f"ops/layer_delete.html{part}", context)
-        found.delete(person(request))
+        if layer != "memory":
+            message_forgets.delete_layer(user=user, layer=layer)
+        # All memories, including those in the recycle bin or archive.
+        elif memories := list(Memory.visible.filter(user=user).only("pk")):
+            memory_forgets.forget_memories(user=user, memories=memories)
     messages.success(request, forgotten_words())
     return leave(request, reverse("data_management"))
 
 
-def _deletion_context(layer: Layer, user: User, name: str) -> dict[str, Any]:
-    count = layer.count(user)
-    words = layer.goes(count) % {"n": number_format(count, force_grouping=True)}
-    receipt = _("This can’t be undone. You will get a receipt.")
+def _deletion_context(user: User, layer: str) -> dict[str, Any]:
+    title, stays = _LAYERS[layer]
+    count = stored_amounts.counts_of(user, only=[layer])[layer]
+    words = stored_amounts.WORDS[layer](count)
+    if layer == "memory":
+        words = ngettext(
+            "%(n)s memory, with its versions and everything derived from it",
+            "%(n)s memories, with their versions and everything derived from them",
+            count,
+        )
     return {
-        "action": reverse("data_layer_delete", args=[name]),
-        "title": layer.title(),
-        "text": receipt,
-        "goes": [words, _("finished exports, which may hold a copy")],
-        "stays": layer.stays(),
+        "action": reverse("data_layer_delete", args=[layer]),
+        "title": title,
+        "text": _("This can’t be undone. You will get a receipt."),
+        "goes": [
+            words % stored_amounts.shown(count),
+            _("finished exports, which may hold a copy"),
+        ],
+        "stays": stays,
         "confirm": _("Delete"),
         "cancel_href": reverse("data_management"),
     }
@@ -277,10 +256,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
     except ApplicationError as error:
         messages.error(request, said(error.message))
     else:
-        messages.success(
-            request,
-            _("The file has arrived and is being read."),
-        )
+        messages.success(request, _("The file has arrived and is being read."))
     return _to_transfers(request)
 
 

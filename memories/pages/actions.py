@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -34,8 +34,6 @@ from memories.pages.memory_rows import (
     is_in_place,
     is_row,
     name_memory,
-    row_again,
-    row_in_bin,
     rows_again,
 )
 from memories.selectors import BIN, MemoryFilter
@@ -134,7 +132,7 @@ def _do(
 def ask_for_it_back(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Offer to restore a memory that was deleted in the meantime, in its row or on its page."""
     if is_row(request):
-        return row_in_bin(request, memory)
+        return render(request, "memories/includes/row_in_bin.html", {"memory": memory})
     messages.warning(request, _("This is in the recycle bin. Restore it to change it."))
     if is_in_place(request):
         return rows_again(request, [])
@@ -146,7 +144,7 @@ def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
     if not is_row(request):
         return _answer_all(request, [memory_id], back=back)
     with own_transaction(request):
-        return row_again(request, selectors.memory_of(person(request), memory_id))
+        return rows_again(request, [memory_id], oob=False)
 
 
 def _answer_all(request: HttpRequest, ids: Sequence[str], *, back: str) -> HttpResponse:

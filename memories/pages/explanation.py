@@ -38,7 +38,7 @@ from memories.models import (
     Source,
 )
 from memories.pages import reason_words
-from memories.pages.memory_rows import is_row, page_menu_of, row_again
+from memories.pages.memory_rows import is_row, page_menu_of, rows_again
 from ops.models import User
 from ops.pages.base import own_transaction, person, personal_page
 
@@ -287,7 +287,7 @@ def memory_page(request: HttpRequest, memory_id: str) -> HttpResponse:
     with own_transaction(request):
         memory = selectors.memory_of(person(request), memory_id)
         if is_row(request):
-            return row_again(request, memory)
+            return rows_again(request, [memory.public_id], oob=False)
         sources = list(selectors.sources_of(memory)[:200])
         context = _head(memory, sources) | _section(request, memory)
         return render(request, "memories/memory_detail.html", context)

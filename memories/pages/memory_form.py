@@ -25,7 +25,7 @@ from memories.learning.told_messages import LONGEST
 from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.models.memory import ONLY_OF_PROJECTS
 from memories.pages.actions import ask_for_it_back
-from memories.pages.memory_rows import is_row, row_again
+from memories.pages.memory_rows import is_row, rows_again
 from memories.selectors import ANY
 from memories.writing import curation, direct_writes, memory_writes, relations
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
@@ -47,7 +47,9 @@ def memory_add(request: HttpRequest) -> HttpResponse:
         form.refuse(error)
         return _show(request, "memories/memory_add.html", {"form": form})
     say_what_became(request, written)
-    return leave(request, _after_adding(request, written))
+    page = reverse("memory_page", args=[written.memory.public_id])
+    is_new = written.result == "created"
+    return leave(request, way_back(request, default=reverse("memory_list")) if is_new else page)
 
 
 def _add(request: HttpRequest, values: dict[str, Any]) -> Written:
@@ -83,12 +85,6 @@ def mention_contradiction(request: HttpRequest, memory: Memory) -> None:
         text = Truncator(additions_in_words(other.content)).chars(_QUOTED)
         words = _("It may not fit with “%(text)s”. Both are used; disable the one that is wrong.")
         messages.warning(request, words % {"text": text})
-
-
-def _after_adding(request: HttpRequest, written: Written) -> str:
-    if written.result == "created":
-        return way_back(request, default=reverse("memory_list"))
-    return reverse("memory_page", args=[written.memory.public_id])
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -140,7 +136,7 @@ def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
     if not is_row(request):
         return leave(request, way_back(request, default=page))
     with own_transaction(request):
-        return row_again(request, memory)
+        return rows_again(request, [memory.public_id], oob=False)
 
 
 @require_POST

@@ -49,19 +49,68 @@ SORTS = {
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A memory with its newest source. `why` tells why a search found it."""
+class Row:
+    """A memory in a list, with its newest source. `why` tells why a search found it.
+
+    `back` is the URL to which the forms in the row return. `column` is the date that is shown,
+    because the list is sorted by it.
+    """
 
     memory: Memory
     source: Source | None
     why: str = ""
+    back: str = ""
+    column: str = "updated_at"
+
+    @property
+    def menu(self) -> list[dict[str, Any]]:
+        edit, inline = act(self.memory, "edit", back=self.back), act(self.memory, "edit")
+        delete = act(self.memory, "delete")
+        return [
+            {"label": _("Edit"), "icon": "edit", "href": edit, "hx_here": inline},
+            *_uses(self.memory),
+            {"label": _("Delete"), "icon": "trash", "action": delete, "rule": True},
+            _forget(self.memory, back=self.back),
+        ]
+
+    @property
+    def url(self) -> str:
+        return reverse("memory_page", args=[self.memory.public_id])
+
+    @property
+    def conversation(self) -> Conversation | None:
+        return self.source.turn.conversation if self.source and self.source.turn else None
+
+    @property
+    def said_at(self) -> datetime | None:
+        message = self.source.message if self.source else None
+        return message.created_at if message else None
+
+    @property
+    def at(self) -> datetime:
+        when: datetime = getattr(self.memory, self.column)
+        return when
+
+    @property
+    def is_changed(self) -> bool:
+        """Return True if the shown date is that of a change on a later day than the creation."""
+        return localdate(self.at) > localdate(self.memory.created_at)
+
+    @property
+    def is_expired(self) -> bool:
+        until = self.memory.valid_until
+        return until is not None and until <= timezone.now()
+
+    @property
+    def is_off(self) -> bool:
+        return self.memory.status != MemoryStatus.ACTIVE or self.is_expired
 
 
 @dataclass(frozen=True)
 class Page:
     """A page of a list. `cursor` is passed to get the next page; it is "" on the last page."""
 
-    rows: Sequence[Listed]
+    rows: Sequence[Row]
     cursor: str = ""
 
 
@@ -111,34 +160,27 @@ def _unpinned(
 def _places(
     rows: QuerySet[Memory], column: str, *, descending: bool, place: _Place | None
 ) -> list[_Place]:
-    rows = rows.prefetch_related(None)
-    if place is not None:
-        rows = rows.filter(_after_place(place, column, descending=descending))
-    order = (f"-{column}", "-pk") if descending else (column, "pk")
-    keys = rows.order_by(*order).values_list(column, "pk", "pinned")[: SIZE + 1]
-    return [_Place(*one) for one in keys]
+    found = _next_rows(rows.prefetch_related(None), column, descending=descending, place=place)
+    return [_Place(*one) for one in found.values_list(column, "pk", "pinned")[: SIZE + 1]]
 
 
 def page_by(
     rows: QuerySet[AnyRow, Any], column: str, *, descending: bool, after: str
 ) -> tuple[list[AnyRow], str]:
     """Return the next `SIZE` rows in the order of a column, and the cursor of the next page."""
-    place = _decode(after, column)
-    if place is not None:
-        rows = rows.filter(_after_place(place, column, descending=descending))
-    order = (f"-{column}", "-pk") if descending else (column, "pk")
-    found = list(rows.order_by(*order)[: SIZE + 1])
+    following = _next_rows(rows, column, descending=descending, place=_decode(after, column))
+    found = list(following[: SIZE + 1])
     if len(found) <= SIZE:
         return found, ""
     last = found[SIZE - 1]
     return found[:SIZE], _encode(_Place(getattr(last, column), last.pk))
 
 
-def listed(user: User, pks: Sequence[int]) -> list[Listed]:
+def listed(user: User, pks: Sequence[int]) -> list[Row]:
     """Return these memories in this order, with their newest sources. Makes two queries."""
     rows = Memory.visible.filter(user=user).select_related("project").in_bulk(list(pks))
     sources = {one.memory_id: one for one in _newest_sources(user, pks)}
-    return [Listed(rows[pk], sources.get(pk)) for pk in pks if pk in rows]
+    return [Row(rows[pk], sources.get(pk)) for pk in pks if pk in rows]
 
 
 def _newest_sources(user: User, pks: Sequence[int]) -> QuerySet[Source]:
@@ -155,15 +197,20 @@ def count_of(user: User, filters: MemoryFilter, *, most: int) -> int:
     return memories_of(user, filters).prefetch_related(None).order_by()[: most + 1].count()
 
 
-def _after_place(place: _Place, column: str, *, descending: bool) -> Q:
-    """Return a filter for the rows after this position.
+def _next_rows(
+    rows: QuerySet[AnyRow, Any], column: str, *, descending: bool, place: _Place | None
+) -> QuerySet[AnyRow, Any]:
+    """Return the rows after this position in the order of a column; without one, all rows.
 
-    Its first condition is redundant, but lets the database start at that position in the index.
+    The first condition is redundant, but lets the database start at that position in the index.
     """
-    near, far = ("lte", "lt") if descending else ("gte", "gt")
-    return Q(**{f"{column}__{near}": place.key}) & (
-        Q(**{f"{column}__{far}": place.key}) | Q(**{column: place.key, f"pk__{far}": place.pk})
-    )
+    if place is not None:
+        near, far = ("lte", "lt") if descending else ("gte", "gt")
+        rows = rows.filter(
+            Q(**{f"{column}__{far}": place.key}) | Q(**{column: place.key, f"pk__{far}": place.pk}),
+            **{f"{column}__{near}": place.key},
+        )
+    return rows.order_by(*((f"-{column}", "-pk") if descending else (column, "pk")))
 
 
 def _encode(place: _Place) -> str:
@@ -181,72 +228,16 @@ def _decode(cursor: str, column: str) -> _Place | None:
         return None
 
 
-@dataclass(frozen=True)
-class Row:
-    memory: Memory
-    source: Source | None
-    menu: Sequence[dict[str, Any]]
-    url: str
-    why: str = ""
-    column: str = "updated_at"  # the list is sorted by this date, so it is also shown
-
-    @property
-    def conversation(self) -> Conversation | None:
-        return self.source.turn.conversation if self.source and self.source.turn else None
-
-    @property
-    def said_at(self) -> datetime | None:
-        message = self.source.message if self.source else None
-        return message.created_at if message else None
-
-    @property
-    def at(self) -> datetime:
-        when: datetime = getattr(self.memory, self.column)
-        return when
-
-    @property
-    def is_changed(self) -> bool:
-        """Return True if the shown date is that of a change on a later day than the creation."""
-        return localdate(self.at) > localdate(self.memory.created_at)
-
-    @property
-    def is_expired(self) -> bool:
-        until = self.memory.valid_until
-        return until is not None and until <= timezone.now()
-
-    @property
-    def is_off(self) -> bool:
-        return self.memory.status != MemoryStatus.ACTIVE or self.is_expired
-
-
-def rows_of(page: Sequence[Listed], *, back: str) -> list[Row]:
-    """Return the memories as rows. `back` is the URL to which the forms in the rows return."""
+def rows_of(page: Sequence[Row], *, back: str) -> list[Row]:
+    """Return the rows of a list with the URL `back`, to which the forms in the rows return."""
     sort = parse_qs(urlsplit(back).query).get("sort", [""])[-1]
     column = "created_at" if sort in ("new", "old") else "updated_at"
-    return [
-        Row(
-            one.memory,
-            one.source,
-            menu_of(one.memory, back=back),
-            reverse("memory_page", args=[one.memory.public_id]),
-            one.why,
-            column,
-        )
-        for one in page
-    ]
+    return [replace(one, back=back, column=column) for one in page]
 
 
 def is_row(request: HttpRequest) -> bool:
     """Return True if htmx will replace a single row of the list."""
     return target(request).startswith("row-")
-
-
-def row_again(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Return the row as it is now, with the messages.
-
-    If the memory no longer belongs to the list, return a placeholder.
-    """
-    return rows_again(request, [memory.public_id], oob=False)
 
 
 def is_in_place(request: HttpRequest) -> bool:
@@ -267,22 +258,6 @@ def rows_again(request: HttpRequest, ids: Sequence[str], *, oob: bool = True) ->
     is_list = here(request).startswith(reverse("memory_list"))
     context = {"rows": rows, "left": sorted(left), "oob": oob, "is_list": is_list}
     return render(request, "memories/includes/rows_changed.html", context)
-
-
-def row_in_bin(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Return the row of a memory that was deleted in the meantime, with an offer to restore it."""
-    return render(request, "memories/includes/row_in_bin.html", {"memory": memory})
-
-
-def menu_of(memory: Memory, *, back: str) -> list[dict[str, Any]]:
-    """Return the items of a row's menu."""
-    edit, inline = act(memory, "edit", back=back), act(memory, "edit")
-    return [
-        {"label": _("Edit"), "icon": "edit", "href": edit, "hx_here": inline},
-        *_uses(memory),
-        {"label": _("Delete"), "icon": "trash", "action": act(memory, "delete"), "rule": True},
-        _forget(memory, back=back),
-    ]
 
 
 def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
