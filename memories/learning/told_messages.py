@@ -154,7 +154,7 @@ _CONFIDENCE = 0.95
 _MUCH = 3  # a change that drops this many words of the old text must be selected
 _MOST_READ = 300  # memories with a word of the sentence, newest first
 _MOST_RELATED = 5
-_MOST_OFFERED = 4  # memories that a sentence may replace exactly as typed
+_MOST_OFFERED = 3  # memories that a sentence may replace exactly as typed
 _EDITS = SignedIds("edit_", salt="memories.told")
 
 

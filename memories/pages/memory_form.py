@@ -27,8 +27,9 @@ from memories.models.memory import ONLY_OF_PROJECTS
 from memories.pages.actions import ask_for_it_back
 from memories.pages.memory_rows import is_row, rows_again
 from memories.selectors import ANY
-from memories.writing import curation, direct_writes, memory_writes, relations
+from memories.writing import curation, direct_writes, memory_writes, relations, review
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
+from memories.writing.review import ReviewInput
 from ops.pages.base import leave, own_transaction, person, personal_page, render_page, way_back
 from ops.pages.forms import ServiceForm
 
@@ -97,13 +98,18 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
     form = (
         EditForm(request.POST, memory=memory) if request.method == "POST" else EditForm.of(memory)
     )
+    waits = memory.status == MemoryStatus.CANDIDATE and memory.conflicts_with is None
     context = {"form": form, "memory": memory, "in_bin": memory.deleted_at is not None}
+    context["waits"] = waits
     asks = context["in_bin"] and "put_back" not in request.POST
     if request.method != "POST" or not form.is_valid() or form.refuse_if_outdated(memory) or asks:
         return _show(request, "memories/memory_edit.html", context)
     changes = form.changes(memory)
     try:
         edited = _change(request, memory, changes)
+        if waits and "accept" in request.POST:
+            _accept(request, memory)
+            return redirect("memory_review")
     except NotFound:
         raise
     except ApplicationError as error:
@@ -128,6 +134,14 @@ def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> Me
         if edit is not None:
             memory = curation.edit(edit, user=person(request), memory=memory)
     return memory
+
+
+def _accept(request: HttpRequest, memory: Memory) -> None:
+    """Remember a memory that awaited review, with its new wording."""
+    given = ReviewInput(memory.public_id, "accept")
+    with own_transaction(request):
+        review.confirm(user=person(request), decisions=[given])
+    messages.success(request, _("Remembered."))
 
 
 def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:

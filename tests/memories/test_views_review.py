@@ -296,3 +296,17 @@ def test_nothing_is_compared_with_a_memory_that_is_not_shown(alice: User) -> Non
     page = text_of(signed_in(alice).get(address("memory_review")))
     assert "You weren’t sure when you said it." in page
     assert "Both can be true" not in page and "something you plan" not in page
+
+
+def test_the_wording_is_changed_and_remembered_at_once(alice: User, browser: Client) -> None:
+    candidate = make_candidate(alice, "Wants a boat")
+    edit = address("memory_edit", candidate.public_id)
+    page = text_of(browser.get(edit))
+    assert "Save and remember it" in page and "Back to the review" in page
+    given = {"content": "Wants a canoe", "kind": candidate.kind}
+    browser.post(edit, given)
+    candidate.refresh_from_db()
+    assert (candidate.content, candidate.status) == ("Wants a canoe", MemoryStatus.CANDIDATE)
+    assert browser.post(edit, given | {"accept": "1"})["Location"] == address("memory_review")
+    candidate.refresh_from_db()
+    assert candidate.status == MemoryStatus.ACTIVE
