@@ -169,7 +169,7 @@
 
   // A form that acts on what is ticked can't be sent while nothing is.
   function needChoice(form) {
-    const button = form.querySelector(".button--primary, .button--danger");
+    const button = form.querySelector(".button--primary, .button--danger, .forget__chosen");
     if (button) button.disabled = !form.querySelector("[type=checkbox]:checked, [type=radio]:checked");
   }
   const needChoices = () => document.querySelectorAll("[data-needs-choice]").forEach(needChoice);
