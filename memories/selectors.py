@@ -43,6 +43,7 @@ LISTED = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)  # what the list shows wit
 # Memories archived because they were unused; excludes those joined with other memories.
 ARCHIVED = Q(status=MemoryStatus.ARCHIVED, archived_at__isnull=False)
 BIN = "deleted"
+ANY = "any"  # every status, but not the recycle bin
 WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
 
 
@@ -51,8 +52,8 @@ class MemoryFilter:
     """The filters for a list of memories.
 
     A memory with `tag` or one of `other_tags` matches. `status` may also be `deleted`, which means
-    the recycle bin. `archived` includes memories that were archived because they were unused, and
-    `waiting` those that await review.
+    the recycle bin, or `any`, which means all but that. `archived` includes memories that were
+    archived because they were unused, and `waiting` those that await review.
     """
 
     query: str = ""
@@ -103,6 +104,8 @@ def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
 def _of_status(filters: MemoryFilter) -> Q:
     if filters.status == MemoryStatus.CANDIDATE:
         return WAITING
+    if filters.status == ANY:
+        return Q()
     if filters.status:
         return Q(status=filters.status)
     listed = Q(status__in=LISTED)

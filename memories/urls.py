@@ -37,6 +37,7 @@ urlpatterns = [
         name="memory_restore_version",
     ),
     path("review/", review_inbox.memory_review, name="memory_review"),
+    path("review/undo/<str:token>/", review_inbox.memory_undecide, name="memory_undecide"),
     path("review/<str:memory_id>/", review_inbox.memory_decide, name="memory_decide"),
     path("bin/", memory_list.memory_bin, name="memory_bin"),
     path("bin/empty/", actions.bin_empty, name="bin_empty"),

@@ -22,6 +22,7 @@ from django.views.decorators.http import require_safe
 from conversations.models import Message, Role, Turn
 from memcenter.lib.errors import NotFound
 from memcenter.lib.text.richtext import shorten
+from memories.extraction.masking import additions_in_words
 from memories.forgetting.spoken_requests import FORGOTTEN, Outcome
 from memories.models import Memory, Source
 from ops import selectors
@@ -89,7 +90,7 @@ class Card:
             memories=[one for one in self.memories if one in chosen],
             messages=[one for one in self.messages if one in chosen],
             asks_again=True,
-            also=[_short(one.content) for one in also],
+            also=[_short(additions_in_words(one.content)) for one in also],
             left_out=len(left_out),
         )
 
@@ -230,7 +231,7 @@ def _memory_line(memory: Memory, *, is_likely: bool) -> Line:
     else:
         state = "" if memory.status == "active" else memory.get_status_display()
     note = " · ".join(filter(None, (str(memory.get_kind_display()), state)))
-    text = _short(memory.content)
+    text = _short(additions_in_words(memory.content))
     at, pk = memory.created_at, memory.public_id
     return Line("memory", pk, text, at, note, is_likely=is_likely, is_chosen=is_likely)
 
@@ -253,7 +254,8 @@ def _message_line(
     else:
         note = _("with its answer")
     if others:
-        texts = _(", ").join(_("“%(text)s”") % {"text": _short(one.content)} for one in others)
+        told = (_short(additions_in_words(one.content)) for one in others)
+        texts = _(", ").join(_("“%(text)s”") % {"text": text} for text in told)
         note = " · ".join(
             (note, _("also learned there, and gone with it: %(memories)s") % {"memories": texts})
         )

@@ -35,6 +35,7 @@ _CONTRASTS = tuple(
 )
 _MOST = 160  # characters of a sentence that may be a correction
 _PHRASE = 5  # most words that take the place of others
+_LONGER = 3  # characters by which a Chinese value may be longer than the one it replaces
 _ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
 _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -285,6 +286,11 @@ def contrasts(said: str) -> list[Contrast]:
     return found
 
 
+def denies(text: str) -> bool:
+    """Return whether a text says what something is not: "she isn't my sister", 「不是二年级」."""
+    return PATTERNS["denial"].search(text) is not None
+
+
 def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     """Yield the right words, the wrong ones, and a pattern that finds these in a memory."""
     if age := PATTERNS["age_now"].search(sentence):
@@ -297,6 +303,9 @@ def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     if cleft := PATTERNS["it_is_right_who"].match(_without_it_is(sentence)):
         rest = re.sub(r"n'?t\b", "n['’]?t", re.escape(_bare(cleft["rest"])))
         yield cleft["value"], "", re.compile(rf"(?i)^(?P<old>[^,.;]{{1,40}}?)(?=\s{rest})")
+    if who := PATTERNS["zh_who_is_not"].match(sentence):
+        yield from _of_person(who["subject"], right=_bare(who["right"]), wrong=_bare(who["wrong"]))
+        return
     names = ("it_was_wrong_who", "right_not_wrong", "zh_not_wrong_but_right", "zh_right_not_wrong")
     for name in names:
         for found in PATTERNS[name].finditer(sentence):
@@ -305,6 +314,19 @@ def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
             if value and value.casefold() != wrong.casefold():
                 edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
                 yield value, wrong, re.compile(rf"(?i){edge}(?P<old>{re.escape(wrong)}){edge}")
+
+
+def _of_person(
+    subject: str, *, right: str, wrong: str
+) -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """Yield what takes the place of the wrong words that stand directly at a person's name.
+
+    In 「小雅不是我老公 是我闺蜜」, these are 「老公」 in 「[老公]小雅不吃牛肉」.
+    """
+    if right and wrong:
+        name, old = re.escape(subject), re.escape(wrong)
+        yield right, wrong, re.compile(rf"(?P<old>{old})(?=\]?{name})")
+        yield right, wrong, re.compile(rf"{name}(?:是?我?的?|\[)(?P<old>{old})")
 
 
 def _without_it_is(sentence: str) -> str:
@@ -320,6 +342,9 @@ def _in_place_of(wrong: str, right: str) -> str:
     for sort in (*_SORTS, _NUMBERS):
         if sort.fullmatch(wrong):
             return _only_value(sort, right)
+    if counted := PATTERNS["zh_counted"].fullmatch(wrong):
+        same = {one[0] for one in PATTERNS["zh_counted"].finditer(right) if _ends(one, counted)}
+        return same.pop() if len(same) == 1 else ""
     if cleft := PATTERNS["it_is_right_who"].match(right):
         return cleft["value"]
     count = len(wrong.split())
@@ -330,4 +355,11 @@ def _in_place_of(wrong: str, right: str) -> str:
             words = words[words.index(lead) :]
         return " ".join(words)
     words = right.split(" ")
-    return " ".join(words[-count:]) if right.isascii() else right
+    if right.isascii():
+        return " ".join(words[-count:])
+    return right if len(right) <= len(wrong) + _LONGER else ""
+
+
+def _ends(one: re.Match[str], other: re.Match[str]) -> bool:
+    """Return whether two counted values have the same unit, as 「一年级」 and 「二年级」 do."""
+    return one["unit"] == other["unit"]

@@ -32,7 +32,7 @@ from memories.models import Arbitration, Kind, LexicalEntry, Memory, Origin, Sou
 from memories.selectors import in_use, memory_of
 from memories.writing import curation, direct_writes, similar_memories, verdicts
 from memories.writing.curation import Edit
-from memories.writing.direct_writes import MemoryInput, Written
+from memories.writing.direct_writes import MemoryInput, Prepared, Written
 from memories.writing.memory_writes import Draft, SourceInput
 from memories.writing.verdicts import Decided, Meeting
 from ops.access import as_user
@@ -154,6 +154,7 @@ _CONFIDENCE = 0.95
 _MUCH = 3  # a change that drops this many words of the old text must be selected
 _MOST_READ = 300  # memories with a word of the sentence, newest first
 _MOST_RELATED = 5
+_MOST_OFFERED = 3  # memories that a sentence may replace exactly as typed
 _EDITS = SignedIds("edit_", salt="memories.told")
 
 
@@ -165,7 +166,9 @@ class ToldChange:
     KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW (the memory would await
     a decision, and `old` would be unchanged). `memory` is the public id of the memory with `old`.
     `doubt` says why the person must select the change: it would overwrite a constraint
-    ("constraint"), the same text as another change ("rivals"), or a text that says more ("longer").
+    ("constraint"), the same text as another change ("rivals"), or a text that says more ("longer"),
+    or it isn't sure that the sentence was understood ("unsure"). A change that is SKIP and "unsure"
+    is a memory that is only similar to the sentence.
     """
 
     id: str
@@ -210,10 +213,58 @@ def preview_changes(text: str, *, user: User) -> list[ToldChange]:
             change = _change(candidate, user=user)
             changes += [change] if change.memory not in edited else []
     overwritten = Counter(one.memory for one in changes if one.overwrites)
+    is_understood = not corrections.denies(text) or any(one.overwrites for one in changes)
     return [
-        replace(one, doubt="rivals") if one.overwrites and overwritten[one.memory] > 1 else one
+        replace(one, doubt="rivals")
+        if one.overwrites and overwritten[one.memory] > 1
+        else _doubted(one, text, is_understood=is_understood)
         for one in changes
     ]
+
+
+def _doubted(change: ToldChange, text: str, *, is_understood: bool) -> ToldChange:
+    """Mark a change as unsure if the sentence may mean something else.
+
+    A memory is already known only if it has all words of the sentence, and the sentence doesn't
+    deny something. A new memory is sure unless the sentence corrects a memory that wasn't found.
+    """
+    if change.overwrites or change.doubt:
+        return change
+    if change.verdict == Verdict.SKIP:
+        lacks = set(segment.terms(text)) - set(segment.terms(change.old))
+        is_known = not lacks and corrections.denies(text) == corrections.denies(change.old)
+        return change if is_known else replace(change, doubt="unsure")
+    is_sure = is_understood and change.verdict != Verdict.REVIEW
+    return change if is_sure else replace(change, doubt="unsure")
+
+
+def exact_changes(
+    text: str, changes: Sequence[ToldChange], *, user: User, about: str = ""
+) -> list[ToldChange]:
+    """Return changes that keep the sentence exactly as typed, in place of a memory or as a new one.
+
+    They are offered if a change is unsure, if nothing was found in a sentence that shares words
+    with memories, or if `about`, the public id of the memory under which the sentence was typed,
+    isn't changed. That memory comes first, then
+    the memories of the unsure changes, then those that share words with the sentence.
+    """
+    unsure = [one.memory for one in changes if one.doubt == "unsure" and one.memory]
+    changed = {one.memory for one in changes if one.overwrites}
+    related = [one.public_id for one in related_memories(text, user=user, without=())]
+    is_unsure = any(one.doubt == "unsure" for one in changes) or (related and not changes)
+    if not is_unsure and (not about or about in changed):
+        return []
+    wanted = [one for one in dict.fromkeys((about, *unsure, *related)) if one not in changed]
+    own = Memory.objects.filter(in_use(), user=user, project=None, public_id__in=wanted)
+    found = {one.public_id: one.content for one in own}
+    offered = [(one, found[one]) for one in wanted if one in found][:_MOST_OFFERED]
+    new = text.strip()
+    return [_exact(new, user=user, memory=memory, old=old) for memory, old in [*offered, ("", "")]]
+
+
+def _exact(new: str, *, user: User, memory: str, old: str) -> ToldChange:
+    id = _EDITS.make({"memory": memory, "old": old, "new": new}, user=user)
+    return ToldChange(id, Verdict.REPLACE if memory else Verdict.ADD, new, old, memory, "unsure")
 
 
 def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast, Memory, str]]:
@@ -274,7 +325,8 @@ def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
     `Invalid` if an id isn't ours or is older than a day, and `Conflict` if a memory to correct has
     changed, or while memory is off (`memory_off`).
     """
-    edits = [_prepared_edit(one, user=user) for one in ids if one.startswith(_EDITS.prefix)]
+    told = [one for one in ids if one.startswith(_EDITS.prefix)]
+    edits = [_prepared_edit(one, user=user) for one in told]
     proposed = [one for one in ids if not one.startswith(_EDITS.prefix)]
     met = [
         _compare(one.candidate, user=user) for one in memory_flush.taken_back(proposed, user=user)
@@ -282,21 +334,33 @@ def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
     merged = [verdicts.merged_draft(meeting, draft) for meeting, draft in met]
     with as_user(user, changing=True):
         direct_writes.check_on(user)
-        kept = [curation.edit(edit, user=user, memory=one) for one, edit in edits]
+        kept = [_keep_edit(one, user=user) for one in edits]
         return kept + [
             _write(meeting, draft, merging, user=user).memory
             for (meeting, draft), merging in zip(met, merged, strict=True)
         ]
 
 
-def _prepared_edit(id: str, *, user: User) -> tuple[Memory, Edit]:
+def _prepared_edit(id: str, *, user: User) -> tuple[Memory, Edit] | Prepared:
+    """Return the memory and its change, or, if the id names no memory, a prepared new one."""
     told = _EDITS.verified(id, user=user, refusal=partial(Invalid.field, "keep"))
+    if not told["memory"]:
+        given = MemoryInput(content=told["new"], kind=direct_writes.kind_of(told["new"]))
+        return direct_writes.prepare(given, origin=Origin.USER)
     with as_user(user):
         memory = memory_of(user, told["memory"], with_bin=False)
     if memory.content != told["old"]:
         raise Conflict("This memory was changed meanwhile; preview the changes again.")
     change = {"content": told["new"]}
     return memory, curation.prepare_edit(change, memory=memory, actor=Origin.USER)
+
+
+def _keep_edit(prepared: tuple[Memory, Edit] | Prepared, *, user: User) -> Memory:
+    if isinstance(prepared, Prepared):
+        (memory,) = direct_writes.store([prepared], user=user)
+        return memory
+    memory, edit = prepared
+    return curation.edit(edit, user=user, memory=memory)
 
 
 def _candidates(text: str, zone: zoneinfo.ZoneInfo) -> list[Candidate]:

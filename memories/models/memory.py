@@ -185,8 +185,12 @@ class Memory(models.Model):
 
     @property
     def is_always_included(self) -> bool:
-        """Return True if the memory is part of every prompt, whether it fits or not."""
-        return self.kind == Kind.CONSTRAINT or self.pinned or self.standing
+        """Return True if the memory is part of every prompt, whether it fits or not.
+
+        A memory that the user rates as very wrong is only used if it fits, until the user decides.
+        """
+        is_always = self.kind == Kind.CONSTRAINT or self.pinned or self.standing
+        return is_always and self.feedback != Rating.VERY_NEGATIVE
 
 
 class Change(models.TextChoices):

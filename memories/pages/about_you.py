@@ -44,7 +44,11 @@ _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try
 @require_safe
 @personal_page
 def memory_home(request: HttpRequest) -> HttpResponse:
-    return _show(request, {"form": TellForm()})
+    """Show the portrait, with the form for a correction.
+
+    `about` names the memory under which the correction is typed.
+    """
+    return _show(request, {"form": TellForm(), "about": request.GET.get("about", "")})
 
 
 @require_POST
@@ -59,9 +63,9 @@ def memory_tell(request: HttpRequest) -> HttpResponse:
 
 
 def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> HttpResponse:
-    form = TellForm(request.POST)
+    form, about = TellForm(request.POST), request.POST.get("about", "")
     if not form.is_valid():
-        return _show(request, {"form": form}, status=422)
+        return _show(request, {"form": form, "about": about}, status=422)
     said = form.cleaned_data["said"]
     asked = spoken_requests.asked_in(said)
     try:
@@ -69,13 +73,15 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
         changes = [] if only_forgets else told_messages.preview_changes(said, user=person(request))
     except ApplicationError as error:
         form.refuse(error)
-        return _show(request, {"form": form}, status=422)
+        return _show(request, {"form": form, "about": about}, status=422)
     except ProviderError:
         form.add_error(None, _NOT_READ)
-        return _show(request, {"form": form}, status=422)
+        return _show(request, {"form": form, "about": about}, status=422)
     context = {
         "form": form,
+        "about": about,
         "changes": changes,
+        "only_forgets": only_forgets,
         "may_keep": any(one.verdict != Verdict.SKIP for one in changes),
         "asks_to_forget": bool(asked),
         "is_told": True,
@@ -126,8 +132,19 @@ def _show(
         meant = spoken_requests.find(asked, user=user).memories if asked else ()
         related = [] if asked else _related(context, user)
         page = {"groups": groups, "is_worded": is_worded, "meant": meant, "related": related}
-        page |= context
+        page |= context | _told_about(context, user)
         return render(request, f"memories/about_you.html{part}", page, status=status)
+
+
+def _told_about(context: dict[str, Any], user: User) -> dict[str, Any]:
+    """Return the memory under which the sentence is typed, and changes that keep it as typed."""
+    about = str(context.get("about", ""))
+    known = Memory.objects.filter(user=user, public_id=about).first() if about else None
+    if not context.get("is_told") or context["only_forgets"]:
+        return {"about": known, "exact": []}
+    said, changes = context["form"].cleaned_data["said"], context["changes"]
+    exact = told_messages.exact_changes(said, changes, user=user, about=about)
+    return {"about": known, "exact": exact}
 
 
 def _related(context: dict[str, Any], user: User) -> list[Memory]:

@@ -173,7 +173,7 @@ def memory_bulk(request: HttpRequest) -> HttpResponse:
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return _answer_all(request, [], back=back)
-    undo = _remember_undo(request, undoing, undone, back=back) if undone else ""
+    undo = remember_undo(request, undoing, undone, back=back) if undone else ""
     messages.success(request, _said(action, len(done)), extra_tags=undo)
     return _answer_all(request, ids, back=back)
 
@@ -199,7 +199,14 @@ def _bulk(request: HttpRequest, ids: Sequence[str], *, action: str, tag: str = "
     return [public_id for public_id, result in results if result == "done"]
 
 
-def _remember_undo(request: HttpRequest, action: str, ids: Sequence[str], *, back: str) -> str:
+def remember_undo(
+    request: HttpRequest,
+    action: str,
+    ids: Sequence[str],
+    *,
+    back: str = "",
+    view: str = "memory_undo",
+) -> str:
     """Store what a later undo needs in the session, and return the URL of the undo.
 
     The ids are stored in the session because there can be too many for a URL.
@@ -207,7 +214,7 @@ def _remember_undo(request: HttpRequest, action: str, ids: Sequence[str], *, bac
     token = secrets.token_urlsafe(8)
     kept = list(request.session.get("undo", {}).items())[1 - _KEPT_UNDOS :]
     request.session["undo"] = dict([*kept, (token, (action, list(ids)))])
-    return reverse("memory_undo", args=[token], query={"next": back})
+    return reverse(view, args=[token], query={"next": back} if back else None)
 
 
 def _said(action: str, count: int) -> str:
@@ -241,7 +248,7 @@ def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
         )
         told += repeated
         if request.method != "POST":
-            context = _forget_context(request, memory, turns, repeated)
+            context = _forget_context(request, memory, turns, repeated, told=told)
             return render_page(request, "memories/memory_forget.html", context)
         if told and request.POST.get("turns"):
             told_ids = [one.public_id for one in told]
@@ -308,7 +315,12 @@ def _turns(memory: Memory) -> list[Turn]:
 
 
 def _forget_context(
-    request: HttpRequest, memory: Memory, turns: Sequence[Turn], repeated: Sequence[Message]
+    request: HttpRequest,
+    memory: Memory,
+    turns: Sequence[Turn],
+    repeated: Sequence[Message],
+    *,
+    told: Sequence[Message],
 ) -> dict[str, Any]:
     user = person(request)
     uses = selectors.recalls_of(user, memory).count()
@@ -331,7 +343,7 @@ def _forget_context(
         "text": _("This can’t be undone. You will get a receipt."),
         "goes": goes,
         "stays": [*_remaining(turns), *_repeating(len(repeated))],
-        "choices": _choices(len(turns) + len(repeated)),
+        "choices": _choices(memory, told, count=len(turns) + len(repeated)),
         "confirm": _("Forget now"),
         "cancel_href": back if back != reverse("memory_list") else page,
         # The page of a forgotten memory would be a 404.
@@ -366,12 +378,23 @@ def _repeating(count: int) -> list[str]:
     return [words % {"n": count}]
 
 
-def _choices(count: int) -> list[dict[str, Any]]:
+def _choices(memory: Memory, told: Sequence[Message], *, count: int) -> list[dict[str, Any]]:
+    """Return the choice to delete the messages too, with the memories that go with them."""
     if not count:
         return []
+    also = message_forgets.also_forgotten(
+        memory.user,
+        memory_ids=[memory.public_id],
+        message_ids=[one.public_id for one in told],
+    )
+    named = [shorten(additions_in_words(one.content), _SHOWN) for one in also]
     label = ngettext("Also delete this exchange", "Also delete these %(n)d exchanges", count)
-    help_text = _("What you said and the answer, plus anything else learned only there.")
-    return [{"name": "turns", "label": label % {"n": count}, "help": help_text}]
+    help_text = (
+        _("What you said and the answer. These memories were learned only there and go too:")
+        if named
+        else _("What you said and the answer. No other memory was learned only there.")
+    )
+    return [{"name": "turns", "label": label % {"n": count}, "help": help_text, "also": named}]
 
 
 def _bin_context(count: int) -> dict[str, Any]:

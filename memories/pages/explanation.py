@@ -211,15 +211,17 @@ def waits_because(
 ) -> list[str]:
     """Return sentences that explain why a memory awaits the user's review.
 
-    They cover the last verdict, how the text was understood, and how certain that is. `known` is
-    the memory that it contradicts. A verdict on another memory isn't told, since it would explain
-    nothing that the user sees.
+    They cover the last verdict, and what made its understanding uncertain. `known` is the memory
+    that it contradicts; without one, nothing is compared. A verdict on another memory isn't told,
+    since it would explain nothing that the user sees.
     """
     is_told = verdict is not None and (
         verdict.target_id == known.pk if known else verdict.verdict != Verdict.REVIEW
     )
     reasons = verdict.reasons if verdict and is_told else ["contradicts"] if known else []
-    found = [*reason_words.in_words(reasons), *because_of(version)]
+    codes = version.reason.split(", ") if version else []
+    found = reason_words.in_words(reasons) if known else []
+    found += reason_words.doubts_in_words([*reasons, *codes])
     if known is None and memory.confidence < settings.CONFIDENCE_FLOOR:
         found.insert(0, _("I’m not sure I understood correctly."))
     elif known is None and confirms_all:

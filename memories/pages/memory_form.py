@@ -26,8 +26,10 @@ from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.models.memory import ONLY_OF_PROJECTS
 from memories.pages.actions import ask_for_it_back
 from memories.pages.memory_rows import is_row, rows_again
-from memories.writing import curation, direct_writes, memory_writes, relations
+from memories.selectors import ANY
+from memories.writing import curation, direct_writes, memory_writes, relations, review
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
+from memories.writing.review import ReviewInput
 from ops.pages.base import leave, own_transaction, person, personal_page, render_page, way_back
 from ops.pages.forms import ServiceForm
 
@@ -96,13 +98,18 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
     form = (
         EditForm(request.POST, memory=memory) if request.method == "POST" else EditForm.of(memory)
     )
+    waits = memory.status == MemoryStatus.CANDIDATE and memory.conflicts_with is None
     context = {"form": form, "memory": memory, "in_bin": memory.deleted_at is not None}
+    context["waits"] = waits
     asks = context["in_bin"] and "put_back" not in request.POST
     if request.method != "POST" or not form.is_valid() or form.refuse_if_outdated(memory) or asks:
         return _show(request, "memories/memory_edit.html", context)
     changes = form.changes(memory)
     try:
         edited = _change(request, memory, changes)
+        if waits and "accept" in request.POST:
+            _accept(request, memory)
+            return redirect("memory_review")
     except NotFound:
         raise
     except ApplicationError as error:
@@ -127,6 +134,14 @@ def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> Me
         if edit is not None:
             memory = curation.edit(edit, user=person(request), memory=memory)
     return memory
+
+
+def _accept(request: HttpRequest, memory: Memory) -> None:
+    """Remember a memory that awaited review, with its new wording."""
+    given = ReviewInput(memory.public_id, "accept")
+    with own_transaction(request):
+        review.confirm(user=person(request), decisions=[given])
+    messages.success(request, _("Remembered."))
 
 
 def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
@@ -212,6 +227,7 @@ STATUS_WORDS = (
     (MemoryStatus.DISABLED, gettext_lazy("disabled")),
     (MemoryStatus.SUPERSEDED, gettext_lazy("superseded")),
     (MemoryStatus.ARCHIVED, gettext_lazy("archived")),
+    (ANY, gettext_lazy("all, except the recycle bin")),
 )
 
 
@@ -303,7 +319,7 @@ class EditForm(MemoryForm):
         return cls(
             memory=memory,
             initial={
-                "content": memory.content,
+                "content": additions_in_words(memory.content),
                 "kind": memory.kind,
                 "tags": memory.tags,
                 "valid_until": timezone.localtime(until).date() if until else None,
@@ -322,16 +338,19 @@ class EditForm(MemoryForm):
         self.add_error(
             "content",
             _("This was changed meanwhile to: “%(text)s” Save again to replace it.")
-            % {"text": memory.content},
+            % {"text": additions_in_words(memory.content)},
         )
         typed = {name: self.data[name] for name in self.data}
         self.data = typed | {"seen": memory.current_version}
         return True
 
     def changes(self, memory: Memory) -> dict[str, Any]:
-        """Return the values that differ from those of the memory."""
+        """Return the values that differ from those of the memory.
+
+        The form shows additions as plain words, and they stay plain if the text is changed.
+        """
         before = {
-            "content": memory.content,
+            "content": additions_in_words(memory.content),
             "kind": memory.kind,
             "tags": memory.tags,
             "valid_until": memory.valid_until,

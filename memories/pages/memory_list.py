@@ -38,6 +38,7 @@ from memories.recall.search import prepare_query, rank
 from memories.recall.searchable_texts import shelf_of
 from memories.retrieval.units import Ranked
 from memories.selectors import (
+    ANY,
     BIN,
     LISTED,
     MemoryFilter,
@@ -93,6 +94,15 @@ class Asked:
     @property
     def is_narrowed(self) -> bool:
         return bool(self.query) or bool(self.chosen)
+
+    @property
+    def searches_usual(self) -> bool:
+        """Return True for a search without a filter, which leaves out superseded memories."""
+        return bool(self.query) and not self.chosen
+
+    @property
+    def everywhere(self) -> str:
+        return self.address(status=ANY)
 
     @property
     def chosen(self) -> int:

@@ -27,6 +27,7 @@ from django.utils.translation import pgettext
 
 from conversations.models import Conversation
 from memcenter.lib.text.richtext import inner
+from memories.extraction.masking import additions_in_words
 from memories.models import Memory, MemoryStatus, Source
 from memories.selectors import LISTED, MemoryFilter, memories_of
 from ops.models import User
@@ -299,7 +300,8 @@ def act(memory: Memory, name: str, *, back: str = "") -> str:
 
 def name_memory(said: str, memory: Memory) -> str:
     """Return the message with the text of the memory that it is about, cut for a toast."""
-    return f"{said} " + _("“%(text)s”") % {"text": inner(Truncator(memory.content).chars(_NAMED))}
+    text = Truncator(additions_in_words(memory.content)).chars(_NAMED)
+    return f"{said} " + _("“%(text)s”") % {"text": inner(text)}
 
 
 def _pin(memory: Memory, *, back: str) -> dict[str, Any]:

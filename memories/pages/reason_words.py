@@ -71,6 +71,7 @@ _HEARD = {
     "ends": gettext_lazy("You said that something has ended."),
     "owner_unsure": gettext_lazy("I can't tell whether this is about you or about somebody else."),
 }
+_DOUBTS = frozenset(("unsure", "hedged", "accepted", "over_turns", "owner_unsure"))
 # Codes of the reader model: whom a statement is about, and for how long it is true.
 _SEEN = {
     "self.lasting": gettext_lazy("You said this about yourself, as something lasting."),
@@ -104,6 +105,11 @@ def in_words(codes: Iterable[str]) -> list[str]:
     """Return the sentences for the known codes, in the given order and without repetition."""
     found = (sentence_for(code) for code in codes)
     return list(dict.fromkeys(sentence for sentence in found if sentence))
+
+
+def doubts_in_words(codes: Iterable[str]) -> list[str]:
+    """Return the sentences for the codes that tell why a statement may be misunderstood."""
+    return in_words(code for code in codes if code in _DOUBTS)
 
 
 def sentence_for(code: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from datetime import date, datetime, time
 from typing import Any
 
@@ -18,15 +20,17 @@ from memories import selectors
 from memories.extraction.masking import additions_in_words
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import explanation
+from memories.pages.actions import remember_undo
 from memories.pages.memory_form import mention_contradiction
 from memories.selectors import MemoryFilter
 from memories.writing import review
-from memories.writing.review import ReviewInput
+from memories.writing.review import ReviewInput, Undecided
 from ops.accounts import users
 from ops.models import User
 from ops.pages.base import day_of, own_transaction, person, personal_page
 
 _ALSO_WAITING = 20
+_UNDO = "undecide"
 
 
 @require_safe
@@ -64,19 +68,42 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     )
     try:
         with own_transaction(request):
-            results = review.confirm(user=person(request), decisions=[given])
+            before = review.undecided(person(request), memory_id)
+            results = review.confirm(user=person(request), decisions=[given], undoable=True)
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return redirect("memory_review")
     if results[0].result == "not_found":
         raise NotFound("There is no such candidate.")
     ends = decision == "keep_both" and given.old_until is not None
-    messages.success(request, _said(decision, removed=results[0].memory_id is None, ends=ends))
+    assert before is not None
+    said = _said(decision, removed=results[0].memory_id is None, ends=ends)
+    undo = remember_undo(request, _UNDO, [json.dumps(asdict(before))], view="memory_undecide")
+    messages.success(request, said, extra_tags=undo)
     if results[0].result == "accepted" and results[0].memory_id:
         with own_transaction(request):
             accepted = selectors.memory_of(person(request), results[0].memory_id)
         mention_contradiction(request, accepted)
     return redirect("memory_review")
+
+
+@require_POST
+@personal_page
+def memory_undecide(request: HttpRequest, token: str) -> HttpResponse:
+    """Undo a decision, and show the memory in the inbox again."""
+    action, kept = request.session.get("undo", {}).get(token, ("", ()))
+    if action != _UNDO:
+        messages.warning(request, _("This can no longer be undone here."))
+        return redirect("memory_review")
+    try:
+        with own_transaction(request):
+            before = Undecided(**json.loads(kept[0]))
+            memory = review.undo(user=person(request), before=before)
+    except ApplicationError:
+        messages.warning(request, _("This can no longer be undone here."))
+        return redirect("memory_review")
+    messages.success(request, _("Undone. Please decide again."))
+    return redirect(f"{reverse('memory_review')}?candidate={memory.public_id}")
 
 
 def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
@@ -127,7 +154,7 @@ def _said(decision: str, *, removed: bool, ends: bool = False) -> str:
         return _("Moved to the recycle bin.")
     return {
         "accept": _("Remembered."),
-        "reject": _("Not remembered. It won’t be learned from there again."),
+        "reject": _("Not remembered. It stays in the recycle bin for a day."),
         "keep_new": _("The new one is used; the old one is kept but no longer used."),
         "keep_old": _("What I knew is still used."),
         "keep_both": _("Both are kept, the old one until the day that you chose.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from django.conf import settings
 from django.utils import timezone
 
-from conversations.models import Conversation, Episode
+from conversations.models import Conversation, Episode, Rating
 from memcenter.lib.database.statements import Batch
 from memories.models import Kind, Project
 from memories.recall import candidate_pool
@@ -27,7 +27,7 @@ MAX_TOP_K = 50
 _MOST_ALWAYS = 100
 # The condition matches the index `memory_always`.
 _ALWAYS = (
-    "AND (r.kind = 'constraint' OR r.pinned OR r.standing)"
+    "AND (r.kind = 'constraint' OR r.pinned OR r.standing) AND r.feedback <> 'very_negative'"
     " ORDER BY r.kind = 'constraint' DESC, r.pinned DESC, r.importance DESC, r.id"
     f" LIMIT {_MOST_ALWAYS}"
 )
@@ -129,7 +129,8 @@ def recall(
 def _is_always_in(row: FoundRow) -> bool:
     if not isinstance(row, MemoryRow):
         return False
-    return row.kind == Kind.CONSTRAINT or row.pinned or row.standing
+    is_always = row.kind == Kind.CONSTRAINT or row.pinned or row.standing
+    return is_always and row.feedback != Rating.VERY_NEGATIVE
 
 
 def _always_included(
@@ -162,14 +163,15 @@ class _Scorer:
     def score(self, memory: FoundRow, ranked: Ranked | None = None) -> RecalledMemory:
         assert isinstance(memory, MemoryRow)
         relevance = ranked.relevance if ranked else 0.0
+        is_kept = memory.kind == Kind.CONSTRAINT and memory.feedback != Rating.VERY_NEGATIVE
         parts = score(
             relevance,
             since=memory.last_accessed_at or memory.created_at,
             importance=memory.importance,
             now=self._now,
             weights=self._weights,
-            # A constraint is never ranked down because the user dislikes it.
-            feedback="" if memory.kind == Kind.CONSTRAINT else memory.feedback,
+            # A constraint is ranked down only if the user says that it is very wrong.
+            feedback="" if is_kept else memory.feedback,
         )
         return RecalledMemory(memory, relevance, parts, ranked)
 

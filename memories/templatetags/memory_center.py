@@ -42,6 +42,12 @@ register.filter("plain_additions", additions_in_words)
 
 
 @register.filter
+def has_additions(text: str) -> bool:
+    """Return whether pages show a word of the text as an addition."""
+    return additions_in_words(text) != text
+
+
+@register.filter
 def additions(text: str) -> SafeString:
     """Return the text as HTML, in which every addition is marked and explained.
 

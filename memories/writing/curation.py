@@ -155,12 +155,12 @@ def unpin(*, user: User, memory: Memory) -> Memory:
     return _audit("unpinned", _set(user, memory, pinned=False))
 
 
-def recycle(*, user: User, memory: Memory) -> Memory:
+def recycle(*, user: User, memory: Memory, kept_for: timedelta | None = None) -> Memory:
     """Move the memory to the recycle bin, from which it is forgotten after `RECYCLE_DAYS`.
 
-    Does nothing if it is already there.
+    `kept_for` is a different time until then. Does nothing if the memory is already there.
     """
-    return _audit("deleted", _recycle(user, memory))
+    return _audit("deleted", _recycle(user, memory, kept_for=kept_for))
 
 
 def take_back(*, user: User, memory: Memory) -> Memory:
@@ -209,12 +209,12 @@ def _audit(what: str, memory: Memory) -> Memory:
     return memory
 
 
-def _recycle(user: User, memory: Memory) -> Memory:
+def _recycle(user: User, memory: Memory, *, kept_for: timedelta | None = None) -> Memory:
     memory = _lock(user, memory, visible=True)
     if memory.deleted_at is None:
         now = timezone.now()
         memory.deleted_at = now
-        memory.purge_at = now + timedelta(days=settings.RECYCLE_DAYS)
+        memory.purge_at = now + (kept_for or timedelta(days=settings.RECYCLE_DAYS))
         memory.removal_asked_at = None
         memory.save(update_fields=["deleted_at", "purge_at", "removal_asked_at", "updated_at"])
         ledger.record_decision("memory", memory.public_id, recycled=True)

@@ -160,6 +160,12 @@ def settle(memory: Memory, other: Memory) -> None:
     )
 
 
+def unsettle(memory: Memory, other: Memory) -> None:
+    """Remove the contradiction on which the user decided, since the decision is undone."""
+    settled = Relation.objects.filter(kind=RelationKind.CONTRADICTS, strength__lte=SETTLED)
+    settled.filter(user=memory.user_id, memory=memory, other=other).delete()
+
+
 def settled_with(memory: Memory) -> set[str]:
     """Return the ids of memories whose contradiction with this one was settled by the user."""
     rows = Relation.objects.filter(

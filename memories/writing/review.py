@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Q
+from django.utils import timezone
 
-from memcenter.lib.errors import Invalid
+from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus
 from memories.writing import curation, memory_writes, relations, verdicts
@@ -19,6 +20,7 @@ from ops.models import User
 
 DECISIONS = ("accept", "reject", "keep_new", "keep_old", "keep_both")
 _REFUSING = ("reject", "keep_old")
+_REJECTED_KEPT = timedelta(days=1)  # in the recycle bin
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,17 @@ class ReviewInput:
     decision: str
     valid_from: datetime | None = None
     old_until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """The state before a decision, as JSON values, from which `undo` restores it."""
+
+    candidate: str
+    valid_from: str | None
+    is_removal: bool
+    other: str = ""
+    other_until: str | None = None
 
 
 @dataclass(frozen=True)
@@ -41,12 +54,15 @@ class Reviewed:
     memory_id: str | None
 
 
-def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
+def confirm(
+    *, user: User, decisions: Sequence[ReviewInput], undoable: bool = False
+) -> list[Reviewed]:
     """Carry out the user's decision on each memory that awaits review.
 
     keep_new replaces the contradicted memory. keep_both keeps both; if a date is given, the old
     memory is valid until then (or until `old_until`) and the new one from then on. reject and
-    keep_old forget the new memory. The contradiction is then settled; if an accepted memory
+    keep_old forget the new memory; with `undoable`, they move it to the recycle bin, from which it
+    is forgotten after a day. The contradiction is then settled; if an accepted memory
     contradicts yet another memory, both are used and related. If a memory is in the inbox because
     its line was removed from a memory file, accept and keep_new move it to the recycle bin, and any
     other decision keeps it. Raise `Invalid`, before any change, if a decision is unknown, and
@@ -57,14 +73,76 @@ def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
     users.check_still_here(user)
     if any(one.decision not in _REFUSING for one in decisions):
         check_on(user)
-    reviewed = [_decide(user, one) for one in decisions]
+    reviewed = [_decide(user, one, undoable=undoable) for one in decisions]
     found = {one.id for one in reviewed if one.result != "not_found"}
     told = {one.id: one.decision for one in decisions if one.id in found}
     audit_log.record("memory.confirmed", subject=user.subject, details={"decisions": told})
     return reviewed
 
 
-def _decide(user: User, given: ReviewInput) -> Reviewed:
+def undecided(user: User, public_id: str) -> Undecided | None:
+    """Return what `undo` needs; None if the memory doesn't await review."""
+    candidate = _lock(user, public_id)
+    if candidate is None:
+        return None
+    other = _other_side(candidate)
+    return Undecided(
+        candidate.public_id,
+        _text(candidate.valid_from),
+        candidate.status != MemoryStatus.CANDIDATE,
+        other.public_id if other else "",
+        _text(other.valid_until) if other else None,
+    )
+
+
+def undo(*, user: User, before: Undecided) -> Memory:
+    """Undo a decision: the memory awaits review again, and the one it contradicts is used again.
+
+    Raise `NotFound` if the memory was forgotten, and `Conflict` if it has been changed since.
+    """
+    rows = Memory.visible.select_for_update(of=("self",)).filter(user=user)
+    memory = rows.filter(public_id=before.candidate).first()
+    if memory is None:
+        raise NotFound("There is no such memory.")
+    if memory.status not in (MemoryStatus.ACTIVE, MemoryStatus.CANDIDATE):
+        raise Conflict("This memory waits for your review or was replaced; decide on it first.")
+    memory = curation.take_back(user=user, memory=memory)
+    if before.is_removal:
+        memory.removal_asked_at = timezone.now()
+    else:
+        other = rows.filter(public_id=before.other).first() if before.other else None
+        memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
+        memory.valid_from = _moment(before.valid_from)
+        if other is not None:
+            _use_again(other, candidate=memory, until=_moment(before.other_until))
+    memory.save(
+        update_fields=["status", "conflicts_with", "valid_from", "removal_asked_at", "updated_at"]
+    )
+    memory_writes.changed(memory)
+    audit_log.record("memory.undecided", subject=user.subject, target=memory.public_id)
+    return memory
+
+
+def _use_again(other: Memory, *, candidate: Memory, until: datetime | None) -> None:
+    relations.unsettle(candidate, other)
+    if other.superseded_by_id == candidate.pk:
+        other.status, other.superseded_by = MemoryStatus.ACTIVE, None
+        contesting = Memory.objects.filter(user=other.user_id, conflicts_with=candidate)
+        contesting.update(conflicts_with=other)
+    other.valid_until = until
+    other.save(update_fields=["status", "superseded_by", "valid_until", "updated_at"])
+    memory_writes.changed(other)
+
+
+def _text(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     candidate = _lock(user, given.id)
     if candidate is None:
         return Reviewed(given.id, "not_found", None)
@@ -72,7 +150,10 @@ def _decide(user: User, given: ReviewInput) -> Reviewed:
         return _decide_on_removal(user, candidate, given)
     other = _other_side(candidate)
     if given.decision in ("reject", "keep_old"):
-        memory_forgets.forget_memory(user=user, memory=candidate)
+        if undoable:
+            curation.recycle(user=user, memory=candidate, kept_for=_REJECTED_KEPT)
+        else:
+            memory_forgets.forget_memory(user=user, memory=candidate)
         return Reviewed(given.id, "rejected", other.public_id if other else None)
     candidate.status, candidate.conflicts_with = MemoryStatus.ACTIVE, None
     candidate.valid_from = given.valid_from or candidate.valid_from

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -346,7 +347,7 @@ def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
     for region, members in groupby(_others(), key=lambda name: name.split("/")[0]):
         shown = [(name, name.split("/", 1)[1].replace("_", " ")) for name in members]
         groups.append((str(_REGIONS.get(region, region)), shown))
-    if also == "UTC" or _is_usual(also):
+    if also in {value for _, group in groups for value, _ in group}:
         return groups
     return [("", [(also, also)]), *groups]
 
@@ -369,8 +370,18 @@ def _clock(name: str, now: datetime) -> str:
 
 @cache
 def _others() -> list[str]:
-    names = sorted(zoneinfo.available_timezones())
+    """Return the zones that aren't among the cities, without the old names of zones."""
+    names = sorted(_current_names() or zoneinfo.available_timezones())
     return [name for name in names if _is_usual(name) and name not in _CITIES]
+
+
+def _current_names() -> set[str]:
+    """Return the zones in the table of countries, which has no old names; empty without a table."""
+    tables = [Path(folder, "zone.tab") for folder in zoneinfo.TZPATH]
+    table = next((one for one in tables if one.is_file()), None)
+    lines = table.read_text(encoding="utf-8").splitlines() if table else []
+    named = {line.split("\t")[2] for line in lines if line.count("\t") > 1 and line[0] != "#"}
+    return named & zoneinfo.available_timezones()
 
 
 def _is_usual(name: str) -> bool:

@@ -158,7 +158,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Happening:
-    """A line for one operation, or for `times` similar finished operations in a row."""
+    """A line for one operation, or for several finished operations that learned something.
+
+    `times` tells from how many messages these learned.
+    """
 
     operation: Operation
     title: str
@@ -242,7 +245,7 @@ def happening(
     return Happening(
         operation=operation,
         title=_title_of(operation, alike),
-        times=_times(1 + len(alike), cut_off=cut_off) if alike else "",
+        times="" if cut_off or not alike else _messages_in([operation, *alike]),
         tone="warning" if trouble else _TONES.get(Status(operation.status), ""),
         steps=_steps_of(operation) if operation.kind in FORGET_KINDS else [],
         progress=_progress_of(operation),
@@ -262,9 +265,11 @@ def _title_of(operation: Operation, alike: Sequence[Operation]) -> str:
     return str(operation.get_kind_display())
 
 
-def _times(count: int, *, cut_off: bool) -> str:
-    words = _("×%(n)s or more") if cut_off else _("×%(n)s")
-    return words % stored_amounts.shown(count)
+def _messages_in(operations: Iterable[Operation]) -> str:
+    """Return from how many messages these operations learned; "" if from none."""
+    count = sum(one.kind == Kind.EXTRACT_TURN for one in operations)
+    words = ngettext("from %(n)s message", "from %(n)s messages", count)
+    return words % stored_amounts.shown(count) if count else ""
 
 
 def is_moving(happenings: Iterable[Happening]) -> bool:

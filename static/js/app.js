@@ -80,7 +80,9 @@
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   function offerTimeZone() {
     for (const offer of document.querySelectorAll("[data-time-zone-offer]")) {
-      offer.querySelector("[data-time-zone]").textContent = zone;
+      const named = new Intl.DateTimeFormat(document.documentElement.lang, { timeZoneName: "long" });
+      const name = named.formatToParts(new Date()).find((part) => part.type === "timeZoneName");
+      offer.querySelector("[data-time-zone]").textContent = name?.value ?? zone;
       offer.querySelector("[data-time-zone-use]").value = zone;
       offer.hidden = !zone || /^(Etc\/)?(UTC|GMT|UCT|Zulu)$/.test(zone);
     }
@@ -167,8 +169,8 @@
 
   // A form that acts on what is ticked can't be sent while nothing is.
   function needChoice(form) {
-    const button = form.querySelector(".button--primary, .button--danger");
-    if (button) button.disabled = !form.querySelector("[type=checkbox]:checked");
+    const button = form.querySelector(".button--primary, .button--danger, .forget__chosen");
+    if (button) button.disabled = !form.querySelector("[type=checkbox]:checked, [type=radio]:checked");
   }
   const needChoices = () => document.querySelectorAll("[data-needs-choice]").forEach(needChoice);
   needChoices();

@@ -151,13 +151,13 @@
           data.gone.forEach(leave);
           if (form.matches("[data-edits]")) before.hidden.forEach((one) => one.remove());
         }
-        if (name === "shown") show(data.html);
+        if (name === "shown" && !answering?.stopped) show(data.html);
         if (name === "ended") { ended = true; end(data); }
       }
       if (!ended) await lost();
     } catch (error) {
       if (answering?.stopped) await lost();
-      else failed(words, before, form, text("offline"));
+      else failed(words, before, form, text(navigator.onLine ? "offline" : "noNetwork"));
     } finally {
       if (!leaving) finish();
     }

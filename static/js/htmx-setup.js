@@ -67,7 +67,7 @@
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(name, ({ detail }) => {
-      if (!isByItself(detail.requestConfig.elt)) window.showToast?.(texts().offline, "error");
+      if (!isByItself(detail.requestConfig.elt)) window.showToast?.(navigator.onLine ? texts().offline : texts().noNetwork, "error");
     });
   }
 })();

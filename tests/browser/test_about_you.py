@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import remembering, sign_in
 from tests.live import Product
 
 pytestmark = pytest.mark.browser
@@ -71,3 +71,21 @@ def test_the_keys_of_the_pages_are_named_by_the_question_mark(page: Page, produc
     page.keyboard.press("Escape")
     page.keyboard.press("Control+/")
     expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+
+
+def test_a_correction_typed_under_a_phrase_replaces_it_as_typed(
+    page: Page, product: Product
+) -> None:
+    person = remembering(product, "ines", "The lessons cost 260", "Theo plays the piano")
+    sign_in(page, person, then="/memory/")
+    page.get_by_role("link", name="Correct “The lessons cost 260”").click()
+    expect(page.locator(".tell__about")).to_contain_text("The lessons cost 260")
+    tell(page, "They're Theo's piano lessons, 260 each")
+    choices = page.locator(".tell__exact")
+    choices.get_by_label("The lessons cost 260").check()
+    for box in page.locator(".tell__list [type=checkbox]").all():
+        box.uncheck()
+    page.locator(".tell__changes").get_by_role("button", name="Save").click()
+    portrait = page.locator(".portrait")
+    expect(portrait).to_contain_text("They're Theo's piano lessons, 260 each")
+    expect(portrait).not_to_contain_text("The lessons cost 260")

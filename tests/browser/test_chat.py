@@ -295,6 +295,21 @@ def test_what_was_typed_comes_back_when_the_server_does_not_answer(
     context.close()
 
 
+def test_without_a_network_the_message_is_said_not_to_be_sent(
+    browser: Browser, product: Product, person: Person
+) -> None:
+    context = browser.new_context(base_url=product.address, locale="en-GB")
+    page = context.new_page()
+    sign_in(page, person)
+    expect(composer(page)).to_be_editable()
+    context.set_offline(True)
+    composer(page).fill("I keep bees.")
+    composer(page).press("Enter")
+    expect(page.locator(".toast")).to_contain_text("Not sent: you seem to be offline.")
+    expect(composer(page)).to_have_value("I keep bees.")
+    context.close()
+
+
 def _lose(route: Route) -> None:
     route.abort("connectionfailed")
 

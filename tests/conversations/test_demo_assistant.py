@@ -225,7 +225,7 @@ def test_what_is_not_to_be_kept_is_not_promised(message: str, says: str) -> None
     ("message", "says"),
     [
         ("My PIN is 4711", "I left the secret out"),
-        ("我微信密码是kx93hq2，帮我存着", "没有保留"),
+        ("我微信密码是kx93hq2，帮我存着", "我不记"),
     ],
 )
 def test_a_refused_secret_is_not_thanked_for(message: str, says: str) -> None:

@@ -372,3 +372,95 @@ def test_a_change_that_must_be_selected_says_why(
     Memory.objects.update(kind=Kind.FACT, content="I live in Brno by the old mill pond bridge")
     page = text_of(browser.post(address("memory_tell"), {"said": "I live in Vienna."}))
     assert "The old text says more" in page
+
+
+def known_as(known: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the arbiter say that every candidate is this known memory."""
+    same = Decision(Verdict.SKIP, target_id=known.public_id)
+    monkeypatch.setattr(type(language_steps.arbiter()), "arbitrate", lambda *_, **__: same)
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("我现在一节课260", "钢琴课一节课260是豆豆的课"),
+        ("Anna is my sister", "Anna isn't my sister, she's my cousin"),
+    ],
+)
+def test_a_correction_is_not_taken_for_what_is_known(
+    alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch, known: str, said: str
+) -> None:
+    memory = make_memory(alice, known)
+    known_as(memory, monkeypatch)
+    page = text_of(browser.post(address("memory_tell"), {"said": said}))
+    assert "Already known" not in page
+    changes = told_messages.preview_changes(said, user=alice)
+    exact = told_messages.exact_changes(said, changes, user=alice)
+    assert [(one.old, one.new) for one in exact] == [(known, said), ("", said)]
+    assert not any(one.is_chosen for one in [*changes, *exact])
+    assert page.count('type="radio" name="keep"') == len(exact)
+    browser.post(address("memory_keep_told"), {"keep": [exact[0].id], "said": said})
+    memory.refresh_from_db()
+    assert memory.content == said
+
+
+def test_a_sentence_is_kept_as_typed_as_a_new_memory_too(alice: User, browser: Client) -> None:
+    make_memory(alice, "Anna is my sister")
+    said = "Anna isn't my sister"
+    exact = told_messages.exact_changes(
+        said, told_messages.preview_changes(said, user=alice), user=alice, about="none"
+    )
+    browser.post(address("memory_keep_told"), {"keep": [exact[-1].id], "said": said})
+    assert set(Memory.objects.values_list("content", flat=True)) == {"Anna is my sister", said}
+
+
+def test_the_memory_under_which_a_sentence_is_typed_is_offered_first(
+    alice: User, browser: Client
+) -> None:
+    make_memory(alice, "Oboe lessons are on Mondays")
+    about = make_memory(alice, "Keeps bees")
+    page = text_of(browser.get(address("memory_home", about=about.public_id)))
+    assert f'name="about" value="{about.public_id}"' in page
+    said = "The oboe lessons belong to Theo"
+    changes = told_messages.preview_changes(said, user=alice)
+    exact = told_messages.exact_changes(said, changes, user=alice, about=about.public_id)
+    assert exact[0].memory == about.public_id
+    page = text_of(browser.post(address("memory_tell"), {"said": said, "about": about.public_id}))
+    assert page.count('type="radio" name="keep"') == len(exact)
+
+
+def test_a_memory_of_somebody_else_is_not_offered(alice: User, mallory: User) -> None:
+    theirs = make_memory(mallory, "Keeps bees")
+    exact = told_messages.exact_changes("Keeps goats", (), user=alice, about=theirs.public_id)
+    assert [one.memory for one in exact] == [""]
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "new"),
+    [
+        ("我儿子小名豆豆七岁上二年级", "豆豆读一年级不是二年级", "我儿子小名豆豆七岁上一年级"),
+        ("[老公]小雅不吃牛肉", "小雅不是我老公 是我闺密", "[闺密]小雅不吃牛肉"),
+    ],
+)
+def test_only_a_value_is_put_in_the_place_of_the_wrong_one(
+    alice: User, known: str, said: str, new: str
+) -> None:
+    make_memory(alice, known)
+    changes = told_messages.preview_changes(said, user=alice)
+    assert [one.new for one in changes if one.overwrites] == [new]
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("她[我闺蜜小雅]老公在深圳上班", "小雅不是我老公 是我闺密"),
+        ("豆豆钢琴课每周六", "豆豆在少年宫那边学钢琴不是每周六"),
+    ],
+)
+def test_words_of_another_kind_or_place_are_not_exchanged(
+    alice: User, known: str, said: str
+) -> None:
+    make_memory(alice, known)
+    changes = told_messages.preview_changes(said, user=alice)
+    assert not [one for one in changes if one.overwrites and one.new != said]
+    assert told_messages.exact_changes(said, changes, user=alice)

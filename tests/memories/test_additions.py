@@ -2,6 +2,7 @@
 
 import pytest
 
+from conversations.pages import forget_cards
 from memories.extraction.masking import additions_in_words
 from memories.templatetags.memory_center import additions
 from ops.models import User
@@ -42,7 +43,7 @@ def test_an_addition_is_marked_and_everything_else_escaped() -> None:
 
 
 @pytest.mark.django_db
-def test_the_pages_show_no_brackets_but_the_edit_form_does(alice: User) -> None:
+def test_no_page_shows_brackets(alice: User) -> None:
     memory = make_memory(alice, "[my sister:] moves in March [2027-03]")
     browser = signed_in(alice)
     for page in ("memory_home", "memory_list"):
@@ -51,4 +52,31 @@ def test_the_pages_show_no_brackets_but_the_edit_form_does(alice: User) -> None:
     shown = text_of(browser.get(address("memory_page", memory.public_id)))
     assert "(2027-03)" in shown
     edit = text_of(browser.get(address("memory_edit", memory.public_id)))
-    assert "[my sister:] moves in March [2027-03]" in edit
+    assert "my sister: moves in March (2027-03)" in edit
+
+
+def test_editing_shows_additions_as_plain_words_and_saves_what_was_typed(alice: User) -> None:
+    memory = make_memory(alice, "[我]半年复查一次")
+    edit = address("memory_edit", memory.public_id)
+    page = text_of(signed_in(alice).get(edit))
+    assert ">\n我半年复查一次</textarea>" in page and "[我]" not in page
+    given = {"content": "我半年复查一次", "kind": memory.kind}
+    signed_in(alice).post(edit, given)
+    memory.refresh_from_db()
+    assert memory.content == "[我]半年复查一次"  # nothing was changed
+    signed_in(alice).post(edit, given | {"content": "我一年复查一次"})
+    memory.refresh_from_db()
+    assert memory.content == "我一年复查一次"
+
+
+def test_the_page_explains_the_light_words(alice: User) -> None:
+    explained = "Light grey words were added by me"
+    for content, is_told in (("[我]半年复查一次", True), ("我半年复查一次", False)):
+        url = address("memory_page", make_memory(alice, content).public_id)
+        assert (explained in text_of(signed_in(alice).get(url))) is is_told
+
+
+def test_the_card_of_the_chat_shows_no_brackets(alice: User) -> None:
+    memory = make_memory(alice, "她[我闺蜜]老公在深圳上班")
+    line = forget_cards._memory_line(memory, is_likely=True)
+    assert line.text == "她（我闺蜜）老公在深圳上班"

@@ -79,13 +79,26 @@ def test_a_rating_changes_the_rank_in_a_recall(alice: User) -> None:
     assert order(alice, question) == [second.content, first.content]
 
 
-def test_a_constraint_is_never_ranked_down(alice: User) -> None:
+def test_a_constraint_is_ranked_down_only_if_it_is_very_wrong(alice: User) -> None:
     first, second = (
         make_memory(alice, text, kind=Kind.CONSTRAINT, importance=importance)
         for text, importance in (("Allergic to nuts.", 0.9), ("Allergic to figs.", 0.8))
     )
-    rated(first, "very_negative")
+    rated(first, "negative")
     assert order(alice, "What can I eat?") == [first.content, second.content]
+
+
+def test_what_is_very_wrong_is_no_longer_always_used(alice: User) -> None:
+    wrong = make_memory(alice, "Allergic to cats.", kind=Kind.CONSTRAINT)
+    pinned = make_memory(alice, "Speaks Czech.", pinned=True)
+    assert set(order(alice, "How tall is the tower?")) == {wrong.content, pinned.content}
+    for memory in (wrong, pinned):
+        rated(memory, "very_negative")
+        memory.refresh_from_db()
+        assert not memory.is_always_included
+    assert order(alice, "How tall is the tower?") == []
+    rated(wrong, None)
+    assert order(alice, "How tall is the tower?") == [wrong.content]
 
 
 def test_a_trace_shows_what_the_rating_did(alice: User, alice_key: str) -> None:

@@ -107,3 +107,15 @@ def test_the_bin_is_emptied_and_nothing_else(alice: User, mallory: User, memory:
 
 def test_an_empty_bin_leads_back(alice: User) -> None:
     assert signed_in(alice).get(address("bin_empty"))["Location"] == address("memory_bin")
+
+
+def test_memories_that_go_with_the_messages_are_named(
+    alice: User, memory: Memory, turn: Turn
+) -> None:
+    gone = make_memory(alice, "[I] get a check every six months", turns=[turn])
+    other = make_turn(make_conversation(alice), "I keep bees")
+    make_memory(alice, "Keeps bees", turns=[turn, other])
+    page = text_of(signed_in(alice).get(url_of(memory)))
+    assert "These memories were learned only there and go too:" in page
+    assert "I get a check every six months" in page and gone.content not in page
+    assert "Keeps bees" not in page

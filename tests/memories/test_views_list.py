@@ -60,7 +60,7 @@ def test_a_row_shows_the_words_it_came_from(alice: User) -> None:
     make_memory(alice, "Prefers short answers", turns=[turn], kind=Kind.PREFERENCE, access_count=40)
     page = shown(alice)
     assert "“keep it short please”" in page
-    assert "from “Weekly report”" in page
+    assert "from a conversation" in page and "Weekly report" not in page
     assert "used 40×" in page
 
 
@@ -391,3 +391,12 @@ def test_a_search_also_finds_what_awaits_review(alice: User) -> None:
     page = signed_in(alice).get(address("memory_list"), {"q": "oboe"})
     assert "Plays the oboe" in text_of(page)
     assert "Plays the oboe" not in text_of(signed_in(alice).get(address("memory_list")))
+
+
+def test_a_search_without_matches_says_where_it_looked(alice: User) -> None:
+    make_memory(alice, "Owns a red canoe", status=MemoryStatus.SUPERSEDED)
+    page = text_of(signed_in(alice).get(address("memory_list", q="canoe")))
+    everywhere = address("memory_list", q="canoe", status="any")
+    assert "superseded ones or in the recycle bin" in page
+    assert everywhere.replace("&", "&amp;") in page
+    assert "Owns a red canoe" in text_of(signed_in(alice).get(everywhere))

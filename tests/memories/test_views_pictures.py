@@ -54,8 +54,15 @@ def test_nobodys_rows_count_for_another(alice: User, mallory: User) -> None:
     assert charts.latency_of(mallory).total == 0
 
 
-def test_the_page_draws_each_picture_with_its_table(alice: User) -> None:
+def test_the_first_day_is_a_sentence_and_no_curve(alice: User) -> None:
     make_memory(alice, "Keeps bees")
+    page = text_of(signed_in(alice).get(address("memory_pictures")))
+    assert "Today is the first day: 1 so far." in page and "<polyline" not in page
+
+
+def test_the_page_draws_each_picture_with_its_table(alice: User) -> None:
+    memory = make_memory(alice, "Keeps bees")
+    Memory.objects.filter(pk=memory.pk).update(created_at=timezone.now() - timedelta(days=3))
     make_trace(alice, "what?", took_ms=3)
     page = text_of(signed_in(alice).get(address("memory_pictures")))
     assert "<polyline" in page and page.count("<table") == 5

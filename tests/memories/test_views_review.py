@@ -1,4 +1,8 @@
+import re
+from datetime import timedelta
+
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from memories.models import Arbitration, Kind, Memory, MemoryStatus, Relation
@@ -52,7 +56,7 @@ def test_keep_new_takes_the_place_of_the_old(alice: User, known: Memory, heard: 
 
 def test_keep_old_drops_what_was_heard(alice: User, known: Memory, heard: Memory) -> None:
     assert "What I knew is still used." in decide(alice, heard, "keep_old")
-    assert set(Memory.visible.filter(user=alice)) == {known}
+    assert set(Memory.objects.filter(user=alice)) == {known}
 
 
 def test_keep_both_relates_and_dates_them(alice: User, known: Memory, heard: Memory) -> None:
@@ -112,7 +116,7 @@ def test_a_lone_candidate_is_accepted_or_rejected(alice: User) -> None:
     first, second = make_candidate(alice, "Wants a boat"), make_candidate(alice, "Wants a cat")
     assert "Remembered." in decide(alice, first, "accept")
     assert "Not remembered" in decide(alice, second, "reject")
-    assert [one.content for one in Memory.visible.filter(user=alice)] == ["Wants a boat"]
+    assert [one.content for one in Memory.objects.filter(user=alice)] == ["Wants a boat"]
 
 
 def test_a_decision_that_makes_no_sense_changes_nothing(alice: User, heard: Memory) -> None:
@@ -216,3 +220,93 @@ def test_additions_are_in_words(alice: User) -> None:
     make_candidate(alice, "she [Mira] lives in Bremen", against=known)
     page = text_of(signed_in(alice).get(address("memory_review")))
     assert "[Mira" not in page
+
+
+@pytest.fixture
+def browser(alice: User) -> Client:
+    return signed_in(alice)
+
+
+def undo_of(page: str) -> str:
+    found = re.search(r"/memory/review/undo/[^/]+/", page)
+    assert found is not None
+    return found[0]
+
+
+@pytest.mark.parametrize("decision", ["keep_new", "keep_old", "keep_both"])
+def test_a_decision_is_undone(browser: Client, known: Memory, heard: Memory, decision: str) -> None:
+    given = {"decision": decision, "since": "2026-03-01"}
+    url = address("memory_decide", heard.public_id)
+    page = text_of(browser.post(url, given, follow=True))
+    assert "Please decide again" in text_of(browser.post(undo_of(page), follow=True))
+    for memory in (known, heard):
+        memory.refresh_from_db()
+    assert (known.status, known.superseded_by, known.valid_until) == ("active", None, None)
+    assert (heard.status, heard.conflicts_with, heard.deleted_at) == ("candidate", known, None)
+    assert heard.valid_from is None
+    assert not Relation.objects.exists()
+
+
+@pytest.mark.parametrize("decision", ["accept", "reject"])
+def test_a_lone_decision_is_undone(alice: User, browser: Client, decision: str) -> None:
+    candidate = make_candidate(alice, "Wants a boat")
+    url = address("memory_decide", candidate.public_id)
+    page = text_of(browser.post(url, {"decision": decision}, follow=True))
+    browser.post(undo_of(page))
+    candidate.refresh_from_db()
+    assert (candidate.status, candidate.deleted_at) == ("candidate", None)
+
+
+def test_what_was_rejected_is_in_the_bin_for_a_day(alice: User, browser: Client) -> None:
+    candidate = make_candidate(alice, "Wants a boat")
+    assert "in the recycle bin for a day" in decide(alice, candidate, "reject")
+    candidate.refresh_from_db()
+    assert candidate.purge_at is not None and candidate.deleted_at is not None
+    assert candidate.purge_at - candidate.deleted_at == timedelta(days=1)
+    assert "Wants a boat" in text_of(browser.get(address("memory_bin")))
+
+
+def test_a_removal_from_a_file_is_undone(alice: User, browser: Client) -> None:
+    memory = make_memory(alice, "Wants a boat", removal_asked_at=timezone.now())
+    url = address("memory_decide", memory.public_id)
+    page = text_of(browser.post(url, {"decision": "accept"}, follow=True))
+    browser.post(undo_of(page))
+    memory.refresh_from_db()
+    assert memory.deleted_at is None and memory.removal_asked_at is not None
+
+
+def test_an_undo_that_comes_too_late_says_so(alice: User, browser: Client) -> None:
+    candidate = make_candidate(alice, "Wants a boat")
+    url = address("memory_decide", candidate.public_id)
+    page = text_of(browser.post(url, {"decision": "reject"}, follow=True))
+    Memory.objects.all().delete()
+    Memory.visible.all().delete()
+    assert "can no longer be undone" in text_of(browser.post(undo_of(page), follow=True))
+    late = address("memory_undecide", "unknown")
+    assert "can no longer be undone" in text_of(browser.post(late, follow=True))
+
+
+def test_nothing_is_compared_with_a_memory_that_is_not_shown(alice: User) -> None:
+    alone = make_candidate(alice, "Is never at home")
+    alone.versions.update(reason="self.planned, hedged")
+    Arbitration.objects.create(
+        user=alice, memory=alone, verdict="ADD", candidate_text="", decided_by="bundled",
+        reasons=["both_hold"],
+    )  # fmt: skip
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    assert "You weren’t sure when you said it." in page
+    assert "Both can be true" not in page and "something you plan" not in page
+
+
+def test_the_wording_is_changed_and_remembered_at_once(alice: User, browser: Client) -> None:
+    candidate = make_candidate(alice, "Wants a boat")
+    edit = address("memory_edit", candidate.public_id)
+    page = text_of(browser.get(edit))
+    assert "Save and remember it" in page and "Back to the review" in page
+    given = {"content": "Wants a canoe", "kind": candidate.kind}
+    browser.post(edit, given)
+    candidate.refresh_from_db()
+    assert (candidate.content, candidate.status) == ("Wants a canoe", MemoryStatus.CANDIDATE)
+    assert browser.post(edit, given | {"accept": "1"})["Location"] == address("memory_review")
+    candidate.refresh_from_db()
+    assert candidate.status == MemoryStatus.ACTIVE

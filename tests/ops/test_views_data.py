@@ -291,7 +291,7 @@ def test_learning_without_trouble_is_one_line(maya: User) -> None:
     Operation.objects.update(status=Status.SUCCEEDED)
     failed(maya, Kind.EXTRACT_TURN)
     lines, _upkeep = operation_rows.operation_lines(maya)
-    assert [line.times for line in lines] == ["", "×3"]
+    assert [line.times for line in lines] == ["", "from 2 messages"]
 
 
 def test_upkeep_stands_behind_details_unless_it_failed(client: Client, maya: User) -> None:

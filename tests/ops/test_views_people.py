@@ -198,7 +198,7 @@ def test_a_wrong_form_keeps_the_invitation_and_says_why(client: Client) -> None:
 
 def test_who_has_an_account_uses_up_no_invitation(client: Client, maya: User) -> None:
     way = invited(client)
-    assert "You have an account already." in signed_in(maya).get(way, follow=True).text
+    assert "so you need no invitation" in signed_in(maya).get(way, follow=True).text
     assert Invitation.objects.exists()
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import zoneinfo
 from datetime import UTC, datetime
 
+import pytest
 from django.utils import timezone, translation
 
 from memories.templatetags.memory_center import receipt_moment
@@ -43,3 +44,19 @@ def test_the_moments_of_a_receipt_are_in_the_zone_of_the_person_and_name_it() ->
 def test_an_unusual_one_that_is_set_can_be_kept() -> None:
     assert shown(also="Etc/GMT+3")["Etc/GMT+3"] == "Etc/GMT+3"
     assert "Etc/GMT+3" not in shown()
+
+
+def test_old_names_of_zones_are_not_offered_but_kept_for_whoever_has_one() -> None:
+    forms._others.cache_clear()
+    assert "Asia/Almaty" in shown()
+    assert not {"Asia/Chongqing", "Asia/Harbin", "Asia/Calcutta", "Europe/Kiev"} & set(shown())
+    assert "Asia/Chongqing" in shown(also="Asia/Chongqing")
+
+
+def test_without_a_table_of_countries_all_zones_are_offered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(forms, "_current_names", set)
+    forms._others.cache_clear()
+    assert "Asia/Chongqing" in shown()
+    forms._others.cache_clear()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from conversations.models import Turn
 from memories.extraction.types import OWNER_UNSURE
 from memories.learning import told_messages
 from memories.models import Change, FileVersion, Memory, MemoryFile, Project
+from memories.writing.review import Undecided
 from ops import weekly_mail
 from ops.accounts import keys, registration, users
 from ops.models import (
@@ -188,6 +190,7 @@ FORMS: dict[str, Form] = {
     "memory_edit": _memory(content="Plays the oboe", kind="fact"),
     "memory_bulk": lambda world: ([], {"ids": [world.memory.public_id], "do": "pin"}),
     "memory_undo": lambda world: (["token"], {}),
+    "memory_undecide": lambda world: (["token"], {}),
     "memory_pin": _memory(),
     "memory_unpin": _memory(),
     "memory_disable": _memory(),
@@ -269,9 +272,14 @@ def prepare(name: str, world: World, client: Client) -> None:
         Memory.objects.filter(pk=world.memory.pk).update(status="disabled")
     if name == "memory_unpin":
         Memory.objects.filter(pk=world.memory.pk).update(pinned=True)
-    if name == "memory_undo":
+    if name in ("memory_undo", "memory_undecide"):
+        undecided = Undecided(world.candidate.public_id, None, is_removal=False)
+        kept = {
+            "memory_undo": ("restore", [world.binned.public_id]),
+            "memory_undecide": ("undecide", [json.dumps(asdict(undecided))]),
+        }
         session = client.session
-        session["undo"] = {"token": ("restore", [world.binned.public_id])}
+        session["undo"] = {"token": kept[name]}
         session.save()
     if name == "conversation_answer":
         Turn.objects.all().delete()

@@ -18,6 +18,7 @@ MADE_WHEN_RUN = {
     "memcenter.lib.text.richtext:_family": "the module holds what it makes, and is looked into",
     "memories.extraction.chat_model.questions:_list_of": "it puts in a name of ours",
     "memories.extraction.chat_model.questions:text_of": "it puts in a name of ours",
+    "memories.extraction.corrections:_of_person": "escaped words of one short sentence",
     "memories.extraction.corrections:_replacements": "escaped words of one short sentence",
     "memories.extraction.corrections:_replaced": "escaped words of one short sentence",
     "memories.extraction.corrections:_with_name": "one escaped word",

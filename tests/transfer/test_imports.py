@@ -438,6 +438,13 @@ def test_a_plain_list_is_memories(alice: User, raw: str) -> None:
     assert not any("[" in one.content for one in Memory.objects.filter(user=alice))
 
 
+def test_a_list_with_a_line_that_is_no_item_is_imported_without_it(alice: User) -> None:
+    raw = "# 我的清单\n- 我喜欢吃钵钵鸡\n- 豆豆的奶奶住在乐山\n- 我会下棋\n随便一行\n"
+    told = report(bring_in(alice, raw.encode()))
+    assert told["memories"] == 3
+    assert [one["where"] for one in told["skipped"]] == ["line 5"]
+
+
 def test_a_text_with_a_list_in_it_is_none(alice: User) -> None:
     nothing_came(alice, bring_in(alice, b"Dear all,\n- bread\n- milk\n"), why="none of the formats")
 

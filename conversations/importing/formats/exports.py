@@ -60,6 +60,7 @@ _IS_USER = re.compile(rf"(?:{_USERS})$", re.IGNORECASE)
 _TITLE = re.compile(r"^#\s+(.+?)\s*$")
 _QUOTE = re.compile(r"^> ?")
 _MIN_SPEAKER_LINES = 2
+_ITEMS_A_LINE = 3  # items that a list has for each line that isn't an item
 
 
 def is_mem0(item: object) -> bool:
@@ -99,14 +100,17 @@ def is_memory_file(lines: list[str]) -> bool:
     """Return True if the file is a list of memories.
 
     It contains a list item that ends with a memory id or is in a section named after a kind of
-    memory, or it consists of headings and list items only.
+    memory, or it is a list with few other lines.
     """
     return _names_memories(lines) or (_is_plain_list(lines) and not is_transcript(lines))
 
 
 def _is_plain_list(lines: list[str]) -> bool:
-    texts = [line for line in lines if line.strip() and not _HEADING.match(line)]
-    return bool(texts) and all(_LINE.match(line) for line in texts)
+    """Return True if the text begins with a heading or an item, and most other lines are items."""
+    texts = [line for line in lines if line.strip()]
+    items = [line for line in texts if _LINE.match(line)]
+    other = [line for line in texts if not _LINE.match(line) and not _HEADING.match(line)]
+    return bool(items) and texts[0] not in other and len(other) * _ITEMS_A_LINE <= len(items)
 
 
 def _names_memories(lines: list[str]) -> bool:

@@ -102,5 +102,5 @@ def test_a_new_line_that_speaks_of_escapes_we_never_write_keeps_them() -> None:
 def test_the_kinds_and_their_chinese_words_are_those_of_the_pages() -> None:
     with translation.override("zh-hans"):
         labels = {kind.value: str(kind.label) for kind in Kind}
-    # Files say 约束, as existing ones do; pages say 必须注意.
+    # Files say 约束, as existing ones do; pages say 特别注意.
     assert dict(grammar.KINDS) == labels | {"constraint": "约束"}
