@@ -36,7 +36,7 @@ CONTRASTS = ROOT / "training" / "data" / "wishes" / "contrasts.jsonl"
 PENALTY = 1.0
 VECTOR = 9.0  # how much less a weight of the vector is penalised than one of the reader's features
 STEPS = 15
-BIAS = 0.5  # log-odds from which a text counts as a wish: a mistaken one is in every prompt
+BIAS = 0.25  # log-odds from which a text counts as a wish: a mistaken one is in every prompt
 
 
 @dataclass(frozen=True)
