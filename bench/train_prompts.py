@@ -32,6 +32,7 @@ from bench import block, floor, train_statements
 from bench.floor import Line
 from bench.labelled import share
 from bench.product import print_result
+from memcenter.providers.embedders import BundledEmbedder
 from memories.extraction.bundled import BundledExtractor
 from memories.reader.reading import reader
 from memories.retrieval.evidence import Signs
@@ -109,12 +110,12 @@ def _held_out(rows: Table, asked: Table) -> Floats:
 
 def _rows(person: block.Person, file: int) -> Iterator[Table]:
     texts = [row["content"] for row in person.memories]
-    wishes = BundledExtractor(reader())
+    wishes = BundledExtractor(reader(), embedder=BundledEmbedder())
     always = np.array(
         [
             row["kind"] == "constraint"
             or bool(row.get("pinned"))
-            or wishes.says_how_to_answer(row["content"])
+            or wishes.says_how_to_answer(row["content"], kind=row["kind"])
             for row in person.memories
         ]
     )

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from memcenter.lib import process
 from memcenter.lib.text import tokens
+from memcenter.providers.embedders import BundledEmbedder
 from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
 from memories.extraction.arbitration.pairs import BundledConsolidator, Consolidator, PairReader
 from memories.extraction.arbitration.verdicts import BundledArbiter
@@ -99,8 +100,12 @@ def phraser() -> ModelPhraser | None:
 
 @cache
 def bundled_extractor() -> BundledExtractor:
-    """Return the extractor with the bundled reader model, which is loaded on first use."""
-    return BundledExtractor(reader())
+    """Return the extractor with the bundled reader model, which is loaded on first use.
+
+    It also uses the bundled embedder if that one is configured, and so is in memory anyway.
+    """
+    embedder = BundledEmbedder() if settings.EMBEDDER == "bundled" else None
+    return BundledExtractor(reader(), embedder=embedder)
 
 
 @cache

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
-from memories.extraction import masking
+from memories.extraction import answer_wishes, masking
 from memories.extraction.arbitration.pairs import CONFLICTS
 from memories.extraction.commands import accepted_claim, commands
 from memories.extraction.corrections import Correction, correction, without_old_value
@@ -46,8 +46,6 @@ _DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
 _ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
 _OWNER = 0.6  # probability of the likeliest owner below which a constraint is reviewed
 _HEDGED = 0.15  # subtracted from the confidence for "I think", "maybe", 好像
-_ANSWERS = 0.5  # probability of the topic "answers" from which a statement has it
-_LONGEST_WISH = 300  # characters; a longer text says more than how to answer
 _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
 _IMPORTANCE = {
@@ -63,18 +61,6 @@ _OWN_LIFE = ("self", "related")
 _MOST = 40  # candidates of one message; a message with more is a list
 _LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
-_ADDRESS = re.compile(
-    r"(?:please )?(?:call|address) me (?!(?:back|when|if|at|on|in|before|after|tomorrow)\b)"
-    r"|请?(?:称呼|叫|喊)我(?![起去来回做吃在的名])",
-    re.IGNORECASE,
-)
-# Text that only names units: "Fahrenheit and pounds".
-_UNITS = re.compile(
-    r"(?:(?:always|use|in|please|and|or|not|over|for|never|degrees|celsius|fahrenheit|metric|imperial"
-    r"|units|pounds|lbs|kilos?|kg|stone|miles|kilomet(?:er|re)s|km|feet|inches|cm|litres|gallons"
-    r"|ounces|weights?|temperatures?|distances?)[\s,.!]*+)+",
-    re.IGNORECASE,
-)
 _USUALLY = re.compile(
     r"\bI (?:usually|normally|generally|mostly) (?!(?:prefer|like|love|enjoy)\b)"
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
@@ -106,8 +92,10 @@ class BundledExtractor:
 
     name = "bundled"
 
-    def __init__(self, reader: MessageReader) -> None:
-        self._reader = reader
+    def __init__(
+        self, reader: MessageReader, *, embedder: answer_wishes.TextEmbedder | None = None
+    ) -> None:
+        self._reader, self._embedder = reader, embedder
 
     def extract(self, turn: TurnText) -> Extraction:
         message = self._heard(turn.user, "user", turn)
@@ -136,36 +124,26 @@ class BundledExtractor:
         kinds = {statement.best("kind") for statement in self._reader.read(text).statements}
         return kinds.pop() if len(kinds) == 1 else ""
 
-    def marks_of(self, text: str, *, spoken_at: datetime) -> Marks:
+    def marks_of(self, text: str, *, spoken_at: datetime, kind: str = "") -> Marks:
         """Return what the reader model detects in a short text; for a longer text, nothing."""
-        if len(text) > _LONGEST_WISH:
+        if len(text) > answer_wishes.LONGEST:
             return Marks()
         found = self._reader.read(text).statements
         longest = max(found, key=lambda statement: statement.end - statement.start, default=None)
         language = language_of(text)
         topic = longest.best("topic") if longest else ""
         sure = longest is not None and longest.share("topic", topic) >= FLAG
-        lengths = [
-            statement.end - statement.start
-            for statement in found
-            if statement.best("topic") == "answers"
-            and statement.share("topic", "answers") >= _ANSWERS
-        ]
-        by_words = _ADDRESS.match(text) or _UNITS.fullmatch(text)
         return Marks(
             tags=(tag_of(topic, language=language),) if sure else (),
             data=data_of(text, spoken_at=spoken_at, language=language),
-            says_how_to_answer=by_words is not None
-            or sum(lengths) * 2 > sum(statement.end - statement.start for statement in found),
+            says_how_to_answer=answer_wishes.is_wish(
+                text, found, embedder=self._embedder, kind=kind
+            ),
         )
 
-    def says_how_to_answer(self, text: str) -> bool:
-        """Return whether a short text mostly says how to answer (language, length, tone, units).
-
-        Forms of address and plain units are recognised by their wording, since the reader model
-        misses some.
-        """
-        return self.marks_of(text, spoken_at=datetime.now(UTC)).says_how_to_answer
+    def says_how_to_answer(self, text: str, *, kind: str = "") -> bool:
+        """Return whether a short text is a wish about answers (language, length, tone, units)."""
+        return self.marks_of(text, spoken_at=datetime.now(UTC), kind=kind).says_how_to_answer
 
     def _corrected(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
         """Find a correction of an earlier message; return the new candidates and the correction."""

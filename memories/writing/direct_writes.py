@@ -107,10 +107,11 @@ def prepare(
     vector, vectors, pieces = _embedded(screened.text)
     tags = tuple(dict.fromkeys(tag.strip() for tag in given.tags if tag.strip()))
     extractor = language_steps.bundled_extractor()
-    marks = extractor.marks_of(screened.text, spoken_at=timezone.now())
+    kind = memory_writes.check_kind(given.kind or Kind.FACT)
+    marks = extractor.marks_of(screened.text, spoken_at=timezone.now(), kind=kind)
     draft = Draft(
         content=screened.text,
-        kind=memory_writes.check_kind(given.kind or Kind.FACT),
+        kind=kind,
         vectors=vectors,
         pieces=pieces,
         importance=_WRITTEN_IMPORTANCE if given.importance is None else given.importance,

@@ -219,7 +219,7 @@ def _is_standing(draft: Draft) -> bool:
         return draft.standing
     if not ANSWERS.isdisjoint(draft.tags):
         return True
-    return language_steps.bundled_extractor().says_how_to_answer(draft.content)
+    return language_steps.bundled_extractor().says_how_to_answer(draft.content, kind=draft.kind)
 
 
 def _tags(draft: Draft) -> list[str]:
@@ -271,7 +271,9 @@ def restore_version(
         raise Conflict("This version has changed. Please check again.")
     memory.content, memory.kind, memory.summary = old.content, old.kind, old.summary
     memory.content_hash = content_hash(old.content)
-    memory.standing = language_steps.bundled_extractor().says_how_to_answer(old.content)
+    memory.standing = language_steps.bundled_extractor().says_how_to_answer(
+        old.content, kind=old.kind
+    )
     memory.current_version = _next_number(memory)
     memory.save()
     restored = _version(memory, change=Change.RESTORED, actor=Origin.USER)

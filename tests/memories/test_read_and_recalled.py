@@ -19,8 +19,6 @@ from tests.pair_reader import FakePairs
 pytestmark = pytest.mark.django_db
 
 LEARNED_PAIRS = language_steps.pair_reader
-# The reader of 23 November is wrong about these; each mark goes when it is right.
-NOT_YET = pytest.mark.xfail(strict=True, reason="the reader of 23 November is wrong about it")
 PROMPTS = ("Explain TCP to me", "写一个快速排序", "帮我生成一份市场分析PPT")
 
 
@@ -68,13 +66,13 @@ def test_a_wish_on_how_to_be_answered_stands_in_every_block(
 @pytest.mark.parametrize(
     "fact",
     [
-        pytest.param("偏好使用蓝色配色方案", marks=NOT_YET),
+        "偏好使用蓝色配色方案",
         "My boss is called Mr. Thapa",
         "Weighs 180 pounds",
         "It was 90 Fahrenheit in Phoenix",
         "同事叫我老王",
         "叫我起床的闹钟是六点半",
-        pytest.param("Call me back after six, I'm in meetings until then", marks=NOT_YET),
+        "Call me back after six, I'm in meetings until then",
         "英语六级，能看原版书",
         "Writes Rust for a living",
         "Would rather take the train than fly",

