@@ -73,6 +73,7 @@ class Met:
     share: float = 1.0
     may_support: bool = False
     is_read: bool = False
+    corrected: str = ""  # the text of the memory with a corrected value
 
 
 class BundledArbiter:
@@ -133,6 +134,10 @@ class BundledArbiter:
             finding = _finding(candidate, memory, reading)
             supports = _may_support(candidate, memory, reading)
             found[memory.id] = Met(memory, finding, reading.share, supports, is_read=True)
+        for memory in present:
+            if text := conflicts.corrected_text(candidate, memory):
+                finding = Finding(Verdict.MERGE, "corrected")
+                found[memory.id] = Met(memory, finding, corrected=text)
         return [found[memory.id] for memory in present if memory.id in found]
 
     def _worth_reading(self, candidate: Candidate, known: Sequence[Known]) -> Sequence[Known]:
@@ -213,7 +218,11 @@ def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
     touched = [*own, *beside] if own else touched
     first = min(touched, key=lambda pair: _rank(pair.finding))
     others = [pair for pair in touched if pair is not first and _may_change(pair, first, candidate)]
-    return decision_on(candidate, first.memory, first.finding, others=others)
+    if first.corrected:
+        candidate = replace(candidate, kind=first.memory.kind)
+    return decision_on(
+        candidate, first.memory, first.finding, others=others, merged=first.corrected
+    )
 
 
 def merge(old: str, new: str) -> str | None:
@@ -286,9 +295,13 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     is_doubtful = reading.share < sure or memory.kind == "constraint"
     if is_doubtful and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
+    if conflicts.is_doubtful(candidate, memory, reading):
+        return _side_by_side(memory)
     limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
     if relation in CONFLICTS and _is_plan(candidate) and memory.kind != _PLAN:
         found = BESIDE  # the current state holds until a planned change
+    elif relation in CONFLICTS and conflicts.ends_home(candidate, memory):
+        found = Finding(Verdict.REPLACE, "newer_value")
     elif limited:
         found = limited
     elif _differ_by_value(candidate, memory):
