@@ -82,10 +82,11 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
         return frames[0] != frames[1]
     if reading.relation is not Relation.CONTRADICTS:
         return False
-    words = [set(segment.words(segment.normalise(text))) for text in texts]
-    is_part = bool(shared) and all(map(_HAN.match, shared)) and not shared & words[0] & words[1]
+    words = [segment.words(pairs.fold(text)) for text in texts]
+    whole = set(words[0]) & set(words[1])
+    is_part = bool(shared) and all(map(_HAN.match, shared)) and shared.isdisjoint(whole)
     least = _SURE_OF_PART if is_part else _SURE_OF_ONE_WORD
-    return len(shared) <= 1 and reading.share < least
+    return len(shared) <= 1 and words[0][:2] != words[1][:2] and reading.share < least
 
 
 def _names_matter(text: str) -> bool:
