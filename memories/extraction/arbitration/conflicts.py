@@ -18,6 +18,7 @@ from memories.extraction.corrections import PATTERNS, contrasts, old_value, with
 from memories.extraction.masking import ADDED
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
+from memories.extraction.wording.chinese_subjects import leading_name
 from memories.extraction.wording.languages import language_of
 from memories.extraction.wording.people import relation_in
 
@@ -34,6 +35,7 @@ _LITTLE_LIKE = 0.3  # the cosine below which one common word of many isn't enoug
 _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
 _FIGURE = re.compile(r"\d")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
+_ALIKE = 0.6  # the cosine from which texts that share only a name may say the same
 _UNITS = frozenset("岁歲")
 _DATE_ADDED = re.compile(r"\[\d{4}[^\[\]]*\]")
 _WORDS_OF_TIME = frozenset(table("corrections")["of_time"].split("|"))
@@ -66,7 +68,7 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
 
 
 def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
-    """Return whether two statements that seem to conflict hardly name the same thing.
+    """Return whether two statements that seem to belong together hardly name the same thing.
 
     A name and a form of address are different things, and bare figures ("I'm 34", "112 now") name
     nothing that could be compared.
@@ -75,7 +77,8 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     if is_form_of_address(texts[0]) != is_form_of_address(texts[1]):
         return True
     if reading.relation not in CONFLICTS:
-        return False
+        agrees = reading.relation is not Relation.UNRELATED
+        return agrees and _share_only_name(candidate, memory)
     shared = telling_words(texts[0]) & telling_words(texts[1])
     if not shared and not all(map(_names_matter, texts)):
         frames = [pairs.fold(without_values(_DATE_ADDED.sub("", text))) for text in texts]
@@ -87,6 +90,17 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     is_part = bool(shared) and all(map(_HAN.match, shared)) and shared.isdisjoint(whole)
     least = _SURE_OF_PART if is_part else _SURE_OF_ONE_WORD
     return len(shared) <= 1 and words[0][:2] != words[1][:2] and reading.share < least
+
+
+def _share_only_name(candidate: Candidate, memory: Known) -> bool:
+    """Return whether the name with which one begins is all that two texts have in common.
+
+    Such texts don't say the same of the person: 豆豆在学钢琴, 离豆豆学校近.
+    """
+    texts = candidate.content, memory.content
+    names = {leading_name(text) for text in texts} - {""}
+    shared = telling_words(texts[0]) & telling_words(texts[1])
+    return bool(shared) and shared <= names and memory.similarity < _ALIKE
 
 
 def _names_matter(text: str) -> bool:
