@@ -1,7 +1,7 @@
 """Check the statements that the reader model finds against the words around them.
 
-The model reads each statement much by itself. The words around it show that some are only asked
-(我爸生日好久), taken back ("just kidding"), slips of the tongue, or cut out of the middle of a word.
+The words around a statement show that it is only asked (我爸生日好久), taken back ("just kidding"),
+a slip of the tongue, or cut out of the middle of a word.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _joined(statements: Sequence[Statement], text: str) -> list[Statement]:
 
 
 def _denied(statement: Statement, **answers: str) -> Statement:
-    """Return a statement that certainly isn't worth keeping, with certain answers of other heads."""
+    """Return a statement that isn't worth keeping; `answers` are those of other heads."""
     shares = dict(statement.shares)
     for head, answer in {"keep": "no", **answers}.items():
         shares[head] = {one: float(one == answer) for one in shares[head]}
@@ -113,10 +113,7 @@ def _whole(statement: Statement, text: str, *, floor: int) -> Statement:
         return replace(statement, start=start, end=name.end() if name else end)
     if not _HAN.match(text, start) or start == first:
         return replace(statement, start=start)
-    if text[start] in _PARTICLES:
-        start = first
-    else:
-        start = _word_start(text, first, start, last)
+    start = first if text[start] in _PARTICLES else _word_start(text, first, start, last)
     ends = [at for at, _, _ in _words(text, first, last) if at >= end]
     is_cut = end < last and _HAN.match(text, end) and _HAN.match(text, end - 1)
     return replace(statement, start=start, end=min(ends, default=end) if is_cut else end)

@@ -90,8 +90,8 @@ def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
 def _is_on_topic(request: str, content: str, *, reader: PairReader) -> bool:
     """Return whether a request not to keep a topic reaches a statement.
 
-    The reader model takes "[我]昨天[2026-11-25]搬的" for the matter of any request. Without the added
-    subject and date, it tells topics apart.
+    The reader model takes "[我]昨天[2026-11-25]搬的" for the matter of any request. Without the
+    added subject and date, it tells topics apart.
     """
     own = masking.ADDED.sub(lambda found: "" if _IS_FRAME.match(found[0]) else found[0], content)
     plain = masking.additions_in_words(own)

@@ -129,9 +129,9 @@ class Tombstone(models.Model):
 
     There is a row for each text of a forgotten memory: its content, and each quotation of its
     sources. A forgotten message leaves a row as well, without a `memory_public_id`. The hashes are
-    keyed (HMAC with the instance's secret): of the normalised text, of its content words (together
-    and each), and of its overlapping pieces of `piece_size` characters. `message_ids` holds the public ids of the
-    source messages.
+    keyed (HMAC with the instance's secret): of the normalised text, of its content words (of all
+    together, and of each), and of its overlapping pieces of `piece_size` characters. `message_ids`
+    holds the public ids of the source messages.
     """
 
     personal_data = True

@@ -56,6 +56,8 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
     A correction or an end may replace only a memory that names the same thing and, if a correction
     names the old value, that has this value.
     """
+    if reading.relation in CONFLICTS and ends_home(candidate, memory):
+        return Finding(Verdict.REPLACE, "newer_value")
     if not (candidate.corrects or reading.relation is Relation.ENDED):
         return None if _may_conflict(candidate, memory, reading) else BESIDE
     if _has_old_value(candidate, memory):

@@ -288,6 +288,8 @@ def _differ_in_one_value(candidate: Candidate, memory: Known) -> bool:
 
 
 def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
+    if conflicts.is_doubtful(candidate, memory, reading):
+        return _side_by_side(memory)
     relation = reading.relation
     # Constraints protect the user: a statement on another matter never ends one.
     contradicts = relation is Relation.CONTRADICTS
@@ -295,13 +297,9 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     is_doubtful = reading.share < sure or memory.kind == "constraint"
     if is_doubtful and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
-    if conflicts.is_doubtful(candidate, memory, reading):
-        return _side_by_side(memory)
     limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
     if relation in CONFLICTS and _is_plan(candidate) and memory.kind != _PLAN:
         found = BESIDE  # the current state holds until a planned change
-    elif relation in CONFLICTS and conflicts.ends_home(candidate, memory):
-        found = Finding(Verdict.REPLACE, "newer_value")
     elif limited:
         found = limited
     elif _differ_by_value(candidate, memory):

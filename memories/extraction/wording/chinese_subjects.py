@@ -1,7 +1,7 @@
 """Find the subject of a Chinese statement, which is often left out.
 
-The parts of speech tell whether a statement begins with a subject of its own (豆豆怕黑, 膝盖不好) or
-leaves it out (下周要出差). A wrong subject does more harm than none.
+The parts of speech tell whether a statement begins with a subject of its own (豆豆怕黑) or leaves it
+out (下周要出差). A wrong subject does more harm than none.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def is_only_noun(text: str) -> bool:
 def leading_name(text: str) -> str:
     """Return the name with which a text begins, or an empty string.
 
-    It is a name of the dictionary that begins with a surname, 小, 老 or 阿, or a doubled noun: 豆豆.
+    It is a doubled noun (豆豆), or a known name that begins with a surname, 小, 老 or 阿.
     """
     words = rjieba.tag(text.strip()[:_LONGEST])
     word, tag = words[0] if words else ("", "")

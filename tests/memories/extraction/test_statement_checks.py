@@ -78,8 +78,8 @@ def test_a_joke_takes_back_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("text", "quotes", "kept"),
     [
-        ("我老公…哦不是 前夫 我一个人带娃", ("我老公", "不是 前夫", "我一个人带娃"), ["我一个人带娃"]),
-        ("My husband... I mean my ex. I live alone", ("My husband", "I live alone"), ["I live alone"]),
+        ("我老公…哦不是 前夫 我带娃", ("我老公", "不是 前夫", "我带娃"), ["我带娃"]),
+        ("My husband... I mean my ex. I work", ("My husband", "I work"), ["I work"]),
     ],
 )  # fmt: skip
 def test_a_slip_is_not_kept(text: str, quotes: tuple[str, ...], kept: list[str]) -> None:
@@ -127,7 +127,7 @@ def test_forgot_to_tell_you_opens_what_is_learned(text: str, said: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["忘了告诉你的那件事", "忘了跟老师说", "别忘了告诉我妈", "I forget to tell people things"],
+    ["忘了告诉你的那件事", "忘了跟老师说", "别忘了告诉我妈", "I forget to tell people"],
 )
 def test_other_words_of_forgetting_open_nothing(text: str) -> None:
     assert commands.without_openers(text) == text
