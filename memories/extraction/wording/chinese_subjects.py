@@ -1,7 +1,7 @@
 """Find the subject of a Chinese statement, which is often left out.
 
-The parts of speech tell whether a statement begins with a subject of its own (豆豆怕黑) or leaves it
-out (下周要出差). A wrong subject does more harm than none.
+The parts of speech tell whether a statement begins with a subject of its own (豆豆怕黑) or not
+(下周要出差). A wrong subject does more harm than none.
 """
 
 from __future__ import annotations
