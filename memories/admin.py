@@ -104,7 +104,7 @@ class TombstoneAdmin(ReadOnlyAdmin):
         gettext_lazy("mark of a forgotten text"),
         gettext_lazy("marks of forgotten texts"),
     )
-    never = ("text_hash", "about_hash")
+    never = ("text_hash", "about_hash", "word_hashes")
     list_display = ("pk", "user", "memory_public_id", "created_at")
     search_fields = ("=memory_public_id",)
 

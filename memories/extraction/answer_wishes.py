@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from memories.extraction.commands import is_form_of_address
 from memories.reader import Statement
 
 Floats = NDArray[np.float32]
@@ -26,11 +27,6 @@ _SURE = 0.5  # probability of the topic "answers" from which a statement has it
 _LEAST = 1e-3  # added to a share before its log-odds, which are thus between -7 and 7
 # A text of these kinds describes the person; a wish is a preference.
 NEVER = ("skill", "event", "task")
-_ADDRESS = re.compile(
-    r"(?:please )?(?:call|address) me (?!(?:back|when|if|at|on|in|before|after|tomorrow)\b)"
-    r"|请?(?:称呼|叫|喊)我(?![起去来回做吃在的名])",
-    re.IGNORECASE,
-)
 # Text that only names units: "Fahrenheit and pounds".
 _UNITS = re.compile(
     r"(?:(?:always|use|in|please|and|or|not|over|for|never|degrees|celsius|fahrenheit|metric|imperial"
@@ -68,7 +64,7 @@ def is_wish(
 
 def is_worded_as_wish(text: str) -> bool:
     """Return whether the text begins with a form of address ("call me") or only names units."""
-    return bool(_ADDRESS.match(text) or _UNITS.fullmatch(text))
+    return is_form_of_address(text) or _UNITS.fullmatch(text) is not None
 
 
 def is_mostly_about_answers(statements: Sequence[Statement]) -> bool:

@@ -15,7 +15,13 @@ from typing import Any, Protocol
 
 from memories.extraction import answer_wishes, masking
 from memories.extraction.arbitration.pairs import CONFLICTS
-from memories.extraction.commands import accepted_claim, commands
+from memories.extraction.commands import (
+    accepted_claim,
+    asks_not_to_mention,
+    commands,
+    mention_wish,
+    without_openers,
+)
 from memories.extraction.corrections import Correction, correction, without_old_value
 from memories.extraction.heard_message import (
     FLAG,
@@ -30,6 +36,7 @@ from memories.extraction.heard_message import (
     orders_of,
     quotation,
 )
+from memories.extraction.statement_checks import checked
 from memories.extraction.types import OWNER_UNSURE, Candidate, Extraction, Said, TurnText
 from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
@@ -189,7 +196,8 @@ class BundledExtractor:
 
     def asks_not_to_keep_topic(self, text: str) -> bool:
         """Return whether a message asks not to store anything on a topic, now or later."""
-        return self._reader.read(text).flags["dont_keep_topic"] >= FLAG
+        asks = self._reader.read(text).flags["dont_keep_topic"] >= FLAG
+        return asks and not asks_not_to_mention(text)
 
     def is_about_people(self, text: str) -> bool:
         """Return whether any statement in a text is about somebody other than the person."""
@@ -204,16 +212,18 @@ class BundledExtractor:
         before = tuple(text for text in earlier if text.strip() != said.text.strip())[:3]
         answers = turn.before_assistant if role == "user" else turn.user.text
         read = partial(self._reader.read, before=before, assistant=answers)
-        reading = read(said.text)
+        opened = without_openers(said.text)
+        reading = read(opened)
+        reading = replace(reading, statements=checked(reading.statements, opened))
         asked = [name for name in _ORDERS if reading.flags[name] >= FLAG]
         if asked and (before or answers):
             # "Don't keep this" in an earlier message, or in the answer to it, isn't said again.
-            alone = self._reader.read(said.text).flags
+            alone = self._reader.read(opened).flags
             flags = {name: min(reading.flags[name], alone[name]) for name in asked}
             reading = replace(reading, flags={**reading.flags, **flags})
         spans = screened.of_reading(said.text, reading, read)
         covered = masking.cover_foreign(masking.covered(said.text, spans))
-        orders = tuple(commands(covered))
+        orders = tuple(commands(without_openers(covered)))
         return HeardMessage(said, role, before, answers, reading, spans, covered, orders)
 
 
@@ -223,6 +233,7 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
     unwanted = [order.start for order in orders_of(message, "forget") if order.what]
     if is_in_a_role(message):
         return
+    wish = mention_wish(message.covered) if message.role == "user" else None
     found = [
         statement
         for statement in message.reading.statements
@@ -231,7 +242,10 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
         and not is_asked(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
         and not (handled and statement.start < handled.end and handled.start < statement.end)
+        and not (wish and statement.start < wish[1] and wish[0] < statement.end)
     ]
+    if wish:
+        yield _mention_wish(message, *wish)
     if asked and not found:
         yield from _ordered_candidates(message)
     if not found:
@@ -239,6 +253,21 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
     for statement in found:
         if candidate := _candidate(statement, message, explicit=asked):
             yield candidate
+
+
+def _mention_wish(message: HeardMessage, start: int, end: int) -> Candidate:
+    """Return the standing wish that something isn't mentioned."""
+    quote, at = quotation(message, start, end)
+    return Candidate(
+        kind="preference",
+        content=_with_speaker(masking.blanked(message.covered[start:end]), message.said.speaker),
+        importance=_IMPORTANCE["preference"],
+        confidence=_ACCEPTED,
+        quote=quote,
+        quote_start=at,
+        tags=(tag_of("answers", language=language_of(message.said.text)),),
+        reasons=("self.lasting",),
+    )
 
 
 def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:

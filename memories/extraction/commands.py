@@ -58,6 +58,27 @@ def only_asks_not_to_forget(text: str) -> bool:
     return rest != text and not speaks_of_forgetting(rest)
 
 
+def without_openers(text: str) -> str:
+    """Blank "I forgot to tell you" and 忘了跟你说, which open what is told; the length stays."""
+    return _P["opener"].sub(lambda found: " " * len(found[0]), text)
+
+
+def asks_not_to_mention(text: str) -> bool:
+    """Return whether a message asks that something isn't mentioned, which erases nothing."""
+    return mention_wish(text) is not None
+
+
+def mention_wish(text: str) -> tuple[int, int] | None:
+    """Return where a message says what not to mention: "stop bringing up my ex"."""
+    found = _P["dont_mention"].search(masking.plain(text))
+    return found.span("wish") if found else None
+
+
+def is_form_of_address(text: str) -> bool:
+    """Return whether a text says how the person wants to be addressed: "call me Lan"."""
+    return _P["address"].match(text.strip()) is not None
+
+
 def commands(covered: str) -> Iterator[Command]:
     """Yield all sentences that have the form of a command, even if they aren't meant as one.
 

@@ -110,7 +110,7 @@ def without_old_value(statement: str) -> tuple[str, str]:
     The text is empty if it only says what is wrong: "not Monday", beside "it's Tuesday".
     """
     old, end = old_value(statement)
-    return "" if PATTERNS["only_old_value"].search(statement) else statement[:end], old
+    return "" if PATTERNS["only_old_value"].search(statement) else statement[:end].rstrip(), old
 
 
 def _is_whole(said: str, *, sign: str) -> bool:
@@ -160,7 +160,9 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
     if not right:
         return "", False
     if wrong:
-        return _replaced(earlier, right, wrong), False
+        value = _value_of(right, wrong)
+        fits = value == right or _fits(right.replace(value, " ", 1), earlier)
+        return (_replaced(earlier, value, wrong) if fits else ""), False
     for sort in (*_SORTS, *_ALONE):
         value = _only_value(sort, right)
         rest = "" if sort in _SORTS else right.replace(value, "", 1)
@@ -174,6 +176,16 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
         return text, True
     name = _NAME.fullmatch(re.sub(r"(?i)^(?:its|it's|is|是)\s*", "", right))
     return _with_name(earlier, name[0]) if name else "", False
+
+
+def _value_of(right: str, wrong: str) -> str:
+    """Return the day, month or number of the right words if the wrong words are one.
+
+    It is Sunday in "Leo's lesson is Sunday, not Saturday".
+    """
+    if any(sort.fullmatch(wrong) for sort in (*_SORTS, _NUMBERS)):
+        return _in_place_of(wrong, right) or right
+    return right
 
 
 def _with_same_noun(earlier: str, right: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from memories.extraction import masking
 from memories.extraction.commands import (
     Command,
+    asks_not_to_mention,
     is_asked_not_to,
     only_asks_not_to_forget,
     speaks_of_forgetting,
@@ -53,7 +54,8 @@ class HeardMessage:
 def is_withheld(message: HeardMessage) -> bool:
     """Return whether the person asked not to store this message or its topic."""
     asked = message.flag("dont_keep_this") or message.flag("dont_keep_topic")
-    return asked or is_asked_not_to(message.said.text)
+    is_manner = asks_not_to_mention(message.said.text)
+    return (asked and not is_manner) or is_asked_not_to(message.said.text)
 
 
 def is_in_a_role(message: HeardMessage) -> bool:
@@ -124,7 +126,7 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
         return
     if any(order.wonders or order.verb == "remember" for order in message.commands):
         return  # such as "don't forget that …"
-    if only_asks_not_to_forget(message.covered):
+    if only_asks_not_to_forget(message.covered) or asks_not_to_mention(message.covered):
         return
     in_words = speaks_of_forgetting(message.covered)
     whole = masking.blanked(message.covered).strip()[:400]

@@ -2,7 +2,8 @@
 
 Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
 its content words, and of overlapping pieces, so that a slightly different excerpt of the same words
-is still recognized. Statements said after the request to forget are never blocked.
+is still recognized. Statements said after the request to forget aren't blocked, except fragments
+of a question: a question about a forgotten matter doesn't tell it again.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from django.utils.crypto import salted_hmac
 from conversations.models import Message
 from memcenter.lib.database import statements
 from memcenter.lib.text import segment, shingles
+from memories.extraction.statement_checks import is_only_question
 from memories.models import MemoryVersion, Source, Tombstone
 from ops.models import User
 
@@ -79,8 +81,11 @@ def about_key(text: str) -> str:
 def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool:
     """Return True if the statement was forgotten after it was said.
 
-    A statement that comes from the same messages as a forgotten one counts as forgotten too.
+    A statement that comes from the same messages as a forgotten one counts as forgotten too, and
+    so does one that a mere question repeats, if a forgotten text has all its words.
     """
+    if is_only_question(telling.text) and _has_only_forgotten_words(user, quote or text):
+        return True
     keys = [tombstone_key(one) for one in (text, quote) if one]
     abouts = [key for one in (text, quote) if (key := about_key(one))]
     before = [user.pk, list(telling.message_ids), telling.at is None, telling.at]
@@ -94,6 +99,27 @@ def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool
     return bool(known) or bool(
         sizes and quote and _matches_pieces(user, quote, telling, sizes, before)
     )
+
+
+def _has_only_forgotten_words(user: User, text: str) -> bool:
+    """Return True if one forgotten text contains all significant words of a text."""
+    words = _word_hashes(user, text)
+    found = words and statements.rows(
+        "SELECT 1 FROM memories_tombstone"
+        " WHERE user_id = %s AND word_hashes @> %s::varchar[] LIMIT 1",
+        [user.pk, words],
+    )
+    return bool(found)
+
+
+def _word_hashes(user: User, text: str) -> list[str]:
+    """Return the hashes of a text's significant words; Chinese words have at least two signs."""
+    plain = segment.normalise(text)
+    words = {word for word in segment.words(plain) if shingles.has_han(word) and len(word) > 1}
+    words |= {term for term in segment.terms(plain) if not shingles.has_han(term)}
+    words -= segment.CHINESE_STOP_WORDS | segment.ENGLISH_STOP_WORDS
+    key = _key_of(user)
+    return sorted(_piece_hash(key, word) for word in words)
 
 
 def leave(*, user: User, version_ids: Sequence[int]) -> None:
@@ -115,6 +141,7 @@ def leave(*, user: User, version_ids: Sequence[int]) -> None:
                 memory_public_id=memory,
                 text_hash=key,
                 about_hash=about_key(text),
+                word_hashes=_word_hashes(user, text),
                 pieces=pieces,
                 piece_size=size,
                 message_ids=sorted(messages[pk]),

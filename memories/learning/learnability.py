@@ -7,6 +7,7 @@ again from messages older than the request to forget, but it is learned if it is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,13 +15,16 @@ from datetime import datetime
 from conversations.models import Message, Role, ToldAs, Turn, Withheld
 from memcenter.lib.database import statements
 from memories import language_steps
-from memories.extraction import commands
+from memories.extraction import commands, masking
 from memories.extraction.arbitration import pairs
+from memories.extraction.arbitration.pairs import PairReader
 from memories.extraction.types import Candidate, Extraction, Refused
 from memories.forgetting import tombstones
 from memories.forgetting.tombstones import Telling
 from memories.models import DailyNote, Refusal
 from ops.models import User
+
+_IS_FRAME = re.compile(r"\[(?:我|I|\d{4}[^\[\]]*)\]")  # an added subject or date
 
 
 def mark_of(text: str, *, role: str, is_on: bool) -> Withheld:
@@ -77,10 +81,21 @@ def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
     kept = tuple(
         one
         for one in extraction.candidates
-        if all(pairs.is_about(text, one.content, reader=reader) < pairs.YES for text in requests)
+        if not any(_is_on_topic(text, one.content, reader=reader) for text in requests)
     )
     withheld = extraction.withheld or not kept
     return replace(extraction, candidates=kept, withheld=withheld)
+
+
+def _is_on_topic(request: str, content: str, *, reader: PairReader) -> bool:
+    """Return whether a request not to keep a topic reaches a statement.
+
+    The reader model takes "[我]昨天[2026-11-25]搬的" for the matter of any request. Without the
+    added subject and date, it tells topics apart.
+    """
+    own = masking.ADDED.sub(lambda found: "" if _IS_FRAME.match(found[0]) else found[0], content)
+    plain = masking.additions_in_words(own)
+    return pairs.is_about(request, plain, reader=reader) >= pairs.YES
 
 
 def may_learn(candidate: Candidate, telling: Telling, *, user: User) -> bool:

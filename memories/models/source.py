@@ -129,20 +129,26 @@ class Tombstone(models.Model):
 
     There is a row for each text of a forgotten memory: its content, and each quotation of its
     sources. A forgotten message leaves a row as well, without a `memory_public_id`. The hashes are
-    keyed (HMAC with the instance's secret): of the normalised text, of its content words, and of
-    its overlapping pieces of `piece_size` characters. `message_ids` holds the public ids of the
-    source messages.
+    keyed (HMAC with the instance's secret): of the normalised text, of its content words (of all
+    together, and of each), and of its overlapping pieces of `piece_size` characters. `message_ids`
+    holds the public ids of the source messages.
     """
 
     personal_data = True
     keeps_ids = True
     words = ()
-    codes = ("memory_public_id", "text_hash", "about_hash", "pieces", "message_ids")
+    codes = (
+        *("memory_public_id", "text_hash", "about_hash", "word_hashes", "pieces"),
+        "message_ids",
+    )
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     memory_public_id = models.CharField(max_length=40, blank=True)
     text_hash = models.CharField(max_length=64)
     about_hash = models.CharField(max_length=64, blank=True)
+    word_hashes = ArrayField(
+        models.CharField(max_length=16), default=list, db_default=[], blank=True
+    )
     pieces = ArrayField(models.CharField(max_length=16), default=list, db_default=[], blank=True)
     piece_size = models.PositiveSmallIntegerField(default=0, db_default=0)
     message_ids = ArrayField(models.CharField(max_length=40), default=list, blank=True)

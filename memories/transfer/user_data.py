@@ -124,7 +124,7 @@ register(
     Rows(
         Tombstone,
         order=25,
-        leave_out=("text_hash", "about_hash", "pieces", "piece_size"),
+        leave_out=("text_hash", "about_hash", "word_hashes", "pieces", "piece_size"),
         stays=STAYS_FORGOTTEN,
     ),
     OfMemory(Project, order=26, leave_out=("hidden_at",), natural=("key",)),

@@ -205,6 +205,19 @@ def is_forgotten(user: User, text: str, telling: Telling) -> bool:
     return tombstones.is_forgotten(user=user, text=text, quote="", telling=telling)
 
 
+def test_a_question_does_not_bring_back_what_was_forgotten(alice: User) -> None:
+    drained(forget(make_memory(alice, "我甲状腺有个结节")))
+
+    def returns(text: str, said: str) -> bool:
+        later = learnability.telling_of_text(said, at=timezone.now())
+        return not is_forgotten(alice, text, later)
+
+    assert not returns("我甲状腺结节", "我甲状腺结节怎么样了")
+    assert not returns("[我]甲状腺", "我甲状腺咋样了")
+    assert returns("我甲状腺结节", "我甲状腺结节没了")
+    assert returns("我膝盖", "我膝盖咋样了")
+
+
 def test_a_tombstone_holds_no_text(alice: User, tea: Memory) -> None:
     drained(forget(tea))
     for row in Tombstone.objects.values():

@@ -76,6 +76,19 @@ def test_a_topic_that_is_not_to_be_kept_stays_out_of_later_messages(
     assert marks == [Withheld.ASKED, Withheld.NO, Withheld.ASKED]
 
 
+def test_a_topic_is_told_apart_without_the_added_subject(
+    conversation: Conversation, told: FakeReader, pairs: FakePairs
+) -> None:
+    asked, later = "别记我前夫的事", "已经搬到成都了"
+    told.hears(asked, flags=["dont_keep_topic"])
+    told.hears(later, statement(later, later))
+    pairs.means("[我]已经搬到成都了")
+    for text in (asked, later):
+        say(conversation, text)
+        worker.drain()
+    assert [one.content for one in Memory.objects.all()] == ["[我]已经搬到成都了"]
+
+
 def test_a_message_that_is_gone_keeps_no_topic_out(
     conversation: Conversation, told: FakeReader, pairs: FakePairs
 ) -> None:

@@ -13,21 +13,28 @@ from memcenter.lib.text import segment
 from memories.extraction.arbitration import pairs
 from memories.extraction.arbitration.editions import Finding
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
-from memories.extraction.corrections import old_value
+from memories.extraction.commands import is_form_of_address
+from memories.extraction.corrections import PATTERNS, contrasts, old_value, without_values
 from memories.extraction.masking import ADDED
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
+from memories.extraction.wording.chinese_subjects import leading_name
 
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
 CONTRADICTS = Finding(Verdict.REVIEW, "contradicts")
 # Below this cosine, texts without a common word are about different matters, unless the reader
 # model has this probability: it was trained on few unrelated pairs.
 STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
-_LIKELY = 0.6  # its probability from which similar texts without a common word may conflict
+# Its probability from which statements contradict each other that have at most one word in
+# common, or only a part of a word (咖啡 in 咖啡店).
+_SURE_OF_ONE_WORD, _SURE_OF_PART = 0.9, 0.97
 _SURE_OF_END = 0.8  # its probability from which one common word is enough for an end
 _LITTLE_LIKE = 0.3  # the cosine below which one common word of many isn't enough
 _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
 _FIGURE = re.compile(r"\d")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_ALIKE = 0.6  # the cosine from which texts that share only a name may say the same
+_UNITS = frozenset("岁歲")
 _DATE_ADDED = re.compile(r"\[\d{4}[^\[\]]*\]")
 _WORDS_OF_TIME = frozenset(table("corrections")["of_time"].split("|"))
 _WEEKDAY = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs|nes|ur|urs)?(?:d|day|dai)?")
@@ -47,6 +54,8 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
     A correction or an end may replace only a memory that names the same thing and, if a correction
     names the old value, that has this value.
     """
+    if reading.relation in CONFLICTS and ends_home(candidate, memory):
+        return Finding(Verdict.REPLACE, "newer_value")
     if not (candidate.corrects or reading.relation is Relation.ENDED):
         return None
     if _has_old_value(candidate, memory):
@@ -58,6 +67,69 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
     return _finding_of_other_value(candidate, memory, reading)
 
 
+def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
+    """Return whether two statements that seem to belong together hardly name the same thing.
+
+    A name and a form of address are different things, and bare figures ("I'm 34", "112 now") name
+    nothing that could be compared.
+    """
+    texts = candidate.content, memory.content
+    if is_form_of_address(texts[0]) != is_form_of_address(texts[1]):
+        return True
+    if reading.relation not in CONFLICTS:
+        agrees = reading.relation is not Relation.UNRELATED
+        return agrees and _share_only_name(candidate, memory)
+    shared = telling_words(texts[0]) & telling_words(texts[1])
+    if not shared and not all(map(_names_matter, texts)):
+        frames = [pairs.fold(without_values(_DATE_ADDED.sub("", text))) for text in texts]
+        return frames[0] != frames[1]
+    if reading.relation is not Relation.CONTRADICTS:
+        return False
+    words = [segment.words(pairs.fold(text)) for text in texts]
+    whole = set(words[0]) & set(words[1])
+    is_part = bool(shared) and all(map(_HAN.match, shared)) and shared.isdisjoint(whole)
+    least = _SURE_OF_PART if is_part else _SURE_OF_ONE_WORD
+    return len(shared) <= 1 and words[0][:2] != words[1][:2] and reading.share < least
+
+
+def _share_only_name(candidate: Candidate, memory: Known) -> bool:
+    """Return whether the name with which one begins is all that two texts have in common.
+
+    Such texts don't say the same of the person: 豆豆在学钢琴, 离豆豆学校近.
+    """
+    texts = candidate.content, memory.content
+    names = {leading_name(text) for text in texts} - {""}
+    shared = telling_words(texts[0]) & telling_words(texts[1])
+    return bool(shared) and shared <= names and memory.similarity < _ALIKE
+
+
+def _names_matter(text: str) -> bool:
+    """Return whether a text has any telling word besides figures and single Chinese characters."""
+    return any(
+        not _FIGURE.search(word) and (len(word) > 1 or word in _UNITS)
+        for word in telling_words(text)
+    )
+
+
+def ends_home(candidate: Candidate, memory: Known) -> bool:
+    """Return whether the person says that they moved, and the memory where they lived."""
+    plain = [ADDED.sub("", one.content).strip() for one in (candidate, memory)]
+    return bool(PATTERNS["moved_home"].search(plain[0]) and PATTERNS["lives"].search(plain[1]))
+
+
+def corrected_text(candidate: Candidate, memory: Known) -> str:
+    """Return a memory with the right value in place of the wrong one, or an empty string.
+
+    The candidate names both: 豆豆是一年级，不是二年级.
+    """
+    if not candidate.corrects or not candidate.old_value or memory.status == "disabled":
+        return ""
+    if memory.kind == "constraint" != candidate.kind:
+        return ""
+    texts = (contrast.corrected(memory.content) for contrast in contrasts(candidate.quote))
+    return next((text for text in texts if text), "")
+
+
 def _finding_of_other_value(
     candidate: Candidate, memory: Known, reading: Reading
 ) -> Finding | None:
@@ -67,9 +139,7 @@ def _finding_of_other_value(
     if matter is Matter.NOTHING:
         if not candidate.corrects:
             return None
-        alike = memory.similarity >= STRANGERS and reading.share >= _LIKELY
-        asks = (alike or reading.share >= SURE_OF_STRANGERS) and not old
-        return CONTRADICTS if asks else BESIDE
+        return CONTRADICTS if reading.share >= SURE_OF_STRANGERS and not old else BESIDE
     if matter is Matter.LITTLE:
         return CONTRADICTS if ends else BESIDE
     shared, named = _shared_and_named(candidate, memory)

@@ -73,6 +73,7 @@ class Met:
     share: float = 1.0
     may_support: bool = False
     is_read: bool = False
+    corrected: str = ""  # the text of the memory with a corrected value
 
 
 class BundledArbiter:
@@ -133,6 +134,10 @@ class BundledArbiter:
             finding = _finding(candidate, memory, reading)
             supports = _may_support(candidate, memory, reading)
             found[memory.id] = Met(memory, finding, reading.share, supports, is_read=True)
+        for memory in present:
+            if text := conflicts.corrected_text(candidate, memory):
+                finding = Finding(Verdict.MERGE, "corrected")
+                found[memory.id] = Met(memory, finding, corrected=text)
         return [found[memory.id] for memory in present if memory.id in found]
 
     def _worth_reading(self, candidate: Candidate, known: Sequence[Known]) -> Sequence[Known]:
@@ -213,7 +218,11 @@ def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
     touched = [*own, *beside] if own else touched
     first = min(touched, key=lambda pair: _rank(pair.finding))
     others = [pair for pair in touched if pair is not first and _may_change(pair, first, candidate)]
-    return decision_on(candidate, first.memory, first.finding, others=others)
+    if first.corrected:
+        candidate = replace(candidate, kind=first.memory.kind)
+    return decision_on(
+        candidate, first.memory, first.finding, others=others, merged=first.corrected
+    )
 
 
 def merge(old: str, new: str) -> str | None:
@@ -276,6 +285,8 @@ def _differ_in_one_value(candidate: Candidate, memory: Known) -> bool:
 
 
 def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
+    if conflicts.is_doubtful(candidate, memory, reading):
+        return _side_by_side(memory)
     relation = reading.relation
     # Constraints protect the user: a statement on another matter never ends one.
     contradicts = relation is Relation.CONTRADICTS

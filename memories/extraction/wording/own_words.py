@@ -15,6 +15,7 @@ from typing import Any
 
 from memories.extraction.word_tables import table
 from memories.extraction.wording.calendar_days import Dated, month_of, year_days
+from memories.extraction.wording.chinese_subjects import begins_with_noun, is_only_noun
 from memories.extraction.wording.dates import dates_in
 from memories.extraction.wording.people import PATTERNS as _P
 from memories.extraction.wording.people import (
@@ -94,11 +95,16 @@ def own_words(
     if any(_day_alone(dated, text) for dated in dates):
         said = dates_in(message[:start][-_READ:], spoken_at=spoken_at, language=language)
         dates = [_in_named_month(dated, text, said) for dated in dates]
-    added = [] if named else named_person(text, earlier, language=language, whose=whose)
+    wholes = [span for span in others if not _is_part(message[slice(*span)], language)]
+    carried = _carried_clause(text, message[:start], wholes, language=language)
+    completes = language == "zh" and _P["fragment_zh"].search(text)
+    added = [(0, carried)] if carried and completes else []
+    if not named and not added:
+        added = named_person(text, earlier, language=language, whose=whose)
     if not added:
         lead = (
             _question_topic(text, message[:start], assistant, language)
-            or _carried_clause(text, message[:start], others, language=language)
+            or carried
             or _subject(text, message[:start], others, language=language, whose=whose)
         )
         added = [(0, lead)] if lead else []
@@ -195,16 +201,23 @@ def _question_topic(text: str, before: str, assistant: str, language: str) -> st
 def _carried_clause(
     text: str, before: str, others: Sequence[tuple[int, int]], *, language: str
 ) -> str:
-    """Return the statement before a fragment like "three times a week", which completes it."""
-    form = _P.get(f"fragment_{language}")
+    """Return the clause before a fragment like "three times a week", which completes it."""
     on_it = language == "en" and len(text.split()) <= _SCRAP and _P["about_it"].search(text)
-    if not on_it and (form is None or not form.search(text)):
+    if not on_it and not _is_part(text, language):
         return ""
     ends = {end: start for start, end in others if len(before) - _NEAR < end <= len(before)}
     matter = before[ends[max(ends)] : max(ends)].strip(_EDGE + "[]")[:_CLAUSE] if ends else ""
     if language == "zh":
         return f"[{matter}]" if len(matter) > 1 else ""
     return f"[{matter}] " if " " in matter else ""
+
+
+def _is_part(text: str, language: str) -> bool:
+    """Return whether a statement only completes the one before it: 下午3点, 四川美院."""
+    form = _P.get(f"fragment_{language}")
+    if language == "zh" and not _P["first_person"].search(text) and is_only_noun(text):
+        return True
+    return form is not None and form.search(text.strip(_EDGE)) is not None
 
 
 def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str) -> bool:
@@ -225,17 +238,14 @@ def _subject(
     text: str, before: str, others: Sequence[tuple[int, int]], *, language: str, whose: str
 ) -> str:
     """Return the subject that a list item or a Chinese clause leaves out, in brackets."""
-    if whose == "related" and language == "zh" and _P["zh_person"].search(text[:4]):
+    if whose == "related" and language == "zh" and _P["zh_person"].match(text):
         is_named = _P["first_person"].search(text[:4]) or text[0] in "家他她你"
         return "" if is_named or text[0] in _SURNAMES else "[我]"
     if whose != "self":
         return ""
     if language == "zh":
-        return (
-            ""
-            if _P["first_person"].search(text) or _P["said_to_assistant"].search(text)
-            else "[我]"
-        )
+        said = _P["first_person"].search(text) or _P["said_to_assistant"].search(text)
+        return "" if said or _P["begins_with_is"].search(text) or begins_with_noun(text) else "[我]"
     run = [
         before[start:end] for start, end in others if end <= len(before) and len(before) - end < 8
     ]

@@ -10,9 +10,11 @@ import rjieba
 
 from memcenter.lib.text import segment
 from memories.extraction.word_tables import patterns, table
+from memories.extraction.wording.chinese_subjects import leading_name
 from memories.screening import linear
 
 PATTERNS = {name: linear.compile(one) for name, one in patterns("own_words").items()}
+_CLAUSES = re.compile(r"[\s，,。.!！?？;；、…]")
 _GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
 _NO_SUBJECT = frozenset(table("own_words")["no_subject"].split("|"))
 _NO_OWNER = frozenset(table("own_words")["no_owner"].split("|"))
@@ -42,6 +44,8 @@ def people_in(text: str, language: str) -> Iterator[Person]:
     if language in ("zh", "ja"):
         for found in PATTERNS[f"{language}_person"].finditer(text):
             at, name = start_of(found, "who"), (found["name"] or "")[1:]
+            if PATTERNS["others_relative"].search(text[:at][-2:]):
+                continue  # 她老公 is no relative of the person
             words = found["who"] + (found["name"] or "").removeprefix("叫")
             gender = _cjk_gender(found["relation"])
             if len(found["who"]) == 1 and at and text[at - 1] in _SURNAMES:  # 王姐, 陈叔
@@ -184,6 +188,8 @@ def named_person(
     start, end, gender = _pronoun(text, language)
     if gender:
         who = "" if any(at < start for at in named) else _antecedent(earlier, gender, language)
+        if language == "zh" and gender in ("f", "m"):
+            who = _name_before(earlier[0]) or who
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
     if (
         whose != "related"
@@ -195,10 +201,35 @@ def named_person(
     if not cjk and not PATTERNS["begins_with_verb"].search(text):
         return []  # "oisin is 4" names somebody, though not by a word that is known here
     said = earlier[0].rpartition("\n")[2]
+    if language == "zh":
+        name = leading_name(text)
+        who = _relation_of(name, earlier) if name else _name_before(said)
+        if name or who or not said.strip():
+            return [(0, f"[{who}]")] if who else []  # what begins a message names its subject
     # A message that speaks of "I" and of nobody else goes on about "I".
     nearby = [said] if said.strip() else list(earlier[1:])
     who = _antecedent(nearby, "", language)
     return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
+
+
+def _relation_of(name: str, earlier: Sequence[str]) -> str:
+    """Return the relation of a named person that an earlier text states: 我闺蜜 for 小雅."""
+    for text in earlier:
+        before = text.partition(name)[0] if name in text else ""
+        for person in people_in(before, "zh"):
+            if PATTERNS["before_name"].search(before[person.start + len(person.words) :]):
+                return person.words
+    return ""
+
+
+def _name_before(said: str) -> str:
+    """Return the name with which the last clause begins that names anybody, without a relation."""
+    for clause in reversed(_CLAUSES.split(said)):
+        if any(True for _ in people_in(clause, "zh")):
+            return ""
+        if name := leading_name(clause):
+            return name
+    return ""
 
 
 def _pronoun(text: str, language: str) -> tuple[int, int, str]:

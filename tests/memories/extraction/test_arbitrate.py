@@ -631,3 +631,65 @@ def test_a_newer_figure_of_one_item_does_not_replace_the_list(
     new: str, old: str, verdict: Verdict
 ) -> None:
     assert decide(new, old, reads="newer").verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reads", "share"),
+    [
+        ("[我]今年[2026]34咯", "[我]现在112 年底[2026-12]前", "newer", 0.96),
+        ("咖啡店叫慢半拍", "我不喝咖啡", "contradicts", 0.96),
+        ("I collect stamps", "we never travel", "contradicts", 0.8),
+        ("我叫周晓岚", "以后叫我岚姐", "newer", 0.97),
+        ("My name is Lan Zhou", "call me Lan", "same", 0.97),
+        ("豆豆在学钢琴", "离豆豆学校近", "same", 0.97),
+    ],
+)
+def test_statements_that_name_different_things_stand_side_by_side(
+    old: str, new: str, reads: str, share: float
+) -> None:
+    decision = decide(new, known(old, similarity=0.55), reads=reads, share=share)
+    assert decision.verdict is Verdict.KEEP_BOTH
+
+
+def test_a_new_form_of_address_replaces_the_old_one() -> None:
+    decision = decide("以后叫我小岚", known("以后叫我岚姐"), reads="newer")
+    assert decision.verdict is Verdict.REPLACE
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("我住在高新区中和", "[我]已经搬到金融城了"), ("I live in Leeds", "We've just moved to York")],
+)
+def test_a_move_ends_the_old_home(old: str, new: str) -> None:
+    one = candidate(new, kind="event", corrects=True)
+    assert decide(one, old, reads="newer").verdict is Verdict.REPLACE
+    planned = candidate(new, kind="event", reasons=("self.planned",))
+    assert decide(planned, old, reads="newer").verdict is Verdict.KEEP_BOTH
+
+
+@pytest.mark.parametrize(
+    ("old", "said", "new", "wrong", "text"),
+    [
+        (
+            *("我儿子小名豆豆七岁上二年级", "豆豆是一年级 不是二年级", "豆豆是一年级", "二年级"),
+            "我儿子小名豆豆七岁上一年级",
+        ),
+        (
+            *("[豆豆在学钢琴]每周六上午十点", "豆豆钢琴课是周日上午不是周六"),
+            *("豆豆钢琴课是周日上午", "周六", "[豆豆在学钢琴]每周日上午十点"),
+        ),
+        (
+            *("Leo has piano every Saturday at ten", "Leo's piano lesson is Sunday, not Saturday"),
+            *("Leo's piano lesson is Sunday", "Saturday", "Leo has piano every Sunday at ten"),
+        ),
+    ],
+)  # fmt: skip
+def test_a_correction_changes_the_wrong_value_of_a_memory(
+    old: str, said: str, new: str, wrong: str, text: str
+) -> None:
+    one = candidate(new, quote=said, corrects=True, old_value=wrong)
+    decision = decide(one, known(old, kind="pattern"))
+    assert (decision.verdict, decision.content) == (Verdict.MERGE, text)
+    assert (decision.kind, decision.reasons) == ("pattern", ("corrected",))
+    other = decide(one, known("Mina is in year two, since Saturday"))
+    assert other.verdict is Verdict.ADD

@@ -442,3 +442,62 @@ def test_a_day_alone_is_of_the_month_that_was_named(
     language: str, message: str, quote: str, text: str
 ) -> None:
     assert kept(message, quote, language=language).text == text
+
+
+@pytest.mark.parametrize(
+    ("message", "quote", "others", "text"),
+    [
+        ("我下周要带娃看牙 下午3点", "下午3点", ("我下周要带娃看牙",), "[我下周要带娃看牙]下午3点"),
+        ("豆豆学钢琴 每周六十点", "每周六十点", ("豆豆学钢琴",), "[豆豆学钢琴]每周六十点"),
+        ("我在重庆读书 四川美院", "四川美院", ("我在重庆读书",), "[我在重庆读书]四川美院"),
+        ("我不喝咖啡 喝了心慌", "喝了心慌", ("我不喝咖啡",), "[我不喝咖啡]喝了心慌"),
+        ("下午3点", "下午3点", (), ""),
+    ],
+)  # fmt: skip
+def test_a_chinese_fragment_goes_with_the_statement_before_it(
+    message: str, quote: str, others: tuple[str, ...], text: str
+) -> None:
+    assert kept(message, quote, language="zh", others=others).text == text
+
+
+@pytest.mark.parametrize(
+    "text", ["豆豆读一年级", "美式不行", "现在一节课260", "月租3800", "膝盖不好"]
+)
+def test_a_chinese_statement_with_a_subject_of_its_own_gets_no_i(text: str) -> None:
+    assert kept(text, language="zh").text == text
+
+
+def test_a_chinese_statement_without_subject_gets_an_i() -> None:
+    assert kept("已经搬到成都了", language="zh").text == "[我]已经搬到成都了"
+
+
+@pytest.mark.parametrize(
+    ("message", "before", "text"),
+    [
+        ("小雅不吃牛肉", ("我闺蜜小雅怀孕了 她老公在深圳上班",), "[我闺蜜]小雅不吃牛肉"),
+        ("豆豆怕黑", ("我儿子小名豆豆七岁",), "[我儿子]豆豆怕黑"),
+        ("豆豆怕黑", ("我妈说冷",), "豆豆怕黑"),
+        ("不吃牛肉", ("她老公在深圳上班",), "不吃牛肉"),
+    ],
+)
+def test_the_owner_of_a_chinese_statement_is_stated_or_none(
+    message: str, before: tuple[str, ...], text: str
+) -> None:
+    assert kept(message, language="zh", whose="related", before=before).text == text
+
+
+def test_he_is_the_former_husband_and_the_name_just_said() -> None:
+    text = "我老公…哦不是 前夫 他周末来接"
+    assert kept(text, "他周末来接", language="zh", whose="related").text.startswith("他[前夫]")
+    text = "豆豆怕黑 睡觉要开灯 他喜欢奥特曼"
+    assert kept(text, "睡觉要开灯", language="zh", whose="related").text == "[豆豆]睡觉要开灯"
+    assert kept(text, "他喜欢奥特曼", language="zh", whose="related").text == "他[豆豆]喜欢奥特曼"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("豆豆钢琴课是周日上午", "zh"), ("Leo's lessons are on Sunday", "en")],
+)
+def test_a_weekly_lesson_has_no_date(text: str, language: str) -> None:
+    own = kept(text, language=language)
+    assert (own.text, own.occurred, "date" in own.data) == (text, None, False)

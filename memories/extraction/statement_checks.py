@@ -1,0 +1,148 @@
+"""Check the statements that the reader model finds against the words around them.
+
+The words around a statement show that it is only asked (我爸生日好久), taken back ("just kidding"),
+a slip of the tongue, or cut out of the middle of a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import rjieba
+
+from memories.extraction.word_tables import compiled, table
+from memories.reader import Statement
+
+_P = compiled("statement_checks", people=table("own_words")["cjk_relation"])
+_BREAKS = "，,。.!！?？;；、\n \t"
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_CLAUSE = re.compile(r"[，,;；\s]+")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_PARTICLES = "了着过的"  # no Chinese statement begins with them
+_NEAR = 24  # characters read after a statement
+
+
+def checked(statements: Sequence[Statement], text: str) -> tuple[Statement, ...]:
+    """Return the statements, of which those that say nothing are marked as not worth keeping."""
+    ends = [0, *(statement.end for statement in statements)]
+    whole = [_whole(one, text, floor=floor) for one, floor in zip(statements, ends, strict=False)]
+    return tuple(_marked(_joined(whole, text), text))
+
+
+def is_only_question(text: str) -> bool:
+    """Return whether each sentence of a message is a question, also without a question mark."""
+    sentences = [found[0].strip() for found in _SENTENCE.finditer(text) if found[0].strip()]
+    return bool(sentences) and all(map(_is_question, sentences))
+
+
+def _is_question(sentence: str) -> bool:
+    if sentence.endswith(("?", "？")) or _P["asks_in_english"].search(sentence):
+        return True
+    last = _CLAUSE.split(sentence.rstrip("。.!！ "))[-1]
+    return _P["asks_in_chinese"].search(last) is not None
+
+
+def _marked(statements: Sequence[Statement], text: str) -> Iterator[Statement]:
+    for number, statement in enumerate(statements):
+        said = text[statement.start : statement.end].strip()
+        after = text[statement.end : statement.end + _NEAR]
+        others = statements[number + 1].start if number + 1 < len(statements) else len(text)
+        if _P["joking"].search(after) and statement.end <= others:
+            yield _denied(statement, said="joked")
+        elif _is_asked(said, after) or _is_slip(statement, text) or _is_empty(said):
+            yield _denied(statement)
+        else:
+            yield statement
+
+
+def _joined(statements: Sequence[Statement], text: str) -> list[Statement]:
+    """Join a statement that ends with "want to" in Chinese with the one that follows at once."""
+    joined: list[Statement] = []
+    for statement in statements:
+        last = joined[-1] if joined else None
+        is_near = last is not None and last.end == statement.start
+        if last and is_near and _P["wants_more"].search(text[last.start : last.end]):
+            statement = replace(statement, start=joined.pop().start)
+        joined.append(statement)
+    return joined
+
+
+def _denied(statement: Statement, **answers: str) -> Statement:
+    """Return a statement that isn't worth keeping; `answers` are those of other heads."""
+    shares = dict(statement.shares)
+    for head, answer in {"keep": "no", **answers}.items():
+        shares[head] = {one: float(one == answer) for one in shares[head]}
+    return replace(statement, shares=shares)
+
+
+def _is_asked(said: str, after: str) -> bool:
+    if not _HAN.search(said):
+        return False
+    return bool(_P["asks_at_end"].search(said) or _P["asks_after"].search(after))
+
+
+def _is_slip(statement: Statement, text: str) -> bool:
+    """Return whether a statement is a slip or the words that put it right: 我老公…哦不是 前夫."""
+    said = text[statement.start : statement.end]
+    before, after = text[: statement.start][-_NEAR:], text[statement.end :][:_NEAR]
+    if _P["begins_with_denial"].search(said) and _P["slip_before"].search(before):
+        return True
+    hesitates = after.lstrip()[:1] in "…—哦噢呃额" and after.strip() != ""
+    return bool(hesitates and _P["slip"].search(after))
+
+
+def _is_empty(said: str) -> bool:
+    """Return whether a statement only names somebody, or only says that nothing is decided."""
+    return bool(_P["only_person"].search(said) or _P["only_undecided"].search(said))
+
+
+def _whole(statement: Statement, text: str, *, floor: int) -> Statement:
+    """Return a statement with whole words, and with the name after "call me".
+
+    The model cuts some Chinese words in two. What precedes a particle, or the owner of a thing,
+    belongs to the statement too: 豆豆钢琴课是周日, of which the model finds 课是周日.
+    """
+    start, end = statement.start, statement.end
+    while start < end and text[start].isspace():
+        start += 1
+    first, last = _clause(text, start, end, floor=floor)
+    if _P["address_without_name"].search(text[start:end]):
+        name = _P["name_after_address"].match(text, end)
+        return replace(statement, start=start, end=name.end() if name else end)
+    if not _HAN.match(text, start) or start == first:
+        return replace(statement, start=start)
+    start = first if text[start] in _PARTICLES else _word_start(text, first, start, last)
+    ends = [at for at, _, _ in _words(text, first, last) if at >= end]
+    is_cut = end < last and _HAN.match(text, end) and _HAN.match(text, end - 1)
+    return replace(statement, start=start, end=min(ends, default=end) if is_cut else end)
+
+
+def _clause(text: str, start: int, end: int, *, floor: int) -> tuple[int, int]:
+    """Return the start and the end of the clauses that contain a range."""
+    first = max([floor, *(text.rfind(sign, 0, start) + 1 for sign in _BREAKS)])
+    ends = [at for sign in _BREAKS if (at := text.find(sign, end)) >= 0]
+    return first, min(ends, default=len(text))
+
+
+def _words(text: str, first: int, last: int) -> Iterator[tuple[int, int, str]]:
+    """Yield the end, the start and the part of speech of each word of a range."""
+    at = first
+    for word, tag in rjieba.tag(text[first:last]):
+        yield at + len(word), at, tag
+        at += len(word)
+
+
+def _word_start(text: str, first: int, start: int, last: int) -> int:
+    """Return the start of the word that contains `start`, and of the nouns before that word.
+
+    A range that begins between two words isn't changed.
+    """
+    words = [word for word in _words(text, first, last) if word[1] < start]
+    if not words or words[-1][0] == start:
+        return start
+    start = words.pop()[1]
+    while words and words[-1][2].startswith("n"):
+        start = words.pop()[1]
+    return start

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import django.contrib.postgres.fields
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("memories", "0002_portrait_phrases")]
+
+    operations = [
+        migrations.AddField(
+            model_name="tombstone",
+            name="word_hashes",
+            field=django.contrib.postgres.fields.ArrayField(
+                base_field=models.CharField(max_length=16),
+                blank=True,
+                db_default=[],
+                default=list,
+                size=None,
+            ),
+        )
+    ]
