@@ -3,6 +3,8 @@ from __future__ import annotations
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
+from memcenter.lib.database.schema import without_statistics
+
 
 class Migration(migrations.Migration):
     dependencies = [("memories", "0002_portrait_phrases")]
@@ -18,5 +20,6 @@ class Migration(migrations.Migration):
                 default=list,
                 size=None,
             ),
-        )
+        ),
+        without_statistics("memories_tombstone", "word_hashes"),
     ]

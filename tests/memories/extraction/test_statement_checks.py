@@ -78,7 +78,7 @@ def test_a_joke_takes_back_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("text", "quotes", "kept"),
     [
-        ("我老公…哦不是 前夫 我带娃", ("我老公", "不是 前夫", "我带娃"), ["我带娃"]),
+        ("我老公…哦不是 前夫 我自己带娃", ("我老公", "不是 前夫", "我自己带娃"), ["我自己带娃"]),
         ("My husband... I mean my ex. I work", ("My husband", "I work"), ["I work"]),
     ],
 )  # fmt: skip
