@@ -11,13 +11,14 @@ from enum import IntEnum
 
 from memcenter.lib.text import segment
 from memories.extraction.arbitration import pairs
-from memories.extraction.arbitration.editions import Finding
+from memories.extraction.arbitration.editions import Document, Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.corrections import old_value
 from memories.extraction.masking import ADDED
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
 from memories.extraction.wording.languages import language_of
+from memories.extraction.wording.owners import Ownership, owner_names, ownership
 from memories.extraction.wording.people import relation_in
 
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
@@ -88,15 +89,26 @@ def _has_old_value(candidate: Candidate, memory: Known) -> bool:
     return bool(old) and old <= theirs and bool(shared) and (len(shared) > 1 or is_half)
 
 
+def owners(candidate: Candidate, memory: Known) -> Ownership:
+    """Return whether both are about one person; "it's Theo, not Mia" names the wrong one itself."""
+    if _has_old_value(candidate, memory):
+        return Ownership.SAME
+    return ownership(candidate.content, memory.content)
+
+
 def _may_conflict(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     """Return False for two statements that only have the person in common, unless it is sure.
 
-    Such a person is added in brackets: "she [my sister] sings", "she [my sister] moved".
+    "Theo's school is St Chads" and "Theo's allergy test was negative" both hold.
     """
-    if reading.relation not in CONFLICTS or reading.share >= SURE_OF_STRANGERS:
+    if reading.relation not in CONFLICTS:
         return True
     shared, named = _shared_and_named(candidate, memory)
-    return not shared or not shared <= named or changes_part(candidate, memory)
+    named |= owner_names(candidate.content, memory.content)
+    is_sure = reading.share >= SURE_OF_STRANGERS and memory.similarity >= STRANGERS
+    if not shared or not shared <= named or is_sure or changes_part(candidate, memory):
+        return True
+    return differ_in_one_value(Document(candidate.content), Document(memory.content))
 
 
 def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], set[str]]:

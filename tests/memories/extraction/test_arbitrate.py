@@ -538,7 +538,7 @@ HENS, VAN = "we have 3 hens now", "we are doing up a van"
     ("new", "old", "reads", "share", "verdict"),
     [
         (HENS, "my sister lives in Bristol", "newer", 0.8, Verdict.ADD),
-        (HENS, "my sister lives in Bristol", "newer", 0.92, Verdict.REVIEW),
+        (HENS, "the bike is in Bristol", "newer", 0.92, Verdict.REVIEW),
         ("the shift starts at six now", "I started to run", "newer", 0.95, Verdict.REVIEW),
         ("Dev quit [2026-11-26]", "round closed [2026-03]", "newer", 0.7, Verdict.KEEP_BOTH),
         ("sold the van", VAN, "ended", 0.7, Verdict.REVIEW),
