@@ -16,6 +16,7 @@ from memories.extraction.commands import (
     only_asks_not_to_forget,
     speaks_of_forgetting,
 )
+from memories.extraction.corrections import PATTERNS as CORRECTIONS
 from memories.extraction.types import ForgetRequest, Said
 from memories.reader import Reading, Statement
 from memories.screening.secret_search import Span
@@ -135,6 +136,8 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
     if only_asks_not_to_forget(message.covered):
         return
     in_words = speaks_of_forgetting(message.covered)
+    if CORRECTIONS["overruling_order"].search(message.covered):
+        return  # "scrap that, the course is moved to the 16th" corrects
     whole = masking.blanked(message.covered).strip()[:400]
     forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))
     if forget > before and forget >= (FLAG if in_words else _SURELY_FORGET):

@@ -363,6 +363,15 @@ def test_a_request_to_forget_beside_something_to_keep_is_asked_about(told: FakeR
     assert [request.in_words for request in found.forget] == [False]
 
 
+def test_what_says_that_something_was_moved_is_no_request_to_forget(told: FakeReader) -> None:
+    text = "scrap that the course is moved to 16 jan"
+    told.hears(text, statement(text, "the course is moved to 16 jan"), flags=["forget"])
+    assert extract(text, told=told).forget == ()
+    asked = "forget that the course is moved to 16 jan"
+    told.hears(asked, flags=["forget"])
+    assert [one.in_words for one in extract(asked, told=told).forget] == [True]
+
+
 @pytest.mark.parametrize(
     ("text", "content", "old"),
     [
