@@ -176,7 +176,9 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
     if not right:
         return "", False
     if wrong:
-        return _replaced(earlier, right, wrong), False
+        said = PATTERNS["after_is"].search(right)
+        value = _in_place_of(wrong, right) if said else right
+        return _replaced(earlier, value or right, wrong), False
     for sort in (*_SORTS, *_ALONE):
         value = _only_value(sort, right)
         rest = "" if sort in _SORTS else right.replace(value, "", 1)

@@ -13,7 +13,7 @@ from memcenter.lib.text import segment
 from memories.extraction.arbitration import pairs
 from memories.extraction.arbitration.editions import Document, Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
-from memories.extraction.corrections import old_value
+from memories.extraction.corrections import contrasts, old_value
 from memories.extraction.masking import ADDED
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
@@ -87,6 +87,20 @@ def _has_old_value(candidate: Candidate, memory: Known) -> bool:
     shared = (theirs & ours) - old
     is_half = 2 * len(shared) >= min(len(theirs - old), len(ours - old))
     return bool(old) and old <= theirs and bool(shared) and (len(shared) > 1 or is_half)
+
+
+def corrected_part(candidate: Candidate, memory: Known) -> str:
+    """Return a memory with only its old value exchanged, if it says more than the correction.
+
+    "Gymnastics is on Wednesdays, not Tuesdays" keeps whose it is and at what time.
+    """
+    old = candidate.old_value
+    said = f"{candidate.content}, not {old}" if old else ""
+    if not telling_words(" ".join(ADDED.findall(memory.content))).isdisjoint(telling_words(old)):
+        return ""  # the old value isn't in the person's own words
+    texts = (one.corrected(memory.content) for one in contrasts(said))
+    text = next(filter(None, texts), "")
+    return text if telling_words(text) - telling_words(candidate.content) else ""
 
 
 def owners(candidate: Candidate, memory: Known) -> Ownership:

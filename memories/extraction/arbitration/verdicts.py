@@ -498,7 +498,9 @@ def decision_on(
 ) -> Decision:
     """Return the decision for a finding; `merged` is the text of a merge, if it is known."""
     text = None
-    if finding.verdict is Verdict.MERGE:
+    if finding.reason == "corrected" and (part := conflicts.corrected_part(candidate, memory)):
+        text, finding = part, Finding(Verdict.MERGE, "corrected")
+    elif finding.verdict is Verdict.MERGE:
         text = merged or merge(memory.content, candidate.content)
         finding = finding if text else UNJOINED
     assert finding.verdict is not None
