@@ -31,6 +31,7 @@ from memories.extraction.heard_message import (
     foreign_parts,
     forget_requests,
     is_asked,
+    is_of_client,
     is_withheld,
     not_lived,
     orders_of,
@@ -97,6 +98,9 @@ _ALLERGY = re.compile(
     r"|(?<![不没無无])过敏(?!源?检)|(?<![不沒無])過敏|不耐受",
     re.IGNORECASE,
 )
+_NO_ALLERGY = re.compile(
+    r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
+)
 _FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
 
 
@@ -127,6 +131,8 @@ class BundledExtractor:
 
     def extract(self, turn: TurnText) -> Extraction:
         message = self._heard(turn.user, "user", turn)
+        if _is_torn(message):
+            message = self._heard(turn.user, "user", _alone(turn))
         forget = tuple(forget_requests(message))
         withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
@@ -285,6 +291,19 @@ class BundledExtractor:
         return HeardMessage(said, role, before, answers, reading, spans, covered, orders)
 
 
+def _is_torn(message: HeardMessage) -> bool:
+    """Return whether all that seems worth keeping is a word or two out of a longer phrase.
+
+    Earlier messages can mislead the reader model so; the message is then read by itself.
+    """
+    kept = [one for one in message.reading.statements if _may_be_kept(one, asked=False)]
+    return bool(kept) and all(_is_fragment(one, message.said.text) for one in kept)
+
+
+def _alone(turn: TurnText) -> TurnText:
+    return replace(turn, before=(), before_assistant="")
+
+
 def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> Iterator[Candidate]:
     """Yield the candidates in a message, except for statements that belong to `handled`."""
     asked = message.flag("remember")
@@ -341,6 +360,8 @@ def _kind(statement: Statement, words: str) -> str:
         kind = "pattern"
     if kind in ("fact", "preference", "pattern") and _ALLERGY.search(words):
         return "constraint"
+    if kind == "constraint" and _NO_ALLERGY.search(words):
+        return "fact"
     return "fact" if kind == "pattern" and statement.best("holds") == "past" else kind
 
 
@@ -400,7 +421,9 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         kind=kind,
         content=_with_speaker(content, message.said.speaker),
         importance=_EXPLICIT_IMPORTANCE if explicit else _importance(statement, kind),
-        confidence=_EXPLICIT_CONFIDENCE if explicit else _confidence(statement, unsure=unsure),
+        confidence=_EXPLICIT_CONFIDENCE
+        if explicit
+        else _confidence(statement, unsure=unsure or is_of_client(statement, content)),
         quote=quote,
         quote_start=start,
         quoted_role=message.role,

@@ -26,6 +26,10 @@ FLAG = 0.5  # probability from which a flag of the whole message holds
 _SURELY_FORGET = 0.9  # the same for the flag "forget" without a word of forgetting
 _ASKED = re.compile("是不是|是否|[吗么]$|来着$")
 _ASKED_AFTER = re.compile(r"\s?(?:[吗么](?!\w)|来着)")
+_CLIENT = re.compile(
+    r"(?i)\b(?:my|our|one of (?:my|our)|an?) (?:patient|client|customer|pupil|student|resident)s?\b"
+    r"|我们?的?(?:病人|患者|客户|来访者|学员)"
+)
 LIVED = ("asserted", "hedged", "asked")
 _FOREIGN = ("pasted", "transform")  # flags of a message that contains somebody else's text
 _NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign text or role play
@@ -96,6 +100,14 @@ def is_asked(statement: Statement, text: str) -> bool:
     """Return whether a Chinese statement is a question, such as 我对花生过敏 in 我对花生过敏吗."""
     words = text[statement.start : statement.end].rstrip()
     return bool(_ASKED_AFTER.match(text, statement.start + len(words)) or _ASKED.search(words))
+
+
+def is_of_client(statement: Statement, text: str) -> bool:
+    """Return whether a statement is about the health of a patient or a client.
+
+    It is somebody else's secret, so the person is asked before it is kept.
+    """
+    return statement.best("topic") == "health" and _CLIENT.search(text) is not None
 
 
 def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
