@@ -98,6 +98,11 @@ _ALLERGY = re.compile(
     r"|(?<![不没無无])过敏(?!源?检)|(?<![不沒無])過敏|不耐受",
     re.IGNORECASE,
 )
+# A phone number, which the reader model is unsure about: the person is asked.
+_PHONE = re.compile(
+    r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
+    r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
+)
 _NO_ALLERGY = re.compile(
     r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
 )
@@ -312,7 +317,7 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
     found = [
         statement
         for statement in message.reading.statements
-        if _may_be_kept(statement, asked=asked)
+        if _may_be_kept(statement, asked=asked or _has_phone(statement, message))
         and not _is_fragment(statement, message.said.text)
         and not is_asked(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
@@ -376,6 +381,10 @@ def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
         least = TASK
     least = ASKED_TO_KEEP if asked else least
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
+
+
+def _has_phone(statement: Statement, message: HeardMessage) -> bool:
+    return _PHONE.search(message.covered[statement.start : statement.end]) is not None
 
 
 def _is_fragment(statement: Statement, text: str) -> bool:
