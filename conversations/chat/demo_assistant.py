@@ -11,6 +11,7 @@ from typing import Literal
 
 from memcenter.lib.text import segment
 from memories.extraction.masking import additions_in_words
+from memories.retrieval.query import subject_of
 
 Language = Literal["zh", "en"]
 # Longer lists would hide the answer; Memory Center shows all memories.
@@ -217,7 +218,8 @@ def answer(
         return text["thanks"]
     if intent is Intent.GREETING:
         return _joined(text["hello"], _quoted(text["hello_known"], memories, text=text, limit=2))
-    return _answer_from_memories(text, memories, asked=intent is Intent.QUESTION)
+    asked, limit = intent is Intent.QUESTION, LISTED if subject_of(message) else SHOWN
+    return _answer_from_memories(text, memories, asked=asked, limit=limit)
 
 
 def intent_of(message: str) -> Intent:
@@ -235,9 +237,11 @@ def _language(message: str, language: str | None) -> Language:
     return "zh" if (language or "").lower().startswith("zh") else "en"
 
 
-def _answer_from_memories(text: dict[str, str], memories: list[str], *, asked: bool) -> str:
+def _answer_from_memories(
+    text: dict[str, str], memories: list[str], *, asked: bool, limit: int
+) -> str:
     if memories:
-        return _joined(text["who"], _quoted(text["relevant"], memories, text=text, limit=SHOWN))
+        return _joined(text["who"], _quoted(text["relevant"], memories, text=text, limit=limit))
     return _joined(text["who_empty"], text["nothing"]) if asked else text["other"]
 
 

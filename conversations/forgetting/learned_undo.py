@@ -5,7 +5,7 @@ from __future__ import annotations
 from conversations.models import Turn
 from memcenter.lib.errors import Conflict, NotFound
 from memories.indexing import search_index
-from memories.models import Change, Memory, MemoryVersion
+from memories.models import Change, Memory, MemoryStatus, MemoryVersion, Source
 from memories.writing import curation, memory_writes
 from ops.access import as_user
 from ops.models import User
@@ -16,10 +16,14 @@ CHANGED_SINCE = "It has changed since then. Its history shows every version."
 def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
     """Undo one memory learned from a turn: recycle it if it is new, or restore its previous text.
 
+    A memory that the turn's memories superseded is used again, beside the newer one.
+
     Opens its own transactions. Raise `NotFound` if this memory wasn't learned from the turn, and
     `Conflict` if the memory has changed since or its earlier text was forgotten.
     """
     with as_user(user, changing=True):
+        if retired := _retired_memory(user, turn, memory_id):
+            return curation.enable(user=user, memory=retired)
         memory, taught = _taught_memory(user, turn, memory_id)
         if taught.change == Change.CREATED:
             return curation.recycle(user=user, memory=memory)
@@ -33,6 +37,13 @@ def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
             vectors=vectors,
             pieces=pieces,
         )
+
+
+def _retired_memory(user: User, turn: Turn, memory_id: str) -> Memory | None:
+    """Return the memory with this id if a memory learned from the turn superseded it."""
+    taught = Source.objects.filter(user=user, turn=turn).values("memory")
+    rows = Memory.objects.filter(user=user, public_id=memory_id, status=MemoryStatus.SUPERSEDED)
+    return rows.filter(superseded_by__in=taught).first()
 
 
 def _taught_memory(user: User, turn: Turn, memory_id: str) -> tuple[Memory, MemoryVersion]:

@@ -158,7 +158,8 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
     before, at = number_of(request.GET.get("before")), request.GET.get("at", "")
     said = bubbles.bubbles_of(user, conversation, before=before, at=at)
     context: dict[str, Any] = {"bubbles": said, "ending": _ending(conversation.public_id, said)}
-    context["edge"] = edge_of(user, conversation)
+    edge = context["edge"] = edge_of(user, conversation)
+    context["has_edge"] = any(one.public_id == edge for one in said.shown)
     answer = _answer(request, user, said)
     known = next(
         (b.lessons for b in said.shown if answer and b.public_id == answer.public_id), None

@@ -7,7 +7,7 @@ message contains it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -138,12 +138,14 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
     known = {one.public_id: one for one in memories}
     told = {one.public_id: one for one in said}
     around = _Around.of(user, list(told.values()))
+    taught = set(_taught_by(user, list(by_turn)))
     cards = {}
     for turn in turns:
         outcome = outcomes.get(turn.pk)
         if outcome is None:
             continue
-        card = _card(turn, outcome, memories=known, said=told, around=around)
+        own = {memory for asking, memory in taught if asking == turn.pk}
+        card = _card(turn, outcome, memories=known, said=told, around=around, taught=own)
         if card.memories or card.messages:
             cards[turn.pk] = card
     return cards
@@ -204,14 +206,19 @@ def _card(
     memories: Mapping[str, Memory],
     said: Mapping[str, Message],
     around: _Around,
+    taught: Collection[int] = (),
 ) -> Card:
+    """Return the card of a turn; what this turn itself taught (`taught`) isn't ticked."""
     own = [memories[one] for one in outcome.memory_ids if one in memories]
     told = [said[one] for one in outcome.message_ids if one in said]
     likely, is_done = set(outcome.likely_ids), outcome.status == FORGOTTEN
     return Card(
         turn_id=turn.public_id,
         is_done=is_done,
-        memories=[_memory_line(one, is_likely=one.public_id in likely) for one in own],
+        memories=[
+            _memory_line(one, is_likely=one.public_id in likely, is_chosen=one.pk not in taught)
+            for one in own
+        ],
         messages=[
             _message_line(
                 one,
@@ -225,7 +232,14 @@ def _card(
     )
 
 
-def _memory_line(memory: Memory, *, is_likely: bool) -> Line:
+def _taught_by(user: User, turns: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the keys of each of the turns and of a memory that it taught."""
+    if turns:
+        found = Source.objects.filter(user=user, turn__in=turns).exclude(memory=None)
+        yield from found.values_list("turn", "memory")
+
+
+def _memory_line(memory: Memory, *, is_likely: bool, is_chosen: bool) -> Line:
     if memory.deleted_at is not None:
         state = _("in the recycle bin")
     else:
@@ -233,7 +247,9 @@ def _memory_line(memory: Memory, *, is_likely: bool) -> Line:
     note = " · ".join(filter(None, (str(memory.get_kind_display()), state)))
     text = _short(additions_in_words(memory.content))
     at, pk = memory.created_at, memory.public_id
-    return Line("memory", pk, text, at, note, is_likely=is_likely, is_chosen=is_likely)
+    return Line(
+        "memory", pk, text, at, note, is_likely=is_likely, is_chosen=is_likely and is_chosen
+    )
 
 
 def _message_line(

@@ -7,8 +7,8 @@ may have no user row. Redis without persistence may lose them earlier.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -222,15 +222,13 @@ def erase_all(user: User) -> int:
 
 
 class TemporaryData(Derived):
-    """Registers temporary conversations as personal data, so that they are exported and erased."""
+    """Registers temporary conversations as personal data, so that they are erased and counted.
+
+    An export leaves them out, since its file would keep them for longer than they promise.
+    """
 
     name = "temporary_conversation"
     order = 1
-
-    def export(self, user: User) -> Iterator[Mapping[str, Any]]:
-        for conversation in all_of(user):
-            messages = [asdict(message) for message in read(conversation)]
-            yield {**asdict(conversation), "messages": messages}
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         if any(True for _ in rows):

@@ -31,6 +31,7 @@ from memories.extraction.heard_message import (
     forget_requests,
     is_asked,
     is_in_a_role,
+    is_of_client,
     is_withheld,
     not_lived,
     orders_of,
@@ -74,6 +75,14 @@ _USUALLY = re.compile(
     re.IGNORECASE,
 )
 _ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")  # flags that the words alone show
+# A phone number, which the reader model is unsure about: the person is asked.
+_PHONE = re.compile(
+    r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
+    r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
+)
+_NO_ALLERGY = re.compile(
+    r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
+)
 _FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
 
 
@@ -106,6 +115,8 @@ class BundledExtractor:
 
     def extract(self, turn: TurnText) -> Extraction:
         message = self._heard(turn.user, "user", turn)
+        if _is_torn(message):
+            message = self._heard(turn.user, "user", _alone(turn))
         forget = tuple(forget_requests(message))
         withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
@@ -227,6 +238,19 @@ class BundledExtractor:
         return HeardMessage(said, role, before, answers, reading, spans, covered, orders)
 
 
+def _is_torn(message: HeardMessage) -> bool:
+    """Return whether all that seems worth keeping is a word or two out of a longer phrase.
+
+    Earlier messages can mislead the reader model so; the message is then read by itself.
+    """
+    kept = [one for one in message.reading.statements if _may_be_kept(one, asked=False)]
+    return bool(kept) and all(_is_fragment(one, message.said.text) for one in kept)
+
+
+def _alone(turn: TurnText) -> TurnText:
+    return replace(turn, before=(), before_assistant="")
+
+
 def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> Iterator[Candidate]:
     """Yield the candidates in a message, except for statements that belong to `handled`."""
     asked = message.flag("remember")
@@ -237,7 +261,7 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
     found = [
         statement
         for statement in message.reading.statements
-        if _may_be_kept(statement, asked=asked)
+        if _may_be_kept(statement, asked=asked or _has_phone(statement, message))
         and not _is_fragment(statement, message.said.text)
         and not is_asked(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
@@ -297,7 +321,9 @@ def _kind(statement: Statement, words: str) -> str:
     unsure = {"skill"} if kinds["skill"] < _SURE else set()
     kind = max(kinds.keys() - unsure, key=kinds.__getitem__)
     if kind == "preference" and _USUALLY.search(words):
-        return "pattern"
+        kind = "pattern"
+    if kind == "constraint" and _NO_ALLERGY.search(words):
+        return "fact"
     return "fact" if kind == "pattern" and statement.best("holds") == "past" else kind
 
 
@@ -312,6 +338,10 @@ def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
         least = TASK
     least = ASKED_TO_KEEP if asked else least
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
+
+
+def _has_phone(statement: Statement, message: HeardMessage) -> bool:
+    return _PHONE.search(message.covered[statement.start : statement.end]) is not None
 
 
 def _is_fragment(statement: Statement, text: str) -> bool:
@@ -357,7 +387,9 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         kind=kind,
         content=_with_speaker(content, message.said.speaker),
         importance=_EXPLICIT_IMPORTANCE if explicit else _importance(statement, kind),
-        confidence=_EXPLICIT_CONFIDENCE if explicit else _confidence(statement, unsure=unsure),
+        confidence=_EXPLICIT_CONFIDENCE
+        if explicit
+        else _confidence(statement, unsure=unsure or is_of_client(statement, content)),
         quote=quote,
         quote_start=start,
         quoted_role=message.role,

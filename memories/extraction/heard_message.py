@@ -17,6 +17,7 @@ from memories.extraction.commands import (
     only_asks_not_to_forget,
     speaks_of_forgetting,
 )
+from memories.extraction.corrections import PATTERNS as CORRECTIONS
 from memories.extraction.types import ForgetRequest, Said
 from memories.reader import Reading, Statement
 from memories.screening.secret_search import Span
@@ -26,6 +27,10 @@ FLAG = 0.5  # probability from which a flag of the whole message holds
 _SURELY_FORGET = 0.9  # the same for the flag "forget" without a word of forgetting
 _ASKED = re.compile("是不是|是否|[吗么]$|来着$")
 _ASKED_AFTER = re.compile(r"\s?(?:[吗么](?!\w)|来着)")
+_CLIENT = re.compile(
+    r"(?i)\b(?:my|our|one of (?:my|our)|an?) (?:patient|client|customer|pupil|student|resident)s?\b"
+    r"|我们?的?(?:病人|患者|客户|来访者|学员)"
+)
 LIVED = ("asserted", "hedged", "asked")
 _NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign text or role play
 
@@ -91,6 +96,14 @@ def is_asked(statement: Statement, text: str) -> bool:
     return bool(_ASKED_AFTER.match(text, statement.start + len(words)) or _ASKED.search(words))
 
 
+def is_of_client(statement: Statement, text: str) -> bool:
+    """Return whether a statement is about the health of a patient or a client.
+
+    It is somebody else's secret, so the person is asked before it is kept.
+    """
+    return statement.best("topic") == "health" and _CLIENT.search(text) is not None
+
+
 def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
     """Yield the explicit commands with this verb ("remember" or "forget") in a message.
 
@@ -129,6 +142,8 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
     if only_asks_not_to_forget(message.covered) or asks_not_to_mention(message.covered):
         return
     in_words = speaks_of_forgetting(message.covered)
+    if CORRECTIONS["overruling_order"].search(message.covered):
+        return  # "scrap that, the course is moved to the 16th" corrects
     whole = masking.blanked(message.covered).strip()[:400]
     forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))
     if forget > before and forget >= (FLAG if in_words else _SURELY_FORGET):

@@ -182,17 +182,20 @@ def shared_words(asked: str, text: str) -> list[str]:
 _WRITTEN = re.compile(r"[^\W_]+")
 _FROM_BEGINNING = 3  # letters from which a word is found by its beginning
 _WITH_A_SLIP = 5  # letters from which a word is found in spite of one slip
+_WITH_TWO_SLIPS = 7  # letters from which it is found in spite of two letters left out
 _ENDING = 2  # letters that a word may have after a slip: the plural, for example
 
 
 def spelled_alike(asked: str, text: str) -> list[str]:
     """Return the words of the text that begin or are spelled like the words of the question.
 
-    The list is empty unless each word of the question has such a word.
+    The list is empty unless each word of the question has such a word; stop words needn't.
     """
     words = list(dict.fromkeys(_WRITTEN.findall(text.casefold())))
     found: list[str] = []
-    for typed in _WRITTEN.findall(asked.casefold()):
+    sought = _WRITTEN.findall(asked.casefold())
+    telling = [one for one in sought if one not in segment.ENGLISH_STOP_WORDS]
+    for typed in telling or sought:
         alike = next((word for word in words if _is_alike(typed, word)), None)
         if alike is None:
             return []
@@ -201,13 +204,26 @@ def spelled_alike(asked: str, text: str) -> list[str]:
 
 
 def _is_alike(typed: str, word: str) -> bool:
-    """Return True if the word begins as typed, with one letter more, less, wrong or swapped."""
+    """Return True if the word begins as typed, with one letter more, less, wrong or swapped.
+
+    In a long word, two letters may be missing ("wensday").
+    """
     if word == typed or (len(typed) >= _FROM_BEGINNING and word.startswith(typed)):
         return True
     if len(typed) < _WITH_A_SLIP or any(one.isdigit() for one in typed):
         return False
     shortest = max(len(typed) - 1, len(word) - _ENDING)
-    return any(_differ_by_a_slip(typed, word[:n]) for n in range(shortest, len(typed) + 2))
+    if any(_differ_by_a_slip(typed, word[:n]) for n in range(shortest, len(typed) + 2)):
+        return True
+    full = len(typed) + 2
+    is_long = len(typed) >= _WITH_TWO_SLIPS and full <= len(word) <= full + _ENDING
+    return is_long and typed[:2] == word[:2] and _is_part_of(typed, word[:full])
+
+
+def _is_part_of(typed: str, word: str) -> bool:
+    """Return whether the letters of a word are all in another one, in the same order."""
+    letters = iter(word)
+    return all(letter in letters for letter in typed)
 
 
 def _differ_by_a_slip(one: str, other: str) -> bool:

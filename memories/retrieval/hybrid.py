@@ -14,6 +14,7 @@ from memories.retrieval.units import Judged, Ranked, Unit
 from memories.retrieval.weights import COSINE_SCALES, DEFAULT, CosineScale, Weights
 
 Floats = NDArray[np.float64]
+_ABOUT_SUBJECT = 0.9  # least relevance of a text that names what the question asks about
 
 
 def rank(
@@ -98,8 +99,15 @@ def _relevance(
     statistics = corpus_of(counts, known=corpus)
     found = signs(query, units, counts=counts, corpus=statistics, with_concepts=True)
     features = {"lexical": bm25(counts, corpus=statistics), **asdict(found)}
-    return Judged(
-        evidence(query, found, scale=scale.of_statements, weights=weights.statement),
-        features,
-        parts(query, found, scale=scale.of_statements, weights=weights.statement),
-    )
+    judged = evidence(query, found, scale=scale.of_statements, weights=weights.statement)
+    explained = parts(query, found, scale=scale.of_statements, weights=weights.statement)
+    if query.subject:
+        raised = np.maximum(judged, _ABOUT_SUBJECT * _names_subject(query, units))
+        judged, explained = raised, {**explained, "subject": raised - judged}
+    return Judged(judged, features, explained)
+
+
+def _names_subject(query: Query, units: Sequence[Unit]) -> Floats:
+    """Return 1 for each text that contains all terms of the query's subject, otherwise 0."""
+    wanted = frozenset(query.subject)
+    return np.array([wanted.issubset(unit.terms) for unit in units], dtype=float)

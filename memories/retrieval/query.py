@@ -200,7 +200,26 @@ _ABOUT_USER = re.compile(
 )
 _ASKS = re.compile(r"\?\s*$|吗|什么|哪|谁|几|多少|怎么|多大|多久")
 
+# "What do you know about Theo?" names the subject of the memories that are wanted.
+_SUBJECT = re.compile(
+    r"(?:\b(?:know|remember|learn(?:ed|t)?|stored?|saved?|got) about|\btell me (?:\w+ )?about)"
+    r"\s+(?P<en>[^?.!,;]{2,60})"
+    r"|(?:知道|记得|了解)(?P<zh>[\u4e00-\u9fff]{1,8}?)的?(?:哪些|什么|多少|(?:一些)?事)"
+    r"|(?:说说|讲讲|关于)(?P<about>[\u4e00-\u9fff]{1,8}?)(?:的|[,，。？?]|$)",
+    re.IGNORECASE,
+)
+_NO_SUBJECT = frozenset(["me", "myself", "us", "我", "我们", "自己"])
+
 _QUESTION_MARKS = "?？ "
+
+
+def subject_of(text: str) -> tuple[str, ...]:
+    """Return the terms of what a question asks to be told about; empty if it is the user."""
+    found = _SUBJECT.search(text)
+    subject = next((words for words in found.groups() if words), "") if found else ""
+    if not subject or subject.strip().lower() in _NO_SUBJECT:
+        return ()
+    return tuple(dict.fromkeys(segment.terms(subject)))
 
 
 @dataclass(frozen=True)
@@ -208,7 +227,8 @@ class Query:
     """An analysed question.
 
     `terms` are the words to search for; `unusual` has those that are rare in the language itself;
-    `named` has the speakers whom the question names. `dense_text` is the text to embed: the
+    `named` has the speakers whom the question names; `subject` has the terms of Theo in "What do
+    you know about Theo?". `dense_text` is the text to embed: the
     question without those names and without its question mark, so that it resembles the statement
     that answers it. It keeps the stop words, because hybrid ranking finds less without them.
     """
@@ -223,6 +243,7 @@ class Query:
     asks_when: bool = False
     asks_how_many: bool = False
     asks_of_oneself: bool = False
+    subject: tuple[str, ...] = ()
     concepts: tuple[Asked, ...] = ()
 
     @property
@@ -247,6 +268,7 @@ def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
         asks_when=_WHEN.search(text) is not None,
         asks_how_many=_HOW_MANY.search(text) is not None,
         asks_of_oneself=all(sign.search(plain) for sign in (_ABOUT_USER, _ASKS)),
+        subject=subject_of(text),
         concepts=asked_about(text),
     )
 

@@ -56,6 +56,19 @@ def test_asked_what_it_knows_it_tells_everything(
     assert all(text in answer for text in ("Biscuit", "喜欢喝绿茶", "nurse"))
 
 
+@pytest.mark.parametrize("asked", ["what do you know about theo", "Tell me about Theo!"])
+def test_asked_about_somebody_it_tells_everything_that_names_them(
+    alice: User, conversation: Conversation, asked: str
+) -> None:
+    of_theo = ["two kids, mia whos 9 and theo 6", "theos allergy test was fine", "theo is dyslexic"]
+    of_theo += ["theo broke his arm", "he [theo] had his birthday in october", "theo wants a dog"]
+    for content in (*of_theo, "mia likes drawing", "i work at headingley physio"):
+        remember(alice, content)
+    said = say(asked, conversation)
+    assert said.count("\n- ") == len(of_theo)
+    assert "drawing" not in said and "headingley" not in said
+
+
 def test_the_answer_knows_its_recall(alice: User, conversation: Conversation) -> None:
     remember(alice, "Has a cat named Biscuit")
     say("What is my cat called?", conversation)

@@ -77,6 +77,13 @@ def test_a_line_stands_where_the_window_begins_and_leads_to_the_summary(long: Co
     assert f"?conversation={long.public_id}#layer-summary" in page
 
 
+def test_a_page_without_the_line_has_the_place_that_an_answer_clears(long: Conversation) -> None:
+    place = '<li id="summarized" hidden></li>'
+    assert place in page_of(long)
+    make_summary(long, "They talked about remarks.", through=6)
+    assert page_of(long).count('id="summarized"') == 1 and place not in page_of(long)
+
+
 def test_without_summaries_nothing_is_said_to_be_summarized(long: Conversation) -> None:
     make_summary(long, "They talked about remarks.", through=6)
     users.change_settings(user=long.user, changes={"summary_enabled": False})

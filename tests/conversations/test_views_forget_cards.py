@@ -13,12 +13,12 @@ from conversations.chat import answer_text
 from conversations.models import Conversation, Message, Turn
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
-from memories.models import Memory
+from memories.models import Change, Memory
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Operation, Receipt, User
 from ops.queue import worker
-from tests.factories import make_conversation, make_memory, make_turn
+from tests.factories import make_conversation, make_memory, make_turn, make_version
 from tests.memories.pages import htmx, signed_in, text_of
 from tests.pair_reader import FakePairs
 
@@ -80,6 +80,18 @@ def test_the_card_lists_what_may_be_meant_and_the_messages(
     assert "Plays the cello" not in card
     assert "I live in Brno." in card and ASKED in card
     assert "checked" not in card
+
+
+def test_what_the_asking_message_teaches_is_not_ticked(
+    client: Client, conversation: Conversation, asking: Turn, memories: list[Memory]
+) -> None:
+    operation = Operation.objects.get(payload__turn=asking.pk, kind="extract_turn")
+    told = operation.payload["forget"]
+    told["likely_ids"] = [one.public_id for one in memories[:2]]
+    operation.save(update_fields=["payload"])
+    assert page_of(client, conversation).count(" checked") == 2
+    make_version(memories[0], "Lives in Rome", change=Change.REPLACED, turns=[asking])
+    assert page_of(client, conversation).count(" checked") == 1
 
 
 def test_no_message_title_or_operation_repeats_what_may_go(

@@ -301,7 +301,7 @@ def test_all_memories_that_a_correction_retires_are_named(
     assert "2 memories no longer used" in text
     assert "On the inhaler" in text and "Finn is 13" in text
     card = text.split("Finn is 13")[1].split("</li>")[0]
-    assert "no longer used" in card and "Undo" not in card and "learned" not in card
+    assert "no longer used" in card and "Undo" in card and "learned" not in card
 
 
 def test_only_what_is_asked_about_can_be_answered(

@@ -44,6 +44,17 @@ def test_what_a_turn_changed_is_again_as_before(alice: User, client: Client, tur
     assert "<html" not in text
 
 
+def test_what_a_turn_retired_is_used_again(alice: User, client: Client, turn: Turn) -> None:
+    newer = make_memory(alice, "My birthday is the 4th of May", turns=[turn])
+    older = make_memory(alice, "He had his birthday", status="superseded", superseded_by=newer)
+    make_decision(turn, newer, "ADD")
+    undo(client, turn, older)
+    older.refresh_from_db()
+    newer.refresh_from_db()
+    assert (older.status, older.superseded_by, older.deleted_at) == ("active", None, None)
+    assert (newer.status, newer.deleted_at) == ("active", None)
+
+
 def test_what_has_changed_since_is_left_as_it_is(alice: User, client: Client, turn: Turn) -> None:
     memory = make_memory(alice, "Lives in Leeds", turns=[turn])
     make_decision(turn, memory, "ADD")

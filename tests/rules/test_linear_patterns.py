@@ -23,7 +23,7 @@ MADE_WHEN_RUN = {
     "memories.extraction.corrections:_replaced": "escaped words of one short sentence",
     "memories.extraction.corrections:_with_name": "one escaped word",
     "memories.extraction.corrections:_with_same_noun": "one escaped word behind one other",
-    "memories.extraction.wording.people:_plain_names": "one escaped word",
+    "memories.extraction.wording.people:plain_names": "one escaped word",
     "memories.extraction.word_tables:compiled": "modules hold what it makes, and are looked into",
     "memories.retrieval.query:_pattern": "one escaped name",
     "memories.writing.similar_memories:repeating": "escaped texts of memories",

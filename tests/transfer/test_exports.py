@@ -17,6 +17,8 @@ from django.test import Client
 from django.utils import timezone
 
 from conversations.forgetting import message_forgets
+from conversations.recording import temporary
+from conversations.recording.turns import MessageInput
 from memories.forgetting import memory_forgets as memory_forgetting
 from ops.access import as_user
 from ops.models import AuditEvent, Export, Operation, Status, User
@@ -334,3 +336,11 @@ def test_strangers_find_neither_the_form_nor_the_file(page: Client, mallory: Use
     assert page.get(f"/c/{conversation.public_id}/export/").status_code == 404
     assert page.get(f"/memory/data/export/{op_id}/download/").status_code == 404
     assert Client().get(f"/memory/data/export/{op_id}/download/").status_code == 302
+
+
+def test_a_temporary_chat_is_in_no_export(alice: User) -> None:
+    chat = temporary.create(user=alice, external_id=None)
+    temporary.append(chat, messages=(MessageInput("The party is at the golf club."),))
+    for format_ in ("json", "zip"):
+        assert b"golf club" not in content_of(export(alice, format=format_))
+    assert [one.content for one in temporary.read(chat)] == ["The party is at the golf club."]

@@ -11,7 +11,7 @@ from enum import IntEnum
 
 from memcenter.lib.text import segment
 from memories.extraction.arbitration import pairs
-from memories.extraction.arbitration.editions import Finding
+from memories.extraction.arbitration.editions import Document, Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.commands import is_form_of_address
 from memories.extraction.corrections import PATTERNS, contrasts, old_value, without_values
@@ -19,6 +19,7 @@ from memories.extraction.masking import ADDED
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
 from memories.extraction.wording.chinese_subjects import leading_name
+from memories.extraction.wording.owners import Ownership, owner_names, ownership
 
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
 CONTRADICTS = Finding(Verdict.REVIEW, "contradicts")
@@ -154,6 +155,42 @@ def _has_old_value(candidate: Candidate, memory: Known) -> bool:
     shared = (theirs & ours) - old
     is_half = 2 * len(shared) >= min(len(theirs - old), len(ours - old))
     return bool(old) and old <= theirs and bool(shared) and (len(shared) > 1 or is_half)
+
+
+def corrected_part(candidate: Candidate, memory: Known) -> str:
+    """Return a memory with only its old value exchanged, if it says more than the correction.
+
+    "Gymnastics is on Wednesdays, not Tuesdays" keeps whose it is and at what time.
+    """
+    old = candidate.old_value
+    said = f"{candidate.content}, not {old}" if old else ""
+    if not telling_words(" ".join(ADDED.findall(memory.content))).isdisjoint(telling_words(old)):
+        return ""  # the old value isn't in the person's own words
+    texts = (one.corrected(memory.content) for one in contrasts(said))
+    text = next(filter(None, texts), "")
+    return text if telling_words(text) - telling_words(candidate.content) else ""
+
+
+def owners(candidate: Candidate, memory: Known) -> Ownership:
+    """Return whether both are about one person; "it's Theo, not Mia" names the wrong one itself."""
+    if _has_old_value(candidate, memory):
+        return Ownership.SAME
+    return ownership(candidate.content, memory.content)
+
+
+def _may_conflict(candidate: Candidate, memory: Known, reading: Reading) -> bool:
+    """Return False for two statements that only have the person in common, unless it is sure.
+
+    "Theo's school is St Chads" and "Theo's allergy test was negative" both hold.
+    """
+    if reading.relation not in CONFLICTS:
+        return True
+    shared, named = _shared_and_named(candidate, memory)
+    named |= owner_names(candidate.content, memory.content)
+    is_sure = reading.share >= SURE_OF_STRANGERS and memory.similarity >= STRANGERS
+    if not shared or not shared <= named or is_sure or changes_part(candidate, memory):
+        return True
+    return differ_in_one_value(Document(candidate.content), Document(memory.content))
 
 
 def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], set[str]]:

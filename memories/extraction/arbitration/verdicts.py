@@ -26,6 +26,7 @@ from memories.extraction.arbitration.pairs import (
 )
 from memories.extraction.corrections import numbers_of_series, without_values
 from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
+from memories.extraction.wording.owners import Ownership
 
 # The order of findings if several known memories are affected; the first wins.
 _RANK = (
@@ -444,15 +445,23 @@ def guarded(
 ) -> Finding:
     """Return the finding, or a review if a replacement is uncertain or about an earlier time.
 
+    A statement changes no memory of somebody else.
+
     A limit protects the person: without a review it is replaced only by another limit that isn't
     its denial, or by a statement that surely ends it. For a disabled memory, only the finding that
     the candidate repeats it has an effect.
     """
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
         return APART
+    is_compared = _is_of_a_person(finding) and not _are_of_projects(candidate, memory)
+    owners = conflicts.owners(candidate, memory) if is_compared else Ownership.SAME
+    if owners is Ownership.OTHER:
+        return _side_by_side(memory)
     changes = finding.verdict is Verdict.REPLACE and finding.reason != "says_more"
     if not changes or candidate.explicit:
         return finding
+    if owners is Ownership.UNSURE:
+        return CONTRADICTS
     is_limit = memory.kind == "constraint"
     if is_limit and candidate.kind != "constraint" and not ends_surely:
         return CONTRADICTS
@@ -463,6 +472,11 @@ def guarded(
     if candidate.confidence < SURE_ENOUGH:
         return CONTRADICTS
     return Finding(Verdict.REVIEW, "said_earlier") if is_earlier(candidate, memory) else finding
+
+
+def _is_of_a_person(finding: Finding) -> bool:
+    """Return whether a finding changes or repeats a statement, and isn't about a page."""
+    return finding.verdict not in (None, Verdict.KEEP_BOTH) and finding not in (NOTHING_NEW, NEWER)
 
 
 def is_earlier(candidate: Candidate, memory: Known) -> bool:
@@ -485,7 +499,9 @@ def decision_on(
 ) -> Decision:
     """Return the decision for a finding; `merged` is the text of a merge, if it is known."""
     text = None
-    if finding.verdict is Verdict.MERGE:
+    if finding.reason == "corrected" and (part := conflicts.corrected_part(candidate, memory)):
+        text, finding = part, Finding(Verdict.MERGE, "corrected")
+    elif finding.verdict is Verdict.MERGE:
         text = merged or merge(memory.content, candidate.content)
         finding = finding if text else UNJOINED
     assert finding.verdict is not None

@@ -118,7 +118,7 @@ def _other_names(
     text: str, people: Sequence[Person], texts: Sequence[str], *, pronoun: str, language: str
 ) -> list[Person]:
     """Return the names in a text that aren't part of `people`."""
-    names = [*_plain_names(text, texts)] if language == "en" else []
+    names = [*plain_names(text, texts)] if language == "en" else []
     names += [*names_in(text)] if pronoun else []  # "Ethiopian" hates nothing
     taken = [(person.start, person.start + len(person.words)) for person in people]
     return [one for one in names if not any(start <= one.start < end for start, end in taken)]
@@ -159,7 +159,7 @@ def names_in(text: str) -> Iterator[Person]:
             yield Person(at, words, name=words.split(" ", 1)[-1])
 
 
-def _plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
+def plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
     """Yield the names at the beginning of a clause, also in small letters: oisin is 4.
 
     A name that a bare "s" follows (oisins 4) must stand alone elsewhere in `texts`: "plus" and

@@ -1,5 +1,8 @@
 """What becomes of what the reader heard: words, confidence, marks, and what is never kept."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from memories.extraction import masking
@@ -307,6 +310,44 @@ def test_an_order_in_the_message_before_is_no_order_in_this_one(before: str, tex
     assert [one.explicit for one in found.candidates] == [False]
 
 
+@pytest.mark.parametrize(
+    "text", ["hes not allergic any more", "theo is no longer allergic to nuts"]
+)
+def test_an_allergy_that_is_over_is_no_limit(told: FakeReader, text: str) -> None:
+    told.hears(text, statement(text, text, kind="constraint", topic="health"))
+    assert only(extract(text, told=told)).kind == "fact"
+
+
+@pytest.mark.parametrize(
+    ("text", "topic", "is_asked"),
+    [
+        ("my patient mrs hartley has had a hip replacement", "health", True),
+        ("我的病人做了膝盖手术", "health", True),
+        ("my patient mrs hartley is moving to York", "people", False),
+        ("my mum has had a hip replacement", "health", False),
+    ],
+)
+def test_the_health_of_a_client_is_asked_about(
+    told: FakeReader, text: str, topic: str, is_asked: bool
+) -> None:
+    told.hears(text, statement(text, text, topic=topic, whose="related"))
+    assert (only(extract(text, told=told)).confidence < 0.5) is is_asked
+
+
+def test_a_message_of_which_only_a_scrap_is_found_is_read_by_itself(told: FakeReader) -> None:
+    text, wish = "never mention my ex again please", "never mention my ex again"
+    whole = statement(text, wish, kind="preference", topic="answers")
+    scrap = statement(text, "never", kind="preference", topic="answers")
+
+    class Misled(FakeReader):
+        def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading:
+            return replace(super().read(text), statements=(scrap if before else whole,))
+
+    told.hears(text, whole)
+    misled = Misled(told.readings)
+    assert only(extract(text, told=misled, before=("hi",))).content == wish
+
+
 def test_a_request_to_forget_beside_something_to_keep_is_asked_about(told: FakeReader) -> None:
     text = "actually scrap that, we moved to Roundhay"
     told.hears(text, statement(text, "we moved to Roundhay", kind="event"), flags=["forget"])
@@ -315,6 +356,15 @@ def test_a_request_to_forget_beside_something_to_keep_is_asked_about(told: FakeR
 
     assert [one.content for one in found.candidates] == ["we moved to Roundhay"]
     assert [request.in_words for request in found.forget] == [False]
+
+
+def test_what_says_that_something_was_moved_is_no_request_to_forget(told: FakeReader) -> None:
+    text = "scrap that the course is moved to 16 jan"
+    told.hears(text, statement(text, "the course is moved to 16 jan"), flags=["forget"])
+    assert extract(text, told=told).forget == ()
+    asked = "forget that the course is moved to 16 jan"
+    told.hears(asked, flags=["forget"])
+    assert [one.in_words for one in extract(asked, told=told).forget] == [True]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,11 @@ from tests.memories.extraction.readings import FakeReader, statement
         ("啊 是14号 说错了", "我13号去上海", "我14号去上海"),
         ("actually oisin is 5 not 4", "oisin is 4 and shy", "oisin is 5 and shy"),
         ("sorry, i meant oat milk", "i only drink soy milk", "i only drink oat milk"),
+        (
+            "no wait gymnastics is wednesdays not tuesdays",
+            "mias got gymnastics on tuesdays 4:30",
+            "mias got gymnastics on wednesdays 4:30",
+        ),
         ("sos not kev its keith", "his brother kev snores", "his brother keith snores"),
     ],
 )

@@ -73,3 +73,19 @@ def test_the_query_vector_is_that_of_the_dense_text() -> None:
 )
 def test_a_question_about_the_one_who_asks_is_told_from_others(text: str, of_oneself: bool) -> None:
     assert analyse(text).asks_of_oneself is of_oneself
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("what do you know about theo", ("theo",)),
+        ("What do you remember about my kids?", ("kid",)),
+        ("tell me everything about Theo, please", ("theo",)),
+        ("你知道豆豆哪些事", ("豆豆",)),
+        ("what do you know about me", ()),
+        ("Which car do I drive?", ()),
+        ("我想知道明天几点开会", ()),
+    ],
+)
+def test_the_subject_of_a_question_is_found(text: str, subject: tuple[str, ...]) -> None:
+    assert analyse(text).subject == subject

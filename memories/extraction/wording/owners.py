@@ -1,0 +1,129 @@
+"""Compare whose two statements are: the person's own, or somebody else's.
+
+A statement is about whoever it mentions first: "my husband works nights" is about the husband, "my
+birthday is in May" about the person. Only the wording is compared, so the result may be unsure.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import NamedTuple
+
+from memcenter.lib.text import segment
+from memories.extraction.masking import ADDED
+from memories.extraction.wording.languages import language_of
+from memories.extraction.wording.people import (
+    PATTERNS,
+    Person,
+    end_of,
+    names_in,
+    people_in,
+    plain_names,
+    start_of,
+)
+
+_SELF = re.compile(r"(?i)\b(?:i|im|ive|i['’](?:m|ve|d|ll)|my|mine|me|we|our|us)\b|我|咱|俺")
+_BEGINNING = re.compile(r"^(?:\S{0,3}|\S+\s+|\[)$")  # what may stand before the owner
+_OWNED = re.compile(r"(?P<who>[^\W\d_]{2,}['’]?s) (?P<thing>[^\W\d_]+)")
+_SEXES = ("f", "m")
+_WITH_SELF = re.compile(r"(?i)\b(?:and|&) (?:i|me)\b|\b(?:i|me) and\b|我们|我們|咱们")
+
+
+class Ownership(Enum):
+    """How the owners of two statements relate."""
+
+    SAME = "same"
+    UNSURE = "unsure"
+    OTHER = "other"
+
+
+class Owner(NamedTuple):
+    """Whom a text is about.
+
+    `names` holds the terms for somebody else, which are empty for the person and for a pronoun.
+    `relation` is the relation that they name ("sister"), and `gender` its gender, if known.
+    `mentions` says whether the text mentions anybody else at all.
+    """
+
+    is_self: bool = False
+    is_other: bool = False
+    names: frozenset[str] = frozenset()
+    relation: str = ""
+    gender: str = ""
+    mentions: bool = False
+
+
+def ownership(first: str, second: str) -> Ownership:
+    """Return whether two statements are about the same person."""
+    texts = first, second
+    one, other = (_owner(text, texts) for text in texts)
+    if (one.is_self and one.is_other) or (other.is_self and other.is_other):
+        return Ownership.SAME
+    if one.names & _terms(second) or other.names & _terms(first):
+        return Ownership.SAME
+    if not one.is_other and not other.is_other:
+        return Ownership.SAME
+    if one.is_other and other.is_other:
+        return _of_two_others(one, other)
+    own = other if one.is_other else one
+    return Ownership.OTHER if own.is_self and not own.mentions else Ownership.UNSURE
+
+
+def owner_names(first: str, second: str) -> frozenset[str]:
+    """Return the terms that name whom two statements are about, such as "theo" and "sister".
+
+    A word in -s before a noun, with which both begin, is a name too: "theos school", "theos test".
+    """
+    texts = first, second
+    begin = [_OWNED.match(text) for text in texts]
+    owned = {one["who"].lower() for one in begin if one and not _is_stop_word(one["thing"])}
+    both = owned if all(begin) and len(owned) == 1 else set()
+    return frozenset().union(*(_owner(text, texts).names for text in texts), *map(_terms, both))
+
+
+def _is_stop_word(word: str) -> bool:
+    return word.lower() in segment.ENGLISH_STOP_WORDS
+
+
+def _of_two_others(one: Owner, other: Owner) -> Ownership:
+    """Compare two owners that have no word in common; "mum" and "mother" are the same person."""
+    if one.relation and other.relation:
+        are_alike = one.relation == other.relation
+        differ = one.gender in _SEXES and other.gender in _SEXES and one.gender != other.gender
+        return Ownership.SAME if are_alike else Ownership.OTHER if differ else Ownership.UNSURE
+    if one.names and other.names and not one.relation and not other.relation:
+        return Ownership.OTHER
+    return Ownership.UNSURE if one.names or other.names else Ownership.SAME
+
+
+def _owner(text: str, texts: tuple[str, str]) -> Owner:
+    language = language_of(text)
+    if language not in ("en", "zh"):
+        return Owner()
+    people = [one for one in people_in(text, language) if one.gender != "p"]
+    if language == "en":
+        people += [one for one in plain_names(text, texts) if one.name.lower() != "user"]
+    pronoun = PATTERNS[f"pronoun_{language}"].search(text)
+    if pronoun and not any(pronoun.groupdict().get(gender) for gender in ("f", "m")):
+        pronoun = None
+    mentions = bool(people or pronoun or any(True for _ in names_in(text)))
+    who = min((one for one in people if _BEGINNING.search(text[: one.start])), default=None)
+    own = _SELF.search(text)
+    person_at = who.start if who else len(text)
+    pronoun_at = start_of(pronoun, "all") if pronoun else len(text)
+    self_at = own.start() if own else len(text)
+    if pronoun and pronoun_at < min(person_at, self_at):
+        added = ADDED.match(text[end_of(pronoun, "all") :].lstrip())
+        meant = added[0] if added else ""
+        named = next(iter(people_in(meant, language)), Person(0, ""))
+        return Owner(False, True, _terms(meant), named.relation, named.gender, mentions=True)
+    if who and person_at <= self_at:
+        names = _terms(f"{who.name} {who.relation}")
+        is_self = _WITH_SELF.search(text) is not None
+        return Owner(is_self, True, names, who.relation, who.gender, mentions)
+    return Owner(is_self=own is not None, mentions=mentions)
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(segment.terms(text)) - segment.ENGLISH_STOP_WORDS
