@@ -25,7 +25,7 @@ from memories.extraction.wording.people import (
 
 _SELF = re.compile(r"(?i)\b(?:i|im|ive|i['’](?:m|ve|d|ll)|my|mine|me|we|our|us)\b|我|咱|俺")
 _BEGINNING = re.compile(r"^(?:\S{0,3}|\S+\s+|\[)$")  # what may stand before the owner
-_OWNED = re.compile(r"(?P<who>[^\W\d_]{2,}['’]?s) (?P<thing>[^\W\d_]+)")
+_OWNED = re.compile(r"(?P<who>[^\W\d_]{2,20}['’]?s) (?P<thing>[^\W\d_]{1,30})")
 _SEXES = ("f", "m")
 _WITH_SELF = re.compile(r"(?i)\b(?:and|&) (?:i|me)\b|\b(?:i|me) and\b|我们|我們|咱们")
 
