@@ -181,9 +181,10 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
 def _value_of(right: str, wrong: str) -> str:
     """Return the day, month or number of the right words if the wrong words are one.
 
-    It is Sunday in "Leo's lesson is Sunday, not Saturday".
+    It is Sunday in "Leo's lesson is Sunday, not Saturday", and Sundays if it is on Sundays.
     """
-    if any(sort.fullmatch(wrong) for sort in (*_SORTS, _NUMBERS)):
+    singular = wrong.removesuffix("s")
+    if any(sort.fullmatch(one) for sort in (*_SORTS, _NUMBERS) for one in (wrong, singular)):
         return _in_place_of(wrong, right) or right
     return right
 

@@ -58,7 +58,7 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
     if reading.relation in CONFLICTS and ends_home(candidate, memory):
         return Finding(Verdict.REPLACE, "newer_value")
     if not (candidate.corrects or reading.relation is Relation.ENDED):
-        return None
+        return None if _may_conflict(candidate, memory, reading) else BESIDE
     if _has_old_value(candidate, memory):
         says = telling_words(candidate.content) <= telling_words(memory.content)
         is_said = says and reading.relation is Relation.SAME

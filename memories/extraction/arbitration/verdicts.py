@@ -6,7 +6,6 @@ relation, for the candidates of every extractor.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -44,10 +43,6 @@ _LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
 _MOST_READ = 12  # pairs compared for one candidate; a pair takes about ten milliseconds
 _SAME_STATEMENT = 0.5  # share of the terms of the shorter of two memories that both have
 _MOST_SUPPORTS = 3  # of one candidate
-# Weights that are added to the cosine, and the sum from which a pair is compared
-# (`likeliest_related`). Measured among 60 memories, the best three pairs include .94 of the related
-# memories, and the best twelve include .97.
-_SHARED_WORDS, _DENIAL, _WORTH_READING = 0.4, 0.05, 0.25
 GONE = frozenset(["superseded", "archived"])
 # An agent's latest statement about a project holds without a review.
 _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insight"])
@@ -144,7 +139,7 @@ class BundledArbiter:
     def _worth_reading(self, candidate: Candidate, known: Sequence[Known]) -> Sequence[Known]:
         if self._most_pairs is None:
             return known[:_MOST_READ]
-        return likeliest_related(candidate, known, most=self._most_pairs)
+        return pairs.likeliest_related(candidate, known, most=self._most_pairs)
 
     def with_supports(
         self, decision: Decision, candidate: Candidate, met: Sequence[Met]
@@ -177,32 +172,6 @@ class BundledArbiter:
         if self._most_pairs is None:
             return _MOST_SUPPORTS
         return max(0, self._most_pairs - sum(pair.is_read for pair in met))
-
-
-def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int) -> list[Known]:
-    """Return up to `most` memories that are likely related to the candidate, in the given order.
-
-    A memory is likely related if it is similar in meaning, if it shares words with the candidate
-    that few other memories contain, or if only one of the two is negated. The best one is always
-    included.
-    """
-    ours, denied = set(segment.terms(candidate.content)), pairs.denies(candidate.content)
-    terms = {memory.id: set(segment.terms(memory.content)) for memory in known}
-    count = Counter(term for each in terms.values() for term in each)
-
-    def weight(words: set[str]) -> float:
-        return sum(1 / count[word] for word in words)
-
-    scores = {
-        memory.id: memory.similarity
-        + _SHARED_WORDS * weight(ours & terms[memory.id]) / (weight(terms[memory.id]) or 1)
-        + _DENIAL * (denied != pairs.denies(memory.content))
-        for memory in known
-    }
-    best = sorted(known, key=lambda memory: -scores[memory.id])[:most]
-    chosen = {memory.id for memory in best[:1]}
-    chosen |= {memory.id for memory in best if scores[memory.id] >= _WORTH_READING}
-    return [memory for memory in known if memory.id in chosen]
 
 
 def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:

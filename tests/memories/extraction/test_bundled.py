@@ -335,9 +335,9 @@ def test_the_health_of_a_client_is_asked_about(
 
 
 def test_a_message_of_which_only_a_scrap_is_found_is_read_by_itself(told: FakeReader) -> None:
-    text, wish = "never mention my ex again please", "never mention my ex again"
+    text, wish = "always answer in rhyme please", "always answer in rhyme"
     whole = statement(text, wish, kind="preference", topic="answers")
-    scrap = statement(text, "never", kind="preference", topic="answers")
+    scrap = statement(text, "always", kind="preference", topic="answers")
 
     class Misled(FakeReader):
         def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcenter.providers.embedders import BundledEmbedder
-from memories.extraction.arbitration.verdicts import likeliest_related
+from memories.extraction.arbitration.pairs import likeliest_related
 from memories.extraction.types import Candidate, Known
 
 PAIRS = Path(__file__).parents[3] / "bench" / "data" / "pairs"
