@@ -78,5 +78,5 @@ def test_the_page_explains_the_light_words(alice: User) -> None:
 
 def test_the_card_of_the_chat_shows_no_brackets(alice: User) -> None:
     memory = make_memory(alice, "她[我闺蜜]老公在深圳上班")
-    line = forget_cards._memory_line(memory, is_likely=True)
+    line = forget_cards._memory_line(memory, is_likely=True, is_chosen=True)
     assert line.text == "她（我闺蜜）老公在深圳上班"
