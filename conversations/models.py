@@ -20,10 +20,10 @@ class Conversation(models.Model):
 
     `last_number` is the number of the newest message. It is incremented under the row lock, so
     numbers are ordered without gaps. `speakers` holds the speaker names of its messages, which
-    questions may mention. `examined_through` and `flushed_through` are message numbers: turns up to
-    the first were examined together, to find facts that only several turns reveal; messages up to
-    the second were sent by a client before it dropped them from its own context. `hidden_at` is set
-    while the conversation is being forgotten.
+    questions may mention. Turns up to the message number `examined_through` were examined together,
+    to find facts that only several turns reveal. Messages up to the number `flushed_through` were
+    sent by a client before it dropped them from its own context. `hidden_at` is set while the
+    conversation is being forgotten.
     """
 
     personal_data = True

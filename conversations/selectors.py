@@ -206,7 +206,8 @@ def turn_of(user: User, message: Message) -> Turn | None:
     return Turn.objects.filter(contains_message, user=user).select_related("user_message").first()
 
 
-# Speaker names of the person whose row is `u`; used by `Endpoint.with_person`.
+# An SQL expression for the speaker names in the conversations of the person `u`, which endpoints
+# use as `with_person`.
 SPEAKERS = (
     "ARRAY(SELECT DISTINCT unnest(c.speakers) FROM conversations_conversation c"
     " WHERE c.user_id = u.id AND c.hidden_at IS NULL AND c.speakers <> '{}')"

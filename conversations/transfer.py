@@ -51,7 +51,7 @@ TOO_LONG = gettext_noop("the text is longer than is allowed here")
 class ConversationRows(Rows):
     """Exports and imports conversations.
 
-    If a conversation with the row's client id exists, the row stands for that conversation.
+    If a conversation with the row's client id exists, the import adds messages to it.
     """
 
     def prepare(self, loading: Loading, row: Conversation, given: Mapping[str, Any]) -> None:
@@ -65,8 +65,8 @@ class MessageRows(Rows):
     """Exports and imports messages.
 
     New messages of an existing conversation are appended at its end. If a file has no message ids,
-    its messages are numbered, so two files may use the same id for different texts. Such a message
-    gets a new id; it isn't treated as a message that already exists.
+    its messages are numbered, so two files may use the same id for different texts. A message whose
+    id is already used for another text gets a new id.
     """
 
     def prepare(self, loading: Loading, row: Message, given: Mapping[str, Any]) -> None:
@@ -166,7 +166,7 @@ def _give_new_ids(rows: list[Any]) -> None:
     for row in rows:
         known = texts.get((row.conversation_id, row.external_id))
         if known is not None and known != (row.role, row.content):
-            # The id is keyed, so it can't be used to guess the text.
+            # The hash in the id is keyed, so that nobody can use it to check guesses of the text.
             said = f"{row.conversation_id}:{row.external_id}:{row.role}:{row.content}"
             key = settings.SECRET_KEY.encode()
             digest = hmac.new(key, said.encode(), hashlib.sha256).hexdigest()
@@ -227,9 +227,9 @@ register(
 
 @reads_well
 def conversation_pages(user: User, conversation: int | None) -> Iterator[Page]:
-    """Yield one page per conversation for the export.
+    """Yield a page for each conversation, or for the conversation with this key, for the export.
 
-    Its file name contains the day and the title.
+    The file name of a page contains the day and the title of its conversation.
     """
     zone = ZoneInfo(users.settings_of(user).timezone)
     rows = Conversation.objects.filter(user=user)

@@ -144,7 +144,7 @@ def _actor_of(request: HttpRequest) -> tuple[str, str]:
 def staff_second_step(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Redirect staff without a second factor to the page where they can set one up.
 
-    Applies to the admin and the People page, if the setting requires a second factor.
+    This applies to the admin and the People page, if the setting requires a second factor.
     """
     is_theirs = request.path.startswith(("/admin/", "/people/"))
     if settings.STAFF_SECOND_STEP and is_theirs and _lacks(request):

@@ -1,8 +1,8 @@
-"""`/readyz` reports whether this instance works; `/metrics` returns figures for Prometheus.
+"""`/readyz` reports whether this instance works; `/metrics` returns metrics for Prometheus.
 
-The figures consist of numbers and of names from our code; they contain no personal data. They are
-counted in PostgreSQL, so every process returns the same ones. Each query reads an index of recent
-or unfinished rows.
+The metrics consist of numbers and of names from our code; they contain no personal data. They are
+counted in PostgreSQL, so every process returns the same metrics. Each query reads an index of
+recent or unfinished rows.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _worker() -> str:
 
 
 def _operations() -> str:
-    """Return a problem if operations are due but none makes progress, else an empty text.
+    """Return a problem if operations are due but none makes progress, else an empty string.
 
     A worker may still answer although all of its processes hang.
     """
@@ -105,7 +105,7 @@ Gauge = tuple[str, str, list[Sample]]
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return the figures if the request has the right token, else a 404."""
+    """Return the metrics. Raise `Http404` if the request lacks the configured token."""
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     wanted = settings.METRICS_TOKEN
     if not wanted or not hmac.compare_digest(given.encode(), wanted.encode()):
@@ -117,7 +117,7 @@ def _lines() -> Iterator[str]:
     ready: list[Sample] = [({"part": name}, float(not check())) for name, check in CHECKS.items()]
     yield from _gauge("ready", "1 where this part answers.", ready)
     if ({"part": "database"}, 0.0) in ready:
-        return  # an alert on the database needs an answer without it
+        return  # an alert about the database must work while the database is down
     with as_system(durable=False):
         gauges: list[Gauge] = [
             ("operations", "Operations that aren't done, by kind and status.", _open_operations()),

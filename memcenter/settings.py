@@ -86,16 +86,17 @@ TEMPLATES = [
     },
 ]
 
-# The owner migrates; everything else runs as a role that owns nothing and can't bypass row
-# security. Work across users switches to the role `memcenter_system` inside its transaction.
+# Migrations run as the owner of the tables. Everything else runs as a role that owns nothing and
+# can't bypass row security. Work across users switches to the role `memcenter_system` inside its
+# transaction.
 _role = "MEMCENTER_OWNER_DATABASE_URL" if env.flag("MEMCENTER_AS_OWNER", False) else "DATABASE_URL"
 _NO_DATABASE: dict[str, Any] = {
     "ENGINE": "django.db.backends.postgresql",
     "NAME": "none",
     "OPTIONS": {},
 }
-# Frequent statements are prepared once per connection. Turn this off for a pooler that passes a
-# connection on after each transaction, since it may lose prepared statements.
+# Frequent statements are prepared once per connection. Turn this off for a connection pooler in
+# transaction mode, since it may lose prepared statements.
 _PREPARED = {"prepare_threshold": 3 if env.flag("MEMCENTER_PREPARE_STATEMENTS", True) else None}
 OWNER_DATABASE_URL = env.text("MEMCENTER_OWNER_DATABASE_URL")
 _database = env.database(_role) if env.text(_role) else _NO_DATABASE
@@ -130,7 +131,7 @@ CELERY_BROKER_URL = _celery_redis_url
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Seconds to wait for the result of a process that ended, before its place is free again.
+# Seconds to wait for the result of a process that ended, before a new process replaces it.
 CELERY_WORKER_LOST_WAIT = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2}
@@ -183,11 +184,11 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/signin/"
-# The default until an owner decides on the People page.
+# Whether registration is open, until an owner decides on the People page.
 REGISTRATION_OPEN = env.flag("MEMCENTER_REGISTRATION_OPEN", False)
 # Whether the admin opens only for staff with two-step verification.
 STAFF_SECOND_STEP = env.flag("MEMCENTER_STAFF_SECOND_STEP", False)
-# Sign-in by an OpenID Connect provider, if one is set.
+# Sign-in with an OpenID Connect provider, if an issuer is set.
 OIDC_ISSUER = env.text("MEMCENTER_OIDC_ISSUER").rstrip("/")
 OIDC_CLIENT_ID = env.text("MEMCENTER_OIDC_CLIENT_ID")
 OIDC_CLIENT_SECRET = env.text("MEMCENTER_OIDC_CLIENT_SECRET")
@@ -203,11 +204,11 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
-SECURE_REDIRECT_EXEMPT = [r"^readyz$", r"^metrics$"]  # called from inside, without the proxy
+SECURE_REDIRECT_EXEMPT = [r"^readyz$", r"^metrics$"]  # called without the proxy, over HTTP
 SECURE_HSTS_SECONDS = env.integer("MEMCENTER_HSTS_SECONDS", 31_536_000) if _HTTPS else 0
 # HSTS for subdomains and for browsers' preload lists is the operator's decision.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-# The number of proxies in front of us; each adds the address of its caller.
+# The number of our proxies; each adds the address of its caller to X-Forwarded-For.
 PROXIES = env.integer("MEMCENTER_PROXIES", 0)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -393,7 +394,7 @@ MODEL_RETRIES = env.integer("MEMCENTER_MODEL_RETRIES", 2)
 MODEL_FALLBACK = env.flag("MEMCENTER_MODEL_FALLBACK", False)
 # For chat completions under /v1: the seconds to wait for recall, the largest request including
 # images, whether messages covered by the summary are removed from the request, and the number of
-# long answers that a web process gives at a time.
+# long answers that a web process sends at the same time.
 RECALL_PATIENCE = env.number("MEMCENTER_RECALL_PATIENCE", 1.5, low=0.01, high=60.0)
 MAX_CHAT_BODY_BYTES = env.integer("MEMCENTER_MAX_CHAT_BODY_BYTES", 20_000_000, least=1_000)
 COMPACT_COMPLETIONS = env.flag("MEMCENTER_COMPACT_COMPLETIONS", True)
@@ -402,7 +403,8 @@ LONG_ANSWERS = env.integer("MEMCENTER_LONG_ANSWERS", 10, least=1)
 MODEL_PRICE_INPUT = env.number("MEMCENTER_MODEL_PRICE_INPUT", 0, high=100_000.0)
 MODEL_PRICE_OUTPUT = env.number("MEMCENTER_MODEL_PRICE_OUTPUT", 0, high=100_000.0)
 
-# Processor time of one operation, or of one step of it. A process that needs more is ended.
+# Limits of the processor time of one operation, or of one step of an operation. A process that
+# exceeds its limit is ended.
 OPERATION_CPU_SECONDS = env.integer("MEMCENTER_OPERATION_CPU_SECONDS", 20, least=1)
 LONG_OPERATION_CPU_SECONDS = env.integer("MEMCENTER_LONG_OPERATION_CPU_SECONDS", 600, least=1)
 LEASE_SECONDS = env.integer("MEMCENTER_LEASE_SECONDS", 60, least=2)
@@ -410,7 +412,7 @@ OPERATION_ATTEMPTS = env.integer("MEMCENTER_OPERATION_ATTEMPTS", 8, least=1)
 PROVIDER_PATIENCE_HOURS = env.integer("MEMCENTER_PROVIDER_PATIENCE_HOURS", 72)
 OPERATION_BACKOFF_CAP = env.integer("MEMCENTER_OPERATION_BACKOFF_CAP", 3_600, least=1)
 
-# Seconds of processor time for which a call may block a web process. Then the process is ended.
+# A web process that a call blocks for this many seconds of processor time is ended.
 WEB_STUCK_SECONDS = env.integer("MEMCENTER_WEB_STUCK_SECONDS", 6, least=1)
 
 # The hour at which forgotten rows are erased from the raw files, and the largest data folder for
@@ -420,9 +422,9 @@ if DISK_ERASURE_HOUR > 23:
     raise env.BadSetting("MEMCENTER_DISK_ERASURE_HOUR", "must be an hour, 0 to 23")
 DISK_ERASURE_MAX_MB = env.integer("MEMCENTER_DISK_ERASURE_MAX_MB", 20_000, least=1)
 
-# Slower statements are logged, without their values; 0 turns this off.
+# Statements that take at least this long are logged, without their values; 0 logs none.
 SLOW_QUERY_MS = env.integer("MEMCENTER_SLOW_QUERY_MS", 0)
-# The token for /metrics; without a token the page doesn't exist.
+# The token for /metrics; if no token is set, /metrics returns 404.
 METRICS_TOKEN = env.text("MEMCENTER_METRICS_TOKEN")
 # The OTLP endpoint (HTTP) for spans of requests, operations and model calls; empty for none.
 OTEL_ENDPOINT = env.text("MEMCENTER_OTEL_ENDPOINT")
@@ -449,7 +451,7 @@ LOGGING = {
     "loggers": {
         "django.request": {"level": "ERROR"},
         "httpx": {"level": "WARNING"},
-        # The SDK logs its input; we log what matters ourselves.
+        # The SDK logs its input, which may contain personal data. `memcenter.mcp` logs failures.
         "mcp": {"level": "CRITICAL"},
     },
 }

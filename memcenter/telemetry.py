@@ -40,8 +40,8 @@ REQUEST_ID = "X-Request-ID"
 def of_request(given: str) -> Iterator[str]:
     """Set the request id for everything that is logged in the block, and yield it.
 
-    An id given by a proxy is used if it has the usual form, else a new one. Operations enqueued in
-    the block, model calls and webhook deliveries carry it too.
+    The id is `given`, from a proxy, if it has the usual form, else a new id. Operations enqueued in
+    the block, model calls and webhook deliveries carry the same id.
     """
     chosen = given if _SENDABLE.fullmatch(given) else uuid.uuid4().hex
     token = _request_id.set(chosen)
@@ -54,7 +54,7 @@ def of_request(given: str) -> Iterator[str]:
 def request_id() -> str:
     """Return the id of the current request, or of the request that enqueued this operation.
 
-    Return an empty string if there is none.
+    Return an empty string if there is no such request.
     """
     return _request_id.get()
 
@@ -93,9 +93,10 @@ class JsonLines(logging.Formatter):
 
 
 def watch_slow_queries() -> None:
-    """Log every SQL statement that is slower than the setting, without its values.
+    """Log every SQL statement that takes at least `SLOW_QUERY_MS`, without its values.
 
-    Off by default, since it disables the faster execution in `memcenter.lib.database.statements`.
+    The log is off by default, since it disables the faster execution of statements in
+    `memcenter.lib.database.statements`.
     """
     if settings.SLOW_QUERY_MS:
         connection_created.connect(_watch, dispatch_uid="slow queries")
@@ -178,7 +179,8 @@ def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
 def provider(endpoint: str) -> TracerProvider:
     """Return the tracer provider of this process, created for the first span.
 
-    It isn't installed as the global provider, since libraries would then add arbitrary content.
+    The provider isn't installed globally, since libraries would then add spans with arbitrary
+    content.
     """
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource

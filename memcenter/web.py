@@ -1,4 +1,4 @@
-"""The web server Granian, changed so that some process is always listening during a reload.
+"""The web server Granian, changed so that at least one process always listens during a reload.
 
 `python -m memcenter.web --interface wsgi ... memcenter.wsgi:application` accepts Granian's own
 options. On SIGHUP, Granian starts a new process and ends the old one a fixed time later, when the

@@ -17,7 +17,8 @@ _STOPPING_SECONDS = 3.0  # less than the server waits for a stopping worker
 # `multiprocessing` processes, which skip the handlers of `atexit`.
 Finalize(None, afterwards.settled, kwargs={"within": _STOPPING_SECONDS}, exitpriority=1)
 
-# A hanging request blocks all others of its process, so end it; the server starts another.
+# A hanging request may block all other requests of its process. The process is then ended, and the
+# server starts a new process.
 process.write_dump_to(sys.stderr)
 process.end_when_stuck(settings.WEB_STUCK_SECONDS)
 

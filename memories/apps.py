@@ -7,7 +7,7 @@ class MemoriesConfig(AppConfig):
     verbose_name = gettext_lazy("Memories")
 
     def ready(self) -> None:
-        # These modules register themselves.
+        # These modules register themselves when they are imported.
         import memories.forgetting.operations
         import memories.operations
         import memories.transfer.import_rows

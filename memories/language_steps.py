@@ -102,7 +102,8 @@ def phraser() -> ModelPhraser | None:
 def bundled_extractor() -> BundledExtractor:
     """Return the extractor with the bundled reader model, which is loaded on first use.
 
-    It also uses the bundled embedder if that one is configured, and so is in memory anyway.
+    The extractor also uses the bundled embedder if the settings select it, since then the embedder
+    is in memory anyway.
     """
     embedder = BundledEmbedder() if settings.EMBEDDER == "bundled" else None
     return BundledExtractor(reader(), embedder=embedder)
@@ -173,8 +174,7 @@ _SAMPLE = (
 def preload() -> None:
     """Load all bundled models, so that processes forked from this one share their memory.
 
-    Opens no connection and starts no thread. In a fork of a process that has called it, it does
-    nothing.
+    Opens no connection and starts no thread. A second call does nothing, also in a forked process.
     """
     user, assistant = (Said(text, timezone.now()) for text in _SAMPLE)
     bundled_extractor().extract(TurnText(user, assistant))

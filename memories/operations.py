@@ -144,7 +144,11 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
 
 
 def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> list[Memory]:
-    """Return the memories to archive; none while similar memories are still to be joined."""
+    """Return the memories to archive.
+
+    The list is empty if this run has as many groups as a run may join, because the next run may
+    join more memories.
+    """
     if len(groups) >= consolidation.GROUPS:
         return []
     with as_user(user):
@@ -153,9 +157,9 @@ def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> l
 
 @handles(Kind.BUILD_INDEX, is_long=True)
 def build_index(run: Run) -> Mapping[str, Any]:
-    """Build separate vector indexes for users with very many memories, and drop those not needed.
+    """Build separate vector indexes for users with very many memories, and drop unneeded indexes.
 
-    Safe to run twice: only missing indexes are built, and what a killed build left is dropped.
+    Safe to run twice: only missing indexes are built, and remains of a killed build are dropped.
     """
     return reindexing.build_user_indexes(run)
 
@@ -192,7 +196,8 @@ def clean_up(run: Run) -> Mapping[str, Any]:
 def sync_files(run: Run) -> Mapping[str, Any] | None:
     """Sync a user's memory files, and the copies of them, with the memories.
 
-    Safe to run twice: an edit of a copy that was already applied is recognized by its text.
+    Safe to run twice: if an edit in a copy was already applied to the memories, it is recognized by
+    its text.
     """
     user = run.user()
     if user is None:
@@ -214,7 +219,8 @@ def reindex(run: Run) -> Mapping[str, Any]:
 def revise_memory(run: Run) -> Mapping[str, Any] | None:
     """Let the chat model check, and maybe revise, what the bundled arbiter decided about a memory.
 
-    Safe to run twice: a memory that was revised is no longer active with the same text.
+    Safe to run twice: a revised memory is skipped, because it is no longer active with the same
+    text.
     """
     user = run.user()
     if user is None:

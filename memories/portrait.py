@@ -67,7 +67,8 @@ _GROUP_OF_TAG = {
 class Phrase:
     """One memory of the portrait.
 
-    `is_new` and `is_changed` tell what happened since the last visit.
+    `is_new` is true if the memory was created since the last visit, `is_changed` if an older memory
+    was changed since then.
     """
 
     memory: Memory
@@ -115,7 +116,8 @@ def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
 def group_of(*, tags: Iterable[str], kind: str, standing: bool) -> str:
     """Return the group of the portrait to which a memory with these tags and this kind belongs.
 
-    Tasks and plans have a group of their own, whatever their topic.
+    Tasks and plans have a group of their own, whatever their topic, unless they are about how to
+    answer the user.
     """
     topic = next((_GROUP_OF_TAG[tag] for tag in tags if tag in _GROUP_OF_TAG), "more")
     if standing or topic == "answers":

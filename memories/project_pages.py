@@ -28,7 +28,7 @@ from ops.models import User
 
 # Parameter names for the fields of `Place`.
 PLACE = ("machine_name", "project_path")
-# The instruction to an agent for using the ids of a search.
+# The instruction that tells an agent how to use the ids that a search returned.
 NEXT_ACTION = "use_ids_to_call_mem_get"
 _UNNAMED = "Name the project of a “{kind}”: project_key, or project_name where a call takes it."
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
@@ -83,7 +83,7 @@ def prepare(given: MemoryInput) -> Prepared:
 
 
 def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryInput:
-    """Return the input; if its kind needs a project and it has none, add the default project.
+    """Return the input, with the default project if its kind needs a project and none is given.
 
     Otherwise a memory of a project kind would appear in the prompts of every chat. Raise `Invalid`
     for `field` if there is no default project.

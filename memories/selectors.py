@@ -39,7 +39,7 @@ _VISIBLE: Mapping[str, Manager[Any]] = {
     "summary": Summary.objects,
     "note": DailyNote.objects,
 }
-LISTED = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)  # what the list shows without a filter
+LISTED = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)  # statuses that are listed without a filter
 # Memories archived because they were unused; excludes those joined with other memories.
 ARCHIVED = Q(status=MemoryStatus.ARCHIVED, archived_at__isnull=False)
 BIN = "deleted"
@@ -52,8 +52,9 @@ class MemoryFilter:
     """The filters for a list of memories.
 
     A memory with `tag` or one of `other_tags` matches. `status` may also be `deleted`, which means
-    the recycle bin, or `any`, which means all but that. `archived` includes memories that were
-    archived because they were unused, and `waiting` those that await review.
+    the recycle bin, or `any`, which means everything outside the recycle bin. `archived` includes
+    memories that were archived because they were unused, and `waiting` includes memories that await
+    review.
     """
 
     query: str = ""
@@ -156,7 +157,7 @@ def _sources_prefetch(user: User) -> Prefetch[Any]:
 
 
 def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memory]:
-    """Return those of the memories that exist, by public id, with their sources (newest first)."""
+    """Return the existing memories by public id, each with its sources (newest first)."""
     rows = (
         Memory.objects.filter(user=user, public_id__in=list(public_ids))
         .select_related("project", "conflicts_with")
@@ -166,9 +167,9 @@ def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memor
 
 
 def memory_of(user: User, public_id: str, *, with_bin: bool = True) -> Memory:
-    """Return a memory of the user. Raise `NotFound` if there is none with this id.
+    """Return the user's memory with this id.
 
-    `with_bin` includes memories in the recycle bin.
+    `with_bin` includes memories in the recycle bin. Raise `NotFound` if there is no such memory.
     """
     rows = Memory.visible if with_bin else Memory.objects
     found = (
@@ -226,9 +227,10 @@ def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
 
 
 def uses_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
-    """Return the recorded uses because the memory fitted the question, as `access_count` counts.
+    """Return the recorded uses in which the memory was relevant to the question.
 
-    A memory that is always included is also part of answers that it doesn't fit.
+    `access_count` counts the same uses. Memories that are always included are also part of answers
+    to which they aren't relevant; those uses are left out.
     """
     found = recalls_of(user, memory)
     if not memory.is_always_included:
@@ -330,8 +332,8 @@ class TimelineFilter:
 def timeline_of(user: User, filters: TimelineFilter) -> QuerySet[Memory]:
     """Return the active memories with the annotation `at`, their time on the timeline.
 
-    It is the time of the event, or else the time at which the memory was created. The timeline is
-    empty while long-term memory is off, since it counts as a recall.
+    `at` is the time of the event, or else the time at which the memory was created. The timeline is
+    empty while long-term memory is off, since reading the timeline counts as a recall.
     """
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE).annotate(
         at=Coalesce("occurred_at", "created_at")
@@ -368,8 +370,8 @@ _PAUSES = (0.01, 0.02, 0.04, 0.08, 0.16)
 def owner_of_request(request_id: str) -> User | None:
     """Return the user whose recall or search has this request id, or None.
 
-    Its record may be written a moment after the response, so wait for it up to 0.3 s. Call it
-    outside a transaction.
+    The record may be written a moment after the response, so the function waits up to 0.3 s for the
+    record. Call it outside a transaction.
     """
     user = _of_request(request_id)
     for pause in _PAUSES if request_id.startswith("req_") else ():

@@ -87,7 +87,7 @@ class Week:
 
 
 def week_of(user: User, *, last: date | None = None) -> Week:
-    """Return the seven days that end with `last`, which is today by default and at the latest.
+    """Return the seven days that end with `last` (by default, and at the latest, today).
 
     The week is empty while long-term memory is off.
     """
@@ -126,7 +126,7 @@ def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
 def _rows_by_section(user: User, begins: datetime, ends: datetime) -> QuerySet[Any]:
     """Return the memories, annotated with their section (`part`) and time of the change (`at`).
 
-    Memories that consolidation joined count as changed, not as learned.
+    A memory that consolidation made from other memories counts as changed, not as learned.
     """
     versions = MemoryVersion.objects.filter(user=user)
     written = versions.filter(_within("created_at", begins, ends), erased_at=None)

@@ -12,8 +12,8 @@ Transactions that lock shared rows take their locks in this order, so that no de
    reading don't take it, so they never wait for a forget operation or a worker.
 2. The person's row in `ops_user`. Each request to forget increments a counter there
    (`erasure.start`). Data that was read before such a request is written only while that row is
-   locked and the counter is unchanged (`STILL_THERE`). A transaction after which somebody is no
-   longer an owner locks the rows of all owners, by id (`users.check_not_last_owner`).
+   locked and the counter is unchanged (`STILL_THERE`). A transaction that takes the role of owner
+   from somebody locks the rows of all owners, ordered by id (`users.check_not_last_owner`).
 3. The operation under whose lease the work is done (`Run.applying`).
 4. Other advisory locks: an idempotency key, a person's notes, files and projects, and the vectors
    of one embedder.
@@ -122,8 +122,8 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 def among_everybody() -> Iterator[None]:
     """Allow the block to read the rows of all people, inside the transaction of one person.
 
-    It is used to check that a name is unique or that an owner is left. The rows that it finds are
-    never shown, and nothing is written. In a transaction of the system it changes nothing.
+    It is used to check that a name is unique or that an owner is left. The block must neither show
+    these rows nor write anything. In a transaction opened by `as_system`, this has no effect.
     """
     if _whose.get() is None:
         yield
@@ -151,7 +151,7 @@ def last_acts() -> Sequence[Callable[[], object]]:
 
 
 class LastStatement(ABC):
-    """A statement that runs at the end of a transaction, together with others of its kind.
+    """A statement that runs at the end of a transaction, in one batch with other such statements.
 
     Pass it to `before_commit`.
     """

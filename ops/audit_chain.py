@@ -33,7 +33,7 @@ _OLDEST = """
 SELECT e.id FROM ops_unsealedevent u JOIN ops_auditevent e ON e.id = u.event_id
  ORDER BY e.id LIMIT %s
 """
-# Neither sealed nor waiting: the row was removed from the unsealed list.
+# An event that is neither sealed nor waiting: its row was removed from the unsealed list.
 _STRAY_EVENT = """
 SELECT e.id FROM ops_auditevent e
  WHERE NOT EXISTS (SELECT FROM ops_auditseal s WHERE s.event_id = e.id)
@@ -111,7 +111,7 @@ def add(events: Sequence[AuditEvent], *, after: Link) -> None:
 
 
 def hash_of_event(event: AuditEvent, *, number: int, previous_hash: str) -> str:
-    """Return the SHA-256 of an event: all columns except the key, and its place in the chain."""
+    """Return the SHA-256 of an event's columns (without the key) and its place in the chain."""
     place = {"previous_hash": previous_hash, **({"number": number} if number > 0 else {})}
     return _digest({**_columns(event), **place})
 

@@ -1,7 +1,7 @@
 """The append-only audit log, and the current actor (a user or key, and how they act).
 
-Adding an event waits for no other event; `audit_chain` seals it later. The actor is set for each
-request.
+Adding an event never waits for others; `audit_chain` seals the event later. The actor is set for
+each request.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def append(
 ) -> AuditEvent:
     """Add an event for the given actor, in the caller's transaction.
 
-    `details` may contain only ids and counts.
+    `details` may contain only ids, names from our code and counts.
     """
     event = AuditEvent(
         at=timezone.now(),

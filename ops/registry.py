@@ -28,7 +28,7 @@ _readable: list[Readable] = []
 class Page:
     """A readable page of an export, as lines of Markdown.
 
-    The export contains it as HTML, with a path that ends with `.html`.
+    The export contains the page as Markdown at `path`, and as HTML at the same path with `.html`.
     """
 
     path: str
@@ -70,7 +70,8 @@ def is_long(kind: str) -> bool:
 class Derived:
     """Data derived from rows and stored outside the tables, such as files and cache entries.
 
-    It is erased, but neither exported nor imported. A subclass defines `name`, `order` and `erase`.
+    It is erased and, unless a subclass overrides `export` and `load`, neither exported nor
+    imported. A subclass defines `name`, `order` and `erase`.
     """
 
     name = ""
@@ -80,7 +81,7 @@ class Derived:
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
         """Yield the person's visible rows one at a time, as values for JSON.
 
-        Between two rows, no transaction needs to stay open.
+        The caller may close its transaction between two rows.
         """
         return iter(())
 
@@ -112,10 +113,10 @@ class Rows:
 
     `leave_out` lists columns that aren't exported, such as digests and internal state.
     `conversation` is the lookup path from a row to its conversation. An import recognises an
-    existing row by its public id, or by the columns in `natural`. Rows that belong to an existing
-    parent (`inside`) count as existing too. `stays` is set for a kind that is never imported, to
-    the reason for this. `also` lists additional columns (name and lookup path) that are exported
-    and that an import ignores.
+    existing row by its public id, or by the columns in `natural`. `inside` lists foreign keys: a
+    row whose parent existed before the import counts as existing too. `stays` is the reason why
+    this kind is never imported, or empty. `also` lists additional columns (name and lookup path)
+    that are exported and that an import ignores.
     """
 
     model: type[Model]
@@ -152,7 +153,7 @@ class Rows:
             loading.leave_out(self.name, self.stays)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
-        """Return for each imported row the key of the same existing row, or None."""
+        """Return for each imported row the key of the matching existing row, or None."""
         found: list[int | None] = [None] * len(rows)
         name = portable_rows.reference_of(self.model)
         if name in portable_rows.IDS:
@@ -163,7 +164,7 @@ class Rows:
         return [by_id or other for by_id, other in zip(found, same, strict=True)]
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
-        """Adapt an imported row, for example values that are valid only where it was exported.
+        """Adapt an imported row, such as values that are valid only on the instance it came from.
 
         Raise `Unfit` if the row can't be imported.
         """
@@ -206,8 +207,8 @@ def participants() -> list[UserData]:
 def reads_well(pages: Readable) -> Readable:
     """Register a function that returns readable pages for an export.
 
-    It is called with a person and, for the export of one conversation, the key of that
-    conversation. Between two lines, no transaction needs to stay open.
+    The function is called with a person and, for the export of one conversation, the key of that
+    conversation. The caller may close its transaction between two lines.
     """
     _readable.append(pages)
     return pages

@@ -53,7 +53,8 @@ def in_trouble(trouble: Trouble, *, now: datetime) -> Q:
 def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
     """Return the way in which an operation is delayed, or None if it isn't.
 
-    A step of the operation counts as progress, and so does the loss of a lease.
+    A running operation is stuck if it has stored no progress for `STUCK_AFTER`, or if its lease ran
+    out and no sweep has recovered it.
     """
     if operation.status == Status.PENDING and operation.run_after < now - OVERDUE_AFTER:
         return Trouble.OVERDUE
@@ -64,10 +65,10 @@ def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
 
 
 def stand_still(*, since: datetime) -> bool:
-    """Return whether operations are due or running, but none has made progress.
+    """Return whether operations are due or running, but no attempt began or ended after `since`.
 
-    Progress means that one was claimed or finished after `since`. Call this inside `as_system`. It
-    can't see that leases were renewed, since those rows are locked.
+    Call this inside `as_system`. Renewed leases don't count, since a renewal skips locked rows and
+    so may leave no trace in the table.
     """
     held = webhook_events.HELD_KINDS if webhook_events.deliveries_held_since() else ()
     values = {"since": since, "kinds": sorted(registry.handled_kinds() - {*held})}

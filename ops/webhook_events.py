@@ -24,7 +24,7 @@ from ops.models import ApiKey, Delivery, Instance, Kind, Operation, Priority
 from ops.queue import broker
 
 TEST = "test"
-# The serial key of all deliveries: one runs at a time, so that slow addresses occupy one worker.
+# All deliveries share this serial key and run one at a time, so slow addresses occupy one worker.
 LANE = "webhooks"
 # A product webhook receives events of everybody whom a product key can reach. About an erased
 # person, it receives only operations that such a key requested.
@@ -49,7 +49,7 @@ class Event(models.TextChoices):
 
 
 def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
-    """Write one event about these memories, given by their public ids."""
+    """Write an event for each of these memories, which are given by their public ids."""
     if ids:
         _OfMemories(event, user_id, ids=[*ids])()
 
@@ -57,8 +57,8 @@ def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
 def gather(event: Event, *, user_id: int, memory_id: str) -> None:
     """Write an event about a memory at the end of the transaction.
 
-    Events of the same kind in one transaction are written together. Nothing is written if the user
-    no longer exists by then.
+    Events of the same kind about one user are written by one statement. Nothing is written if the
+    user no longer exists by then.
     """
     _OfMemories(event, user_id).add(memory_id)
 
@@ -78,7 +78,10 @@ class _OfMemories(Gathered):
 
 
 def operation_ended(operation: Operation, *, status: str) -> None:
-    """Write an event that an operation has ended, unless it is the delivery of an event."""
+    """Write an event that an operation has ended.
+
+    Deliveries of events and operations that concern nobody cause no event.
+    """
     if operation.kind == Kind.DELIVER_WEBHOOK or operation.subject is None:
         return
     asked_by = operation.requested_by_key

@@ -1,7 +1,7 @@
 """Create, change, test and remove webhooks, and deliver events to them.
 
-Each delivery is one operation. It is sent to public addresses only, which is checked before each
-request.
+Each delivery is one operation. Deliveries are sent only to public addresses, unless
+`WEBHOOKS_MAY_BE_PRIVATE` is set; the address is checked before each request.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ LOOKUP_SECONDS, CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 3.0, 5.0
 _PATIENCE_SECONDS = 8.0
 _READ_BYTES = 65_536
 _looking_up = threading.BoundedSemaphore(8)
-# These embed an IPv4 address, which may be private.
+# IPv6 addresses in these networks embed an IPv4 address, which may be private.
 _CARRIERS = [ipaddress.ip_network(one) for one in ("64:ff9b::/96", "2002::/16", "2001::/32")]
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _TOOK_TOO_LONG = gettext_noop("The address took too long to answer.")
@@ -76,7 +76,7 @@ def find(public_id: str, *, user: User | None) -> Webhook:
 
 
 def look_at(url: str) -> None:
-    """Check the address of a webhook, which may take 6 seconds for the name lookup.
+    """Check the address of a webhook. Looking up its host name may take up to 6 seconds.
 
     Call it before the transaction that stores the address. Raise `Invalid`, naming `url`, if the
     address is malformed or leads to a private network.
@@ -129,7 +129,7 @@ def change(webhook: Webhook, *, changes: dict[str, Any]) -> Webhook:
 
 
 def remove(webhook: Webhook) -> None:
-    """Delete a webhook with its deliveries. Those not sent yet are dropped."""
+    """Delete a webhook with its deliveries, even those that aren't sent yet."""
     _record("webhook.removed", webhook)
     ledger.record_decision("webhook", webhook.public_id, removed=True)
     webhook.deliveries.all().delete()
@@ -174,7 +174,7 @@ def _record(action: str, webhook: Webhook, details: dict[str, Any] | None = None
 
 
 class Undelivered(ProviderError):
-    """The address didn't accept the delivery; the operation is retried."""
+    """The address didn't accept the delivery. The operation is retried, unless it is a test."""
 
     uses_up = True
 
@@ -214,7 +214,7 @@ def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
 def body_of(delivery: Delivery) -> bytes:
     """Return the body of a delivery, which contains only ids.
 
-    A receiver with an API key can use them to fetch the data.
+    A receiver with an API key can use these ids to fetch the data.
     """
     person = User.objects.filter(subject=delivery.subject).first() if delivery.subject else None
     body = {
@@ -286,9 +286,9 @@ class PublicAddress:
 
 
 def problem_with_address(url: str, *, looks_up: bool) -> str:
-    """Return one sentence on what is wrong with a URL, or an empty text.
+    """Return a sentence that says what is wrong with a URL, or an empty string.
 
-    Without `looks_up`, the name of the host isn't looked up, so it can be called inside a
+    Without `looks_up`, the host name isn't looked up, so the function can be called inside a
     transaction. A name that doesn't resolve now is accepted, since it is checked again before each
     request.
     """
@@ -425,10 +425,10 @@ def _literal(parts: SplitResult) -> _Address | None:
 
 
 def _looked_up(name: str) -> list[str]:
-    """Return the IP addresses of a name, within 3 seconds.
+    """Return the IP addresses of a host name.
 
-    `getaddrinfo` has no time-out, so it runs in a thread. Raise `TimeoutError` if it takes longer,
-    or if too many threads are already waiting for slow names.
+    `getaddrinfo` has no time-out, so it runs in a thread. Raise `TimeoutError` if it takes more
+    than 3 seconds, or if too many threads are still waiting for slow names after 3 seconds.
     """
     if not _looking_up.acquire(timeout=LOOKUP_SECONDS):
         raise TimeoutError

@@ -44,7 +44,7 @@ from ops.registry import handles
 CONFIRM_DAYS = 7
 _HOUR = 8
 _QUESTIONS_A_DAY = 5  # protects strangers whose address somebody enters
-_LANE = "mail"  # one at a time, so that a slow server occupies one worker
+_LANE = "mail"  # emails are sent one at a time, so that a slow server occupies one worker
 _UNREACHABLE = gettext_noop("The mail server can’t be reached.")
 _REFUSED = gettext_noop("The mail server didn’t accept the mail.")
 logger = logging.getLogger(__name__)

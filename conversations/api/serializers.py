@@ -174,7 +174,10 @@ class EpisodeQuery(OfConversation):
 
 
 class ForgetInput(Personal):
-    """A memory is named by `memory_id`, in words by `about`, or with others by the lists of ids."""
+    """The items to forget.
+
+    With the scope `memory`, give `memory_id`, `about` (a description in words) or lists of ids.
+    """
 
     scope = OneOf(choices=(*_NAMED_BY, "user"))
     memory_id = Text(required=False, **_CLIENT_ID)
@@ -226,7 +229,7 @@ class ConversationRemoval(Personal):
 
 
 class OneMessage(Personal):
-    """`conversation_id` says where, should a client's own id stand in several conversations."""
+    """Selects the conversation by `conversation_id` if several contain the client's message id."""
 
     conversation_id = Text(required=False, **_CLIENT_ID)
 
@@ -239,15 +242,22 @@ class MessageRemoval(OneMessage):
 
 
 class ForgetAnswer(Accepted):
-    """To `about`: the memories that went, and the messages that say it and stay until chosen."""
+    """An accepted request to forget.
+
+    Only for a request with `about`: `memory_ids` are the forgotten memories, and `message_ids` are
+    messages that still state the same. These messages are kept until they are forgotten by id.
+    """
 
     memory_ids = serializers.ListField(child=serializers.CharField(), required=False)
     message_ids = serializers.ListField(child=serializers.CharField(), required=False)
 
 
 class ForgetQuestion(serializers.Serializer[Any]):
-    """Nothing was forgotten: ask which of these, and call again with `memory_ids` and
-    `message_ids`; or nothing like it is known, and both lists are empty."""
+    """Nothing was forgotten yet.
+
+    If `status` is `needs_choice`, ask the user which of these items to forget, and call again with
+    their ids. If it is `nothing_found`, nothing matches the request, and both lists are empty.
+    """
 
     status = serializers.ChoiceField(choices=("needs_choice", "nothing_found"))
     memory_ids = serializers.ListField(child=serializers.CharField())
@@ -381,7 +391,7 @@ class ImportInput(Personal):
 
 
 class Started(serializers.Serializer[Any]):
-    """The operation tells how far it is; the one of an import carries a `report` in the end."""
+    """The operation of an export or import, with its progress; a finished import has a `report`."""
 
     status = serializers.ChoiceField(choices=("accepted",))
     op_id = serializers.CharField()

@@ -89,9 +89,9 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
 
 
 def unless_temporary(asked: Asked) -> str:
-    """Return whether the endpoint creates an unknown user.
+    """Return whether the endpoint creates an unknown user: `CREATE` or `PRETEND`.
 
-    A request for a temporary conversation doesn't create one.
+    A request for a temporary conversation doesn't create a user.
     """
     if asked.data.get("temporary"):
         return PRETEND

@@ -34,7 +34,7 @@ from ops.accounts import users
 def _prepared(call: Call, field: str) -> PreparedQuery:
     """Return the analysed question for the search.
 
-    A name in the question gets more weight if one of the person's speakers has that name.
+    A name in the question gets more weight if a speaker in the person's conversations has it.
     """
     text = call.data[field]
     if call.user.pk is None:

@@ -114,7 +114,7 @@ SHARES: Mapping[str, int] = MappingProxyType(
         "window": 0,  # uses the tokens that the other sections leave
     }
 )
-LAYER_SHARE = 5  # percent of the budget for each non-empty layer, taken off the other shares
+LAYER_SHARE = 5  # percent of the budget for each non-empty layer, subtracted before `SHARES` apply
 # Maximum tokens per item. A memory is a short statement; clients can fetch a long one in full.
 _LONGEST = {
     "preferences": 100,

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from functools import cache
 
-# Each ASCII character with the characters that a model or a normaliser takes for it.
+# Maps each ASCII character to the characters that a model or a normaliser may read as it.
 _LOOK_ALIKES = {
     "<": "＜﹤‹〈〈⟨❬❮❰≮˂ᐸᚲ⧼«《",
     ">": "＞﹥›〉〉⟩❭❯❱≯˃ᐳ⧽»》",

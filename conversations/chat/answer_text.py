@@ -1,4 +1,4 @@
-"""Gather what an answer needs, and generate it with the configured model or the demo assistant."""
+"""Gather the inputs of an answer, and generate it with the chat model or the demo assistant."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class UnconfirmedEdit(Conflict):
 class Edited:
     """The result of an edit: the new message, and what was deleted.
 
-    `gone` holds the public ids of the deleted messages, `memories` the texts of the deleted
+    `gone` holds the public ids of the deleted messages. `memories` holds the texts of the deleted
     memories.
     """
 

@@ -33,7 +33,8 @@ class Intent(Enum):
     OTHER = "other"
 
 
-# A message of this length that is no question tells something.
+# A message with at least this many words or Chinese characters counts as TELLING, unless it is a
+# question or has another intent.
 _FEWEST_WORDS, _FEWEST_HAN = 4, 6
 _ASIDE = r"^(?:(?:please|ok(?:ay)?|hey|hi|and|also|now|could you|can you|would you)[,\s]+)*"
 # The order matters: "what do you remember about me" is a question, "don't forget" is a request to
@@ -188,9 +189,9 @@ def answer(
     yet, since learning runs in the background). `forget` is the outcome of a request to forget (a
     status of `memories.forgetting.spoken_requests`, or None without a request). `remembering` is
     False while memory is off. `withheld` is True if the person asks not to keep the message, and
-    `secret` if it contains a secret.
-    `passing` is True for a temporary chat, which can't store a list of memories to choose from. The
-    reply never repeats the message, which may contain a text to be forgotten.
+    `secret` if it contains a secret. `passing` is True for a temporary chat, which can't store a
+    list of memories to choose from. The reply never repeats the message, which may contain a text
+    to be forgotten.
     """
     text = _TEXTS[_language(message, language)]
     memories = _quotable(remembered)
@@ -270,7 +271,7 @@ def _quoted(lead: str, memories: list[str], *, text: dict[str, str], limit: int)
         return ""
     lines = [lead, *(f"- {memory}" for memory in memories[:limit])]
     if len(memories) > limit:
-        lines += ["", text["more"]]  # without the empty line it would join the last list item
+        lines += ["", text["more"]]  # without the empty line, this text would join the last item
     return "\n".join(lines)
 
 

@@ -16,8 +16,7 @@ CHANGED_SINCE = "It has changed since then. Its history shows every version."
 def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
     """Undo one memory learned from a turn: recycle it if it is new, or restore its previous text.
 
-    A memory that the turn's memories superseded is used again, beside the newer one.
-
+    A memory that the turn's memories superseded is used again, together with the newer memory.
     Opens its own transactions. Raise `NotFound` if this memory wasn't learned from the turn, and
     `Conflict` if the memory has changed since or its earlier text was forgotten.
     """

@@ -238,7 +238,7 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """Yield the texts of all messages that still exist, and of summaries written after `since`.
 
     Texts that still occur elsewhere are expected in the database, so a scan for erased texts must
-    not report them. A later summary can only repeat what wasn't hidden.
+    not report them. A summary written after `since` can only repeat text that wasn't hidden.
     """
     messages = Message.objects.filter(user=user_id).order_by("-pk")
     yield from messages.values_list("content", flat=True).iterator(chunk_size=2_000)
@@ -247,7 +247,10 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 
 
 def remaining_summaries(user_id: int, wanted: Q = _ALL) -> Iterator[str]:
-    """Yield the summaries that aren't hidden; later versions, which are erased, repeat them."""
+    """Yield the texts of the visible summaries, which the residue scan must not report.
+
+    Hidden versions may repeat a visible text, so a visible text may be among the erased texts.
+    """
     texts = Summary.objects.filter(wanted, user=user_id).values_list("text", flat=True)
     yield from texts.order_by().iterator(chunk_size=500)
 

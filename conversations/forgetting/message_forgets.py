@@ -30,7 +30,7 @@ from ops import audit_chain
 from ops.forgetting import erasure
 from ops.models import Kind, Operation, User
 
-BY_PERSON = "person"  # who chose; shown on the receipt
+BY_PERSON = "person"  # who chose the items; shown on the receipt
 _LAYERS: dict[str, Any] = {"summary": Summary, "episode": Episode}
 _LAYER_KINDS = {"summary": TargetKind.SUMMARY, "episode": TargetKind.EPISODE}
 
@@ -274,9 +274,9 @@ def forget_chosen_again(
 def also_forgotten(
     user: User, *, memory_ids: Collection[str], message_ids: Collection[str]
 ) -> list[Memory]:
-    """Return the memories that `forget_chosen` would forget with these messages, besides the named.
+    """Return the memories that `forget_chosen` would forget in addition to `memory_ids`.
 
-    They were learned only from the exchanges of the messages.
+    These memories were learned only from the turns of the given messages.
     """
     own = Message.objects.filter(user=user, public_id__in=message_ids)
     pks = message_erasure.with_turns(user, own.values_list("pk", flat=True))

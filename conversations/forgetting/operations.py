@@ -38,8 +38,8 @@ from ops.transfer import exports
 def forget_message(run: Run) -> Mapping[str, Any]:
     """Erase the messages that the operation lists, with everything derived from them.
 
-    They are one or both messages of a turn, or a message and all later ones. Safe to run twice:
-    each step looks up existing rows by id, and the messages are deleted last.
+    The operation lists one or both messages of a turn, or a message and all later messages. Safe to
+    run twice: each step looks up existing rows by id, and the messages are deleted last.
     """
     user = run.user()
     if user is None:

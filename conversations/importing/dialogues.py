@@ -25,7 +25,7 @@ INTERFACE_LANGUAGES = {"zh": "zh-hans", "en": "en"}
 class NotRecorded:
     """A message that was skipped, identified by the ids in the file.
 
-    `reason` never quotes its text.
+    `reason` never quotes the text of the message.
     """
 
     conversation: str

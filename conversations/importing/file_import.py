@@ -64,9 +64,9 @@ def request(
 ) -> Import:
     """Store the file, enqueue its import and write an audit entry.
 
-    `file_name` is the name that the person's page shows.
-    Raise `Invalid` if the format is unknown or the file is empty or too large, `NoRoom` if the disk
-    lacks space, and `Conflict` (`being_forgotten`) while the person is being forgotten.
+    `file_name` is the name that the person's page shows. Raise `Invalid` if the format is unknown
+    or the file is empty or too large, `NoRoom` if the disk lacks space, and `Conflict`
+    (`being_forgotten`) while the person is being forgotten.
     """
     users.check_still_here(user)
     if format and format not in list(Format):

@@ -1,4 +1,4 @@
-"""Wait until all recorded turns have been learned from, and show progress in the terminal."""
+"""Wait until memories were learned from all recorded turns, and show progress in the terminal."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Outcome:
 
 
 def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None:
-    """Wait until these people have no operations due.
+    """Wait until no operation of these people is due or running.
 
-    If no worker is running, run the operations here.
+    If no worker is running, the operations run in this process.
     """
     tenth = -1
     while True:

@@ -34,8 +34,9 @@ _INTERVAL_FACTOR = 12  # the interval between two states, as a multiple of the t
 def place_for(found: Opened) -> Iterator[ExitStack | None]:
     """Reserve one of the limited number of slots for streaming a model's answer.
 
-    An exception in the `with` block frees the slot. Raise `Conflict` if no slot is free, or if this
-    conversation is already being answered.
+    Yield None if no model is configured, since the demo assistant needs no slot. An exception in
+    the `with` block frees the slot; otherwise the caller must close it. Raise `Conflict` if no slot
+    is free, or if this conversation is already being answered.
     """
     place = _take_place(found)
     try:
@@ -76,7 +77,8 @@ def give(
 ) -> HttpResponseBase:
     """Answer the thread's question, and return the response that sends the answer to the browser.
 
-    `gone` holds the ids of messages that the page must remove at once.
+    `place` is the slot from `place_for`; it is freed when the model is no longer in use. `gone`
+    holds the ids of messages that the page must remove at once.
     """
     release = place.close if place is not None else lambda: None
     try:

@@ -37,7 +37,7 @@ PAGE_CHARS = 8_000  # message characters; the rest of the page uses the remainin
 class Bubble:
     """One message as it is displayed. `day` is set only on the first message of a day.
 
-    `is_last` is True for the last question and answer, which can be edited and answered again.
+    `is_last` is True for the last question and its answer. Only that answer can be requested again.
     """
 
     public_id: str
@@ -97,8 +97,8 @@ class Bubble:
 class Bubbles:
     """The messages of one page of a conversation, oldest first.
 
-    `earlier` is the number in the link to the previous page (messages with smaller numbers), or
-    None.
+    `earlier` is the smallest message number on the page if the conversation has earlier messages,
+    else None. The link to the previous page contains this number.
     """
 
     shown: Sequence[Bubble]
@@ -110,7 +110,7 @@ class Bubbles:
 def bubbles_of(
     user: User, conversation: Conversation, *, before: int | None = None, at: str = ""
 ) -> Bubbles:
-    """Return one page of messages: the newest ones, or those before the number `before`.
+    """Return one page of messages: the newest ones, or those with numbers less than `before`.
 
     If `at` is the id of a message, return the messages around it.
     """
@@ -164,8 +164,8 @@ def made(
 ) -> list[Bubble]:
     """Return the messages as bubbles.
 
-    `after` is the message before the first one; `is_last` means that no message follows the last
-    one.
+    `after` is the message that precedes them in the conversation. `is_last` is True if the
+    conversation ends with them.
     """
     turns = list(
         Turn.objects.filter(

@@ -148,7 +148,7 @@ def _common_context(request: HttpRequest, found: Opened, part: str) -> dict[str,
 
 
 def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
-    """Return the messages, and the side panel about the requested answer or else the last one."""
+    """Return the messages, and the side panel about the requested answer or the last answer."""
     user, conversation = person(request), found.conversation
     if isinstance(conversation, TemporaryConversation):
         said = Bubbles(bubbles.temporary_ones(temporary.read(conversation)), ())
@@ -170,9 +170,10 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
 def _unfolding(
     request: HttpRequest, found: Opened, said: Bubbles, forget: str
 ) -> ForgetLine | None:
-    """Return the receipt to show in full below the messages, unless a message already shows it.
+    """Return the requested receipt, unless one of the messages already shows it.
 
-    Without one, return the failed operation that forgets messages of this conversation, if any.
+    The page shows the result below the messages. If there is no such receipt, return the newest
+    forget operation of this conversation that has failed, or None.
     """
     user, op_id = person(request), forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}

@@ -54,7 +54,10 @@ class Row:
 
     @property
     def shown_title(self) -> str:
-        """Return the title. A temporary chat is named by its time: none of its words are listed."""
+        """Return the title, or a description if the conversation has no title.
+
+        The description of a temporary chat contains the time at which the chat began.
+        """
         if self.is_temporary and not self.title:
             at = date_format(timezone.localtime(self.begun_at), "H:i")
             return _("Temporary chat, %(time)s") % {"time": at}

@@ -175,7 +175,7 @@ def _of_whole_conversation(
         stays=[stays, *_memories_that_stay(found)],
         choices=_choice(found.memories),
         lists=_full_lists(found),
-        # Without a choice, also forget memories learned after the page was shown.
+        # If the dialog has no checkbox, also forget memories learned after it was shown.
         hidden=[] if found.memories else [{"name": "memories", "value": "on"}],
         cancel_href=reverse("conversation", args=[conversation.public_id]),
     )
@@ -212,7 +212,7 @@ def _deleted_lines(found: Consequences) -> list[str]:
 
 
 def _choice(memories: Sequence[Memory]) -> list[dict[str, Any]]:
-    """Return a checkbox to keep the memories, or nothing if no memory would be forgotten."""
+    """Return a checkbox for also forgetting the memories, or an empty list if there are none."""
     if not memories:
         return []
     words = ngettext(
@@ -271,7 +271,10 @@ def _memories_that_stay(found: Consequences) -> list[str]:
 
 
 def _full_lists(found: Consequences) -> list[tuple[str, list[str]]]:
-    """Return headings and texts of the memories that the sentences name only in part."""
+    """Return complete lists of memories, each with its heading, for the dialog.
+
+    A list is left out if the dialog's sentences already contain all its memories in full.
+    """
     titles = _("All memories that will be forgotten"), _("All memories that will be rewritten")
     return [
         (title, [one.content for one in memories])

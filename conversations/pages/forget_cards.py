@@ -1,7 +1,7 @@
-"""What the chat shows after a request to forget: a form that asks what to forget, and the receipt.
+"""Cards and receipts, which the chat shows after a request to forget.
 
-The form is called a card. Its list is built from the ids stored in the turn's operation, so that no
-message contains it.
+A card is a form that asks which memories and messages to forget. Its list is built from the ids
+stored in the turn's operation, so that no message contains the list.
 """
 
 from __future__ import annotations
@@ -41,11 +41,10 @@ _LATELY = timedelta(days=7)  # an unanswered question is dropped after this time
 class Line:
     """A memory or message on a card, which the person can choose to forget.
 
-    `name` is the name of its form field: memory or message.
-
-    `is_likely` is False if the request may mean something else. `is_chosen` is True if it is ticked
-    at first. `teaches_more` is True for a message whose exchange taught memories that aren't on the
-    card; the button for everything leaves it out.
+    `name` is the name of its form field: memory or message. `is_likely` is True if the request
+    probably means this item. `is_chosen` is True if the item is ticked at first. `teaches_more` is
+    True for a message if memories that aren't on the card were learned only from its exchange; the
+    button "Forget all of these" leaves out such a message.
     """
 
     name: str
@@ -63,9 +62,9 @@ class Card:
     """The choices that the chat offers after an unclear request to forget.
 
     `is_done` is True if the memory is already forgotten and only messages remain to be chosen.
-    `asks_again` is True if the card names what was chosen and asks once more; `also` are then the
-    memories that go with the messages, and `left_out` counts the messages that everything leaves
-    out.
+    `asks_again` is True if the card lists only the chosen items and asks for confirmation. `also`
+    then holds the texts of other memories that are forgotten together with the chosen messages, and
+    `left_out` is the number of messages that the button "Forget all of these" leaves out.
     """
 
     turn_id: str
@@ -79,11 +78,14 @@ class Card:
 
     @property
     def everything(self) -> list[Line]:
-        """Return the lines that the button for everything forgets."""
+        """Return the lines that the button "Forget all of these" selects."""
         return [one for one in [*self.memories, *self.messages] if not one.teaches_more]
 
     def asking_again(self, chosen: Sequence[Line], also: Sequence[Memory]) -> Card:
-        """Return the card that names the chosen lines, and the memories that go with them."""
+        """Return a card that asks to confirm the chosen lines.
+
+        `also` holds other memories that are forgotten together with the chosen messages.
+        """
         left_out = [one for one in self.messages if one.teaches_more and one not in chosen]
         return replace(
             self,
@@ -116,7 +118,7 @@ class Card:
 
     @property
     def needs_second_question(self) -> bool:
-        """Return True if everything is more than one memory, or has a message."""
+        """Return True if the card lists a message or more than one memory."""
         return len(self.memories) > 1 or bool(self.messages)
 
     @property
@@ -166,9 +168,10 @@ def requests_of(user: User, turns: Sequence[Turn]) -> list[Operation]:
 
 @dataclass(frozen=True)
 class _Around:
-    """The exchanges of the messages on the cards: their questions, and what was learned only there.
+    """The exchanges that contain the messages on the cards.
 
-    Both are mappings from the keys of messages.
+    `questions` maps the key of an answer to the text of its question. `learned` maps the key of a
+    message to the memories that were learned only from the message's exchange.
     """
 
     questions: Mapping[int, str]
@@ -208,7 +211,10 @@ def _card(
     around: _Around,
     taught: Collection[int] = (),
 ) -> Card:
-    """Return the card of a turn; what this turn itself taught (`taught`) isn't ticked."""
+    """Return the card of a turn.
+
+    `taught` holds the keys of memories learned from this turn. They aren't ticked at first.
+    """
     own = [memories[one] for one in outcome.memory_ids if one in memories]
     told = [said[one] for one in outcome.message_ids if one in said]
     likely, is_done = set(outcome.likely_ids), outcome.status == FORGOTTEN
@@ -233,7 +239,7 @@ def _card(
 
 
 def _taught_by(user: User, turns: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the keys of each of the turns and of a memory that it taught."""
+    """Yield pairs of keys: a turn, and a memory that was learned from this turn."""
     if turns:
         found = Source.objects.filter(user=user, turn__in=turns).exclude(memory=None)
         yield from found.values_list("turn", "memory")
@@ -255,9 +261,10 @@ def _memory_line(memory: Memory, *, is_likely: bool, is_chosen: bool) -> Line:
 def _message_line(
     message: Message, turn: Turn, *, around: _Around, others: Sequence[Memory], is_likely: bool
 ) -> Line:
-    """Return the line of a message. It isn't ticked at first, since its exchange goes with it.
+    """Return the line of a message, which isn't ticked at first.
 
-    An answer is named by its question. `others` are memories that go with it.
+    Choosing the message also forgets the other message of its exchange and the memories in
+    `others`. The line of an answer shows the text of its question.
     """
     text = message.content
     if message.pk == turn.user_message_id:
@@ -332,10 +339,10 @@ def open_receipt(user: User, op_id: str) -> ForgetLine | None:
 
 
 def failing_one(user: User, conversation: int, *, without: Collection[str]) -> ForgetLine | None:
-    """Return the newest forget operation of a conversation that failed and isn't done, or None.
+    """Return the conversation's newest unfinished forget operation that has failed, or None.
 
-    The message that asked for it may be forgotten too, so no message shows the failure. `without`
-    holds the ids of operations that are shown.
+    The page shows it separately if no message does, since the message that requested it may be
+    forgotten too. `without` holds the ids of the operations that messages show.
     """
     about = Q(payload__conversation=conversation) | Q(payload__conversations__contains=conversation)
     failed = (
@@ -377,9 +384,9 @@ def _forgets_of(user: User, op_ids: Sequence[str]) -> dict[str, Operation]:
 @require_safe
 @personal_page
 def forget_receipt(request: HttpRequest, op_id: str) -> HttpResponse:
-    """Return the progress of an operation or its receipt.
+    """Return the progress of a forget operation, or its receipt once it is finished.
 
-    Without htmx, redirect to the receipt's own page.
+    Without htmx, redirect to the receipt's own page, or to the data page if there is no receipt.
     """
     with own_transaction(request):
         found = open_receipt(person(request), op_id)

@@ -38,12 +38,12 @@ _DECIDES_ALWAYS = ("public_id", "kind", "pinned", "standing")
 
 @dataclass(frozen=True)
 class Lessons:
-    """The memories and refusals that one turn led to.
+    """The memories learned from one turn, and the secrets in the turn that weren't stored.
 
-    The page requests it again while the turn is queued, at most `TRIES` times; `tries` counts them.
-    `retired` are the memories that the turn's memories superseded. `refused` holds the categories
-    of secrets that weren't stored. `asked_about` is a constraint that may be about somebody else,
-    so the person is asked to confirm it.
+    While the turn is queued, the page requests an update at most `TRIES` times; `tries` counts the
+    requests. `retired` are the memories that the turn's memories superseded. `refused` holds the
+    categories of secrets that weren't stored. `asked_about` is a constraint that may be about
+    somebody else, so the person is asked to confirm it.
     """
 
     turn: Turn
@@ -81,9 +81,9 @@ class Lessons:
 
     @property
     def chips(self) -> list[dict[str, Any]]:
-        """Return the labels under an answer: the numbers of memories learned and updated.
+        """Return the labels under an answer, for memories learned, updated and no longer used.
 
-        Each label unfolds to its memories.
+        Each label contains the number of memories and unfolds to the list.
         """
         learned = ngettext("%(n)d memory learned", "%(n)d memories learned", len(self.learned))
         updated = ngettext("%(n)d memory updated", "%(n)d memories updated", len(self.updated))
@@ -140,7 +140,7 @@ def _memories_by_outcome(
     """Return the memories learned from each turn, grouped by outcome (learned, updated or waiting).
 
     Each memory is returned once per turn; deleted and forgotten memories are left out. Also return
-    the keys of those that superseded another memory.
+    the keys of the memories that superseded another memory.
     """
     superseded = Memory.objects.filter(user=user, superseded_by=OuterRef("memory"))
     verdicts = Arbitration.objects.filter(
@@ -169,7 +169,7 @@ def _taught(outcomes: Mapping[str, list[Memory]]) -> list[Memory]:
 
 
 def _superseded(user: User, retiring: Collection[int]) -> dict[int, list[Memory]]:
-    """Return the memories that these memories superseded, by the superseding one's key."""
+    """Return the superseded memories, as a mapping from the keys of the superseding memories."""
     found: dict[int, list[Memory]] = defaultdict(list)
     if not retiring:
         return found

@@ -117,8 +117,9 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Forget the items that the person ticked on a card, and mark the card as answered.
 
-    Either all ticked items are forgotten or none. The button for everything asks once more, unless
-    everything is one memory; so does any choice with which more memories go.
+    Either all ticked items are forgotten or none. The person must first confirm if the choice would
+    also forget memories that weren't ticked, or if they pressed "Forget all of these" on a card
+    that lists a message or more than one memory.
     """
     with own_transaction(request):
         user = person(request)
@@ -166,7 +167,7 @@ def _ticked(request: HttpRequest, card: forget_cards.Card) -> list[forget_cards.
 def _show_card(
     request: HttpRequest, turn: Turn, card: forget_cards.Card, *, status: int = 200
 ) -> HttpResponse:
-    """Show the card again: in its place, or alone on a page without JavaScript."""
+    """Show the card again: in its place, or on a page of its own if JavaScript is off."""
     part = "conversations/includes/forget_card.html"
     template = part if is_htmx(request) else "conversations/forget_card_page.html"
     context = {"card": card, "back": Opened(turn.conversation).url}

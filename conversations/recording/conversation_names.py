@@ -17,8 +17,9 @@ MAX_EXTERNAL_ID = 200
 
 
 def check_external_id(value: str, *, field: str) -> str:
-    """Return the client's id unchanged. Raise `Invalid`, for the field `field`, if it is
-    invalid.
+    """Return the client's id unchanged.
+
+    Raise `Invalid`, as an error of the argument that `field` names, if the id is invalid.
     """
     if not 1 <= len(value) <= MAX_EXTERNAL_ID:
         raise Invalid.field(field, f"An id has 1 to {MAX_EXTERNAL_ID} characters.")
@@ -48,7 +49,7 @@ def resolve(*, user: User, reference: str) -> Conversation:
 def find_or_create(
     *, user: User, reference: str | None, kind: str | None = None, title: str = ""
 ) -> Conversation:
-    """Return the conversation with this id; if a client's id is new, create the conversation.
+    """Return the conversation with this id, or create one for None or for a new client id.
 
     Raise `NotFound` if `reference` looks like one of our ids but the person has no such
     conversation, `Invalid` if the id is invalid, and `Conflict` if the conversation exists with

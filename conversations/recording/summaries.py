@@ -78,8 +78,8 @@ def due(*, user: User, conversation: Conversation) -> Due | None:
     """Return the messages to summarize now, or None if no summary is due.
 
     A summary is due if at least `SUMMARY_EVERY` messages have left the window; one message is
-    enough if a version was deleted by a request to forget. None is due if the person has switched
-    summaries off.
+    enough if a version was deleted by a request to forget. No summary is due if the person has
+    switched summaries off.
     """
     if not users.settings_of(user).summary_enabled:
         return None
@@ -144,7 +144,7 @@ def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> boo
 
 
 def write(due: Due) -> str:
-    """Return the text of the next version. It may call a model, so call it outside a transaction.
+    """Return the text of the next version. Call this outside a transaction: it may call a model.
 
     Secrets are masked in the messages before the model gets them, and again in the result.
     """
@@ -158,7 +158,11 @@ def write(due: Due) -> str:
 
 
 def store(due: Due, *, user: User, text: str) -> Summary | None:
-    """Store the next version and return it; return None if its messages changed in the meantime."""
+    """Store the next version of the summary and return it, or return None if it is outdated.
+
+    It is outdated if, since the call of the function `due`, the conversation or one of the messages
+    was deleted, the newest version changed, or the person switched summaries off.
+    """
     held = statements.rows(
         "SELECT 1 FROM conversations_conversation WHERE id = %s AND hidden_at IS NULL FOR UPDATE",
         [due.conversation.pk],

@@ -224,7 +224,7 @@ def erase_all(user: User) -> int:
 class TemporaryData(Derived):
     """Registers temporary conversations as personal data, so that they are erased and counted.
 
-    An export leaves them out, since its file would keep them for longer than they promise.
+    Exports leave them out, since a file would keep them for longer than `TEMPORARY_HOURS`.
     """
 
     name = "temporary_conversation"
@@ -286,7 +286,7 @@ def _change(
 def _transact(change: Callable[[Any], Result], *watched: str) -> Result:
     """Call `change` in a Redis transaction and return its result.
 
-    It is called again whenever a watched key has changed in the meantime.
+    `change` is called again whenever a watched key has changed in the meantime.
     """
     connected: Any = client()
     result: Result = connected.transaction(change, *watched, value_from_callable=True)
@@ -294,10 +294,7 @@ def _transact(change: Callable[[Any], Result], *watched: str) -> Result:
 
 
 def _put(target: Any, conversation: TemporaryConversation) -> None:
-    """Write the conversation's row.
-
-    It expires `TEMPORARY_HOURS` after the conversation was created.
-    """
+    """Write the conversation's row, which expires `TEMPORARY_HOURS` after the creation."""
     ends = int(conversation.created_at.timestamp()) + _lifetime()
     target.set(_PREFIX + conversation.public_id, orjson.dumps(conversation), exat=ends)
 

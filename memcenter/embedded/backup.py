@@ -2,8 +2,8 @@
 
 A backup is a tar file with `manifest.json` first, then `database.dump` (pg_dump's custom format),
 the `secret-key` and the stored files. The ledger, which lists every request to forget, is not
-included. It is stored outside the data folder and must not go back to an earlier state with it,
-since it is used to repeat those requests after a restore.
+included. The ledger is stored outside the data folder, and a restore must not change it, since
+those requests are repeated from the ledger after a restore.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ DO $$ DECLARE one record; BEGIN
   END LOOP;
 END $$
 """
-# Default privileges that roles.sql grants on new tables. They are revoked during a restore, or
-# tables would get more privileges than in the dump: the audit log is append-only.
+# Default privileges that roles.sql grants on new tables. They are revoked during a restore.
+# Otherwise tables would get more privileges than in the dump, and the audit log, for example, would
+# no longer be append-only.
 _RIGHTS = {
     "SELECT, INSERT, UPDATE, DELETE, MAINTAIN": "TABLES",
     "USAGE, SELECT": "SEQUENCES",
@@ -85,7 +86,7 @@ def write(target: Path, *, where: Where) -> Mapping[str, Any]:
     """Write a backup that only its owner can read; return its manifest.
 
     The file appears only when it is complete. The dump is a single snapshot of the database, so
-    rows written meanwhile may be missing. Raise `BackupError` if the backup fails.
+    rows that are written during the backup may be missing. Raise `BackupError` if the backup fails.
     """
     if target.exists():
         raise BackupError(f"{target} is there already.")
@@ -113,11 +114,11 @@ def write(target: Path, *, where: Where) -> Mapping[str, Any]:
 
 
 def read(source: Path, *, where: Where, replace: bool) -> Mapping[str, Any]:
-    """Restore the database and the files from a backup; return its manifest.
+    """Restore the database and the files from a backup; return its manifest and secret key.
 
-    Existing data is deleted if `replace` is set; otherwise a database with tables is refused.
-    Nothing is changed before the whole backup has been read and its hashes verified. Afterwards the
-    caller must migrate, and must repeat the forget requests that are newer than the backup. Raise
+    With `replace`, existing data is deleted; without it, a database with tables is refused. Nothing
+    is changed before the whole backup has been read and its hashes verified. Afterwards the caller
+    must migrate, and must repeat the forget requests that are newer than the backup. Raise
     `BackupError` if the restore fails.
     """
     with _temporary_folder(where.data / "restored") as place:
@@ -201,7 +202,7 @@ def _digest(path: Path) -> str:
 def _temporary_folder(target: Path) -> Iterator[Path]:
     """Yield a private temporary folder beside `target`, and delete it at the end.
 
-    Being on the same disk, finished files can be moved to their place atomically.
+    The folder is on the same disk as `target`, so a finished file is moved into place atomically.
     """
     try:
         place = Path(tempfile.mkdtemp(prefix=".memcenter-", dir=target.absolute().parent))
@@ -216,7 +217,7 @@ def _temporary_folder(target: Path) -> Iterator[Path]:
 def where_it_is() -> Where:
     """Return the configured instance.
 
-    Raise `BackupError` if no database URL of the owner is set.
+    Raise `BackupError` if MEMCENTER_OWNER_DATABASE_URL isn't set.
     """
     if not settings.OWNER_DATABASE_URL:
         raise BackupError("MEMCENTER_OWNER_DATABASE_URL is needed: the owner makes the backup.")
@@ -236,8 +237,8 @@ def migrate_if_needed(
     """Migrate the database in a child process, as the owner, if its schema is outdated.
 
     `meanwhile` runs during the migration, since the first one takes seconds. With `backup_first`, a
-    database that already contains data is backed up before. Raise `EmbeddedError` if the backup or
-    the migration fails; if the backup fails, nothing is migrated.
+    database that has been migrated before is backed up first. Raise `EmbeddedError` if the backup
+    or the migration fails; if the backup fails, nothing is migrated.
     """
     with ExitStack() as stack:
         is_current, is_empty = _compare()

@@ -99,9 +99,9 @@ FOR_AGENTS = {"MEMCENTER_DEFAULT_OWNER": "personal", "MEMCENTER_DEFAULT_PROJECT"
 class Instance:
     """The databases in one data folder, guarded by two lock files.
 
-    A process holds the lock `databases` while it starts or stops them, and a shared lock on `users`
-    as long as it needs them. The last process to release `users` stops the databases. The kernel
-    releases the locks of a killed process.
+    A process holds the lock `databases` while it starts or stops the databases, and a shared lock
+    `users` as long as it needs the databases. The last process to release `users` stops the
+    databases. The kernel releases the locks of a killed process.
     """
 
     def __init__(self, folder: DataFolder, *, dies_with_parent: bool = False) -> None:

@@ -29,7 +29,7 @@ class FolderBusy(EmbeddedError):
 def plain_errors(problem: str) -> Iterator[None]:
     """Convert an `OSError` in the block to an `EmbeddedError`.
 
-    Its message consists of `problem`, the system's reason and the file.
+    The message of the `EmbeddedError` consists of `problem`, the system's reason and the file.
     """
     try:
         yield
@@ -68,7 +68,7 @@ class DataFolder:
         self.beat_schedule = self.path / "celerybeat-schedule"
         with plain_errors(f"The data folder {self.path} can't be used"):
             self.path.mkdir(parents=True, exist_ok=True)
-            # If we are root, the database runs as another user, who must be able to traverse this.
+            # If we are root, the database runs as another user, who must be able to enter here.
             self.path.chmod(0o711 if os.geteuid() == 0 else 0o700)
             self.log.mkdir(mode=0o700, exist_ok=True)
             self.secrets = self._read_or_make_secrets()
@@ -81,7 +81,7 @@ class DataFolder:
         return self.path / f"{name}.pid"
 
     def write_private(self, path: Path, text: str) -> None:
-        """Write a file atomically, so that other users can't read it at any time."""
+        """Write a file atomically; other users can't read it, not even while it is written."""
         descriptor, temporary = tempfile.mkstemp(dir=self.path)  # mkstemp makes it 0600
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -93,9 +93,10 @@ class DataFolder:
 
     @contextlib.contextmanager
     def lock(self, name: str, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
-        """Hold the lock file `name` inside the block. Raise `FolderBusy` if it is taken.
+        """Hold the lock `name` inside the block, and wait for it if another process holds it.
 
-        With `wait`, wait for the lock instead. The kernel releases it when this process ends.
+        Without `wait`, raise `FolderBusy` instead of waiting. The kernel releases the lock when
+        this process ends.
         """
         with self._opened(f"{name}.lock") as file:
             mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX

@@ -1,9 +1,9 @@
 """The bundled PostgreSQL: its programs, cluster, process and database.
 
-An ordinary user runs the programs from the Python package, with a cluster inside the data folder.
-PostgreSQL refuses to run as root. If we are root, it therefore runs as an unprivileged user; if
-that user can't enter the source folder or the data folder, programs and cluster are placed in
-/var/lib/memcenter.
+The programs are part of a Python package, and the cluster is inside the data folder. PostgreSQL
+refuses to run as root. If we are root, it therefore runs as an unprivileged user. If that user
+can't run the programs in the package, they are copied to /var/lib/memcenter; if that user can't
+enter the data folder, the cluster is created in /var/lib/memcenter.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ _SHARED_MEMORY_TABLE = Path("/proc/sysvipc/shm")
 class EmbeddedPostgres(DatabaseServer):
     """The PostgreSQL server of one data folder.
 
-    `fast` makes it faster but not durable, for tests. `settings` override the default settings.
+    With `fast`, for tests, the server is faster but not durable. `settings` override the default
+    settings of PostgreSQL.
     """
 
     name = "postgres"
@@ -109,7 +110,7 @@ class EmbeddedPostgres(DatabaseServer):
 
     @plain_errors("PostgreSQL can't be started")
     def start(self) -> None:
-        """Start the server unless it already runs, and create missing cluster and roles.
+        """Start the server unless it already runs; create the cluster and the roles if missing.
 
         Raise `EmbeddedError` if the server doesn't start.
         """
@@ -300,7 +301,7 @@ def _run_initdb(placement: Placement, password: Path, *, log: Path, durable: boo
 def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, database: str) -> None:
     """Run roles.sql on `database` to create missing roles and privileges."""
     secrets = folder.secrets
-    # On stdin, since arguments are visible to every user of the machine.
+    # Sent on stdin, since every user of the machine can see arguments.
     script = (
         f"\\set owner_password '{secrets.owner_password}'\n"
         f"\\set app_password '{secrets.app_password}'\n"
@@ -319,9 +320,9 @@ def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, databas
 
 
 def connection_of(url: str) -> dict[str, str]:
-    """Return the environment variables by which PostgreSQL's programs connect to a database.
+    """Return environment variables with which PostgreSQL's programs connect to a database.
 
-    The password isn't an argument, since other users of the machine can see arguments.
+    They aren't passed as arguments, since other users of the machine could see the password.
     """
     names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
     names |= {"dbname": "PGDATABASE", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
@@ -337,7 +338,7 @@ def clear_stale_locks(*, cluster: Path, sockets: Path) -> None:
     """
     lock = cluster / "postmaster.pid"
     lines = _lines(lock)
-    # Orphaned server processes may still write; attached shared memory reveals them.
+    # An orphaned server process may still write. It is still attached to the shared memory.
     if lines and _is_foreign(lines[0]) and not _memory_in_use(lines):
         lock.unlink(missing_ok=True)
     for lock in sockets.glob(".s.PGSQL.*.lock"):

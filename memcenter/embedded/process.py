@@ -65,7 +65,7 @@ def wait_until_gone(pid: int, started: str, *, seconds: float) -> bool:
 class PidFile:
     """A file that contains the pid and the start time of a process.
 
-    It makes it possible to find the process after its parent has ended.
+    With this file, the process can be found after its parent has ended.
     """
 
     path: Path
@@ -86,7 +86,7 @@ class PidFile:
         return (pid, started) if started_at(pid) == started else None
 
     def stop(self, escalation: Escalation) -> None:
-        """Stop the process by one signal after another, until it has ended.
+        """Send one signal after another to the process until it has ended.
 
         `escalation` lists the signals with the seconds to wait after each.
         """
@@ -197,8 +197,8 @@ def _run_and_exit(
 def _exchange_files(output: int) -> None:
     """Redirect the output to `output`, and replace all other inherited files by /dev/null.
 
-    This releases their locks. They aren't closed, since the objects that own them may try to close
-    them later.
+    This releases the locks of these files. The file descriptors stay open, since the objects that
+    own them may try to close them later.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     inherited = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
@@ -232,7 +232,7 @@ def of_module(name: str, *arguments: str | Path) -> Callable[[], object]:
 
 
 def of_function(module: str, name: str, *arguments: object) -> Callable[[], object]:
-    """Return a function that imports a module and calls one of its functions, for a fork."""
+    """Return a function that imports a module and calls its function `name`, for a fork."""
     return partial(_run_function, module, name, arguments)
 
 

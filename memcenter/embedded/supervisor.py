@@ -171,7 +171,7 @@ class Supervisor:
 
     def _begin(self, name: str, server: Server) -> None:
         watched = Watched(name, server)
-        # Registered before the start, so that Ctrl-C during the start stops it too.
+        # Registered before the start, so that Ctrl-C during the start stops this server too.
         self._watched.append(watched)
         watched.start()
 

@@ -1,1 +1,1 @@
-"""The formats of dates, by language, where they differ from those of Django."""
+"""The formats of dates by language, if they differ from Django's formats."""

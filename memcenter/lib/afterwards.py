@@ -1,7 +1,8 @@
 """Deferred writes: database writes that run after the response has been sent.
 
-The thread that answered runs them itself, so they can't pile up. They are finished even if the
-server is asked to stop; only a killed process loses those of its last few milliseconds.
+The thread that sent the response runs its writes before it takes the next request, so writes can't
+pile up. A server that is asked to stop first finishes the waiting writes. A killed process loses
+them.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def collected() -> Iterator[Owed]:
 
 
 def settled(*, within: float) -> bool:
-    """Wait until no thread has deferred writes; return False after `within` seconds."""
+    """Wait until no thread has deferred writes. Return False if `within` seconds aren't enough."""
     with _done:
         return _done.wait_for(lambda: not _count, timeout=within)
 

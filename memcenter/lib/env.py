@@ -1,4 +1,4 @@
-"""Typed readers of environment variables. A bad value ends the start with one clear sentence."""
+"""Typed readers of environment variables. A bad value stops the start with a clear message."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
 
 
 def options(name: str, default: dict[str, Any]) -> dict[str, Any]:
-    """Parse the JSON object in a variable. Raise `BadSetting` if it isn't one."""
+    """Parse the JSON object in a variable. Raise `BadSetting` for any other value."""
     raw = text(name)
     if not raw:
         return default

@@ -16,7 +16,7 @@ def is_checkout() -> bool:
 
 
 def program_name() -> str:
-    """Return the name of the program by which people run our commands."""
+    """Return the name of the program with which people run our commands."""
     return "manage.py" if is_checkout() else "memcenter"
 
 
@@ -31,7 +31,7 @@ def assets_folder() -> Path:
 def data_folder() -> Path:
     """Return the path of the data folder.
 
-    It is the configured one, else `.data` in a checkout, else a folder in the user's home.
+    It is MEMCENTER_DATA_DIR if set, else `.data` in a checkout, else a folder in the user's home.
     """
     named = env.text("MEMCENTER_DATA_DIR")
     if named:

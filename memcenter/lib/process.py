@@ -2,7 +2,8 @@
 
 A regular expression may block the interpreter for minutes. Meanwhile no other thread and no Python
 signal handler runs. When the process has used up its time, the kernel therefore sends a signal that
-ends it. Before that, `faulthandler` writes the stack: names of files and functions, no values.
+ends the process. Before the process ends, `faulthandler` writes the stack: names of files and
+functions, no values.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ T = TypeVar("T")
 def once(make: Callable[[], T]) -> Callable[[], T]:
     """Decorate a function without arguments so that it runs only once per process.
 
-    `functools.cache` isn't enough: two threads may each create a value, and the discarded one is
-    closed while still in use. A Redis client, for example, closes its connections when it is
-    garbage-collected.
+    With `functools.cache` alone, two threads may each create a value. The cache keeps only one of
+    them, while a thread may still use the other. If that is a Redis client, for example, its
+    connections are closed as soon as it is garbage-collected.
     """
     cached, lock = functools.cache(make), threading.Lock()
 
@@ -46,7 +47,7 @@ def return_free_memory() -> None:
 
 
 def write_dump_to(file: IO[bytes] | IO[str]) -> None:
-    """Set the file to which the stack is written when the time is used up.
+    """Set the file to which the stack is written when the processor time is used up.
 
     The file must stay open.
     """
@@ -64,10 +65,10 @@ def lift_processor_time_limit() -> None:
 
 
 def end_when_stuck(seconds: float) -> None:
-    """End this process if its interpreter is ever blocked for this many seconds.
+    """End this process if a blocked interpreter ever uses this many seconds of processor time.
 
-    A thread keeps restarting a timer, which only a blocked interpreter prevents. A process that is
-    busy but not blocked therefore continues.
+    A thread keeps restarting a timer, unless the interpreter is blocked. A process that is busy but
+    not blocked therefore continues.
     """
     threading.Thread(target=_renew, args=(seconds,), daemon=True, name="not-stuck").start()
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from django.core.files.storage import Storage
 from django.utils.translation import gettext_noop
 
-DEEPEST = 12  # levels of folders; deeper ones come from a circular link
+DEEPEST = 12  # levels of folders; deeper levels come from a circular link
 DISK_FULL = gettext_noop(
     "There isn’t enough disk space. Nothing was left half done. Please try again later."
 )

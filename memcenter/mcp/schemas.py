@@ -1,7 +1,7 @@
 """The arguments and results of the MCP tools, as serializers of the REST API and as JSON Schema.
 
-When an agent calls a tool, it sees only the descriptions of the arguments. A result has the fields
-of the corresponding REST response, apart from those that an agent doesn't need.
+Agents learn the arguments of a tool from the descriptions here. A result has the fields of the
+corresponding REST response, apart from those that an agent doesn't need.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Id(Text):
 
 
 def _without(shape: Shape, *names: str, **more: Any) -> Shape:
-    """Return the shape without some of its fields, and with `more` fields."""
+    """Return a subclass of the serializer without the fields `names`, and with `more` fields."""
     return type(shape.__name__, (shape,), dict.fromkeys(names) | more)
 
 
 def _owned(shape: Shape, **more: Any) -> Shape:
-    """Return the arguments with which an agent calls a REST endpoint."""
+    """Return the serializer of a REST endpoint with `owner_id` instead of `user_id`, for agents."""
     about = "Whose memory. Leave it out if the key is bound to a person."
     return _without(shape, "user_id", owner_id=UserId(allow_null=False, help_text=about), **more)
 
@@ -164,9 +164,10 @@ class Forgotten(serializers.Serializer[Any]):
 
 
 def parse(arguments: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """Return the validated arguments. Null counts as left out.
+    """Return the validated arguments. An argument that is null counts as left out.
 
-    Some clients write a list as JSON text. Raise DRF's `ValidationError` for invalid arguments.
+    A list may also be a string of JSON, since some clients send lists in this form. Raise DRF's
+    `ValidationError` for invalid arguments.
     """
     fields = shape().fields
     given = {
@@ -186,7 +187,7 @@ def _list(value: Any) -> Any:
 
 
 def select(answer: Mapping[str, Any], shape: serializers.Serializer[Any]) -> dict[str, Any]:
-    """Return the fields of the answer that the shape names; an absent field is empty or null."""
+    """Return the fields of the answer that `shape` declares; a missing value is empty or null."""
     return {name: _selected(answer.get(name), field) for name, field in shape.fields.items()}
 
 

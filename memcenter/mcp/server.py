@@ -58,7 +58,7 @@ class Trouble(Exception):
 
 @dataclass(frozen=True)
 class Called(Asked):
-    """Stands in for the HTTP request in permission checks.
+    """A tool call in the form that the REST API's checks expect, but without an HTTP request.
 
     `writing` says whether the tool changes data.
     """
@@ -79,8 +79,8 @@ def key_of(text: str) -> ApiKey | None:
 def perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> dict[str, Any]:
     """Run the tool in one transaction, on one of our own threads; return its result as JSON values.
 
-    Raise no exception but `Trouble`, since the SDK sends the messages of other exceptions to the
-    agent.
+    The only exception raised is `Trouble`, since the SDK would send the message of any other
+    exception to the agent.
     """
     close_old_connections()
     try:
@@ -157,7 +157,7 @@ class DeclaredTool(Tool):
 def build(who_calls: WhoCalls) -> MCPServer[Any]:
     """Build an MCP server.
 
-    `who_calls` returns the caller, given the HTTP request, or None for a server on stdio.
+    `who_calls` returns the caller's API key. Its argument is the HTTP request, or None on stdio.
     """
     server = MCPServer[Any](
         "memory-center",
@@ -265,7 +265,7 @@ def _bridge() -> ASGIMiddleware:
         json_response=True,
         stateless_http=True,
         max_request_body_size=max_body_bytes(),
-        # Django has checked the host, and requests without a key don't get here.
+        # Django has already checked the host, and the view refuses requests without a key.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     loop = asyncio.new_event_loop()

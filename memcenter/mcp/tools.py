@@ -32,7 +32,7 @@ class Declared:
     """The declaration of a tool.
 
     `prepare` runs before the transaction, `act` runs inside it. With `strict`, unknown arguments
-    are refused, so that nothing is erased because of a misspelt one.
+    are refused, so that a misspelt argument can't change what is erased.
     """
 
     name: str
@@ -83,9 +83,10 @@ def _get(call: Call) -> Mapping[str, Any]:
 
 
 def _prepare_forget(call: Call) -> Any:
-    """Check that the call names what to forget in exactly one way.
+    """Return the requests to forget in the argument `about`, or None if the call gives ids.
 
-    Raise `Invalid` otherwise, since nothing is erased on a guess.
+    Raise `Invalid` unless the call names what to forget in exactly one way, since nothing may be
+    erased on a guess.
     """
     data = call.data
     chosen = data.get("memory_ids") or data.get("message_ids")

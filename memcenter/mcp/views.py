@@ -1,4 +1,4 @@
-"""`POST /mcp`: accepts one JSON-RPC message and returns one; nothing is kept between requests."""
+"""`POST /mcp` accepts a JSON-RPC message and returns its answer; no state is kept."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class NotAsked(ProviderError):
 
 @dataclass(frozen=True)
 class ModelUse:
-    """The number of tokens and the duration of one model call, but none of its text."""
+    """The tokens, the duration and the outcome of one model call, but none of its text."""
 
     step: str  # extract | arbitrate | summarize
     provider: str

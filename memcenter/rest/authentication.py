@@ -26,9 +26,9 @@ _NAMED = re.compile(rb'"user_id"\s*:\s*"([^"\\\x00-\x1f]{1,256})"')
 class KeyAuthentication(BaseAuthentication):
     """Reads `Authorization: Bearer mc_…` (also `Token`) or `X-API-Key: mc_…`.
 
-    `request.auth` is the key, `request.user` the person it is bound to, or None. `request.person`
-    is the person that the key or the call seems to name, loaded together with the key. Whether the
-    call really concerns them is decided later, in `people.whose`.
+    `request.auth` is the key; `request.user` is the person to whom the key is bound, or None.
+    `request.person` is the person that the key or the call seems to name, loaded together with the
+    key. Whether the call really concerns this person is decided later, in `people.whose`.
     """
 
     def authenticate(self, request: Request) -> tuple[User | None, ApiKey] | None:

@@ -70,7 +70,7 @@ class MemcenterView(APIView):
         return self.response
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Return the only renderer: every client gets JSON, whatever it accepts."""
+        """Return the JSON renderer, even if the client asks for another format."""
         renderer = self.renderer_classes[0]()
         return renderer, renderer.media_type
 
@@ -139,7 +139,7 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
         raw = query
     else:
         raw = request.data if type(request.data) is dict else {}
-        # `user_id` may be in the query of any call, other fields in that of a DELETE.
+        # `user_id` may be in the query of any call, other fields only in the query of a DELETE.
         also = {"user_id"} if request.method != "DELETE" else query.keys()
         raw = _merged(raw, {name: query[name] for name in also & query.keys()})
         if endpoint.strict:
@@ -153,9 +153,9 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
 def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
     """Return the query parameters without empty values.
 
-    Parameters that take several words are joined by commas. An empty `user_id` is kept, so that its
-    field rejects it. Otherwise a backend with an empty variable would seem to name no person at
-    all.
+    If a field accepts several words, the values of a repeated parameter are joined by commas. An
+    empty `user_id` or `owner_id` is kept, so that its field rejects it. Otherwise a backend with an
+    empty variable would seem to name no person at all.
     """
     query = {}
     for name, values in request.query_params.lists():

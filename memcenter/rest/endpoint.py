@@ -17,8 +17,8 @@ from ops.accounts.keys import Person
 from ops.models import ApiKey, Scope, User, UserSettings
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-# The treatment of an unknown `user_id`: a 404; a new person; an unsaved person, for data outside
-# the database; or an empty answer, for lists and searches.
+# What to do if `user_id` is unknown: answer 404; create the person; use an unsaved person, for data
+# outside the database; or give an empty answer, for lists and searches.
 REFUSE, CREATE, PRETEND, EMPTY = "refuse", "create", "pretend", "empty"
 _SCOPE_OF = {"get": Scope.READ, "delete": Scope.FORGET}
 
@@ -87,7 +87,7 @@ class Call:
     def read_with_key(self, read: Callable[[User], Any]) -> Any:
         """Return the value of the endpoint's expression `with_person` for the person.
 
-        If it wasn't loaded together with the key, `read` loads it now.
+        If the value wasn't loaded together with the key, return what `read` returns.
         """
         if self.person is not None:
             return self.person.extra
@@ -110,20 +110,20 @@ class Endpoint:
     """The declaration of one method of a view.
 
     `takes` validates the query of a GET, the body of other methods, and both for a DELETE. With
-    `strict`, unknown fields are refused, because a misspelt one could change which rows are erased.
-    `unknown_user` says how to treat an unknown `user_id`. `whose` replaces `people.whose`.
-    `prepare` runs before the transaction, for model calls. If `prepares_within` returns true, it
-    runs inside the transaction, because it needs no network; it then uses `access.within`.
+    `strict`, unknown fields are refused, because a misspelt field could change which rows are
+    erased. `unknown_user` says how to treat an unknown `user_id`. `whose` replaces `people.whose`.
+    `prepare` runs before the transaction, for model calls. If `prepares_within` returns true,
+    `prepare` needs no network; it then runs inside the transaction and uses `access.within`.
 
     `without_key` is the query parameter whose token replaces a key. With `while_forgetting`, the
     endpoint also answers while all data of the person is being forgotten. `all_users_for` is the
-    scope with which an unbound key may ask about all people. `afterwards` says that the call only
-    writes the record of its answer, which happens after the response was sent. `adds` says that the
-    call only inserts rows, so it doesn't take the person's lock. `heavy` counts the call towards a
-    separate limit, which also applies to forgetting and exporting. `media` is the content type of
-    the body. With `etag`, a GET may send `If-None-Match` (answered by 304), and a write `If-Match`
-    (answered by 412). `with_person` is an SQL expression about the person, `u`, that is loaded
-    together with the key and stored in `Call.person.extra`.
+    scope with which an unbound key may ask about all people. `afterwards` says that the call writes
+    only a record of its answer, and writes it after the response has been sent. `adds` says that
+    the call only inserts rows, so it doesn't take the person's lock. `heavy` counts the call
+    towards a separate limit, which also applies to forgetting and exporting. `media` is the content
+    type of the body. With `etag`, a GET may send `If-None-Match` (answered by 304), and a write
+    `If-Match` (answered by 412). `with_person` is an SQL expression in which `u` is the person's
+    row; its value is loaded together with the key and stored in `Call.person.extra`.
     """
 
     scope: str

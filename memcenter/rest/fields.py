@@ -1,4 +1,7 @@
-"""Serializer fields of requests. JSON bodies are strict about types; queries contain texts."""
+"""Serializer fields of requests. Fields for JSON bodies are strict about types.
+
+Fields for queries, such as `QueryFlag`, parse strings.
+"""
 
 from __future__ import annotations
 
@@ -166,10 +169,10 @@ class Object(serializers.DictField):
 
 
 class Shape(serializers.Serializer[Any]):
-    """The shape of a response, which also renders it from a row.
+    """The fields of a response; `show` renders a row with these fields.
 
-    An optional field without a value is left out, and an empty text is null where null is allowed.
-    Plain values are left to the JSON renderer, since DRF's own conversion is slow.
+    An optional field without a value is left out. An empty text becomes null if the field may be
+    null. Plain values are left to the JSON renderer, since DRF's own conversion is slow.
     """
 
     @classmethod
@@ -204,7 +207,7 @@ def _shape(kind: type[Shape]) -> Shape:
 
 
 class Personal(serializers.Serializer[Any]):
-    """The person of the call, in every body and query."""
+    """The input of a call that concerns a person, in its body or query."""
 
     user_id = UserId(
         help_text=(

@@ -98,9 +98,9 @@ class Once:
 
 
 def read(asked: Asked) -> Once | None:
-    """Return the write with its idempotency key, or None if the request has no such key.
+    """Return the `Once` of a write with an idempotency key, or None for other requests.
 
-    Raise `Invalid` if the key is too long or not printable.
+    Raise `Invalid` if the key is empty, too long or not printable.
     """
     key = asked.request.headers.get(HEADER)
     if key is None or asked.key is None or not asked.writes:

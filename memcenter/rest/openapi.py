@@ -1,8 +1,8 @@
 """Describe the endpoints as OpenAPI, with examples, links, headers and errors, and as a page.
 
-`describe` returns the arguments of `extend_schema` for one method. `complete` then adds what is the
-same for all endpoints. All examples are about Ana, who is allergic to peanuts; they are chosen by
-field name from `openapi_examples.json`.
+`describe` returns the arguments of `extend_schema` for one method. `complete` then adds the parts
+that all endpoints share. The examples are chosen by field name from `openapi_examples.json`; all of
+them are about Ana, who is allergic to peanuts.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ class Error(serializers.Serializer[Any]):
 
 
 class Accepted(serializers.Serializer[Any]):
-    """Hidden now; the operation erases it. A temporary conversation is gone at once: no id."""
+    """The data is hidden now, and the operation `op_id` erases it.
+
+    A temporary conversation is erased at once, so its `op_id` is null.
+    """
 
     status = serializers.ChoiceField(choices=("accepted",))
     op_id = serializers.CharField(allow_null=True)
@@ -162,7 +165,7 @@ class OneSlashGenerator(SchemaGenerator):
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 _JSON = "application/json"
-# The path parameter of an id, by its prefix.
+# The path parameter that accepts an id, by the prefix of the id.
 _TAKEN_AS = {
     "conv": "conversation_id",
     "msg": "message_id",
@@ -325,7 +328,7 @@ class NoExample(LookupError):
 
 
 def example_of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", inside: str = "") -> Any:
-    """Return an example that matches a schema. Raise `NoExample` if a field has none."""
+    """Return an example that matches a schema. Raise `NoExample` if a field has no example."""
     if "$ref" in node:
         component = node["$ref"].rsplit("/", 1)[-1]
         return example_of(schemas[component], schemas, name=name, inside=component)

@@ -26,7 +26,7 @@ _BIGGEST_ID = 2**63 - 1
 class Order:
     """Rows ordered by `field`, then by id.
 
-    The field must not be null; annotate a nullable one with a substitute.
+    The field must not be null. For a nullable column, name an annotation that replaces null.
     """
 
     field: str
@@ -38,7 +38,7 @@ NEWEST = Order("created_at")
 
 @dataclass(frozen=True)
 class _Cursor:
-    """The row next to which a page begins, and whether the page goes backwards."""
+    """The row after which a page begins, or with `backwards` the row before which it ends."""
 
     backwards: bool
     order: str
@@ -53,7 +53,7 @@ class _Cursor:
 
 @dataclass(frozen=True)
 class CursorPage:
-    """The page that one request asks for by `?cursor=&limit=`."""
+    """The page that a request asks for with `?cursor=&limit=`."""
 
     request: Request
     limit: int

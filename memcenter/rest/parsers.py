@@ -1,7 +1,7 @@
 """Parse request bodies: JSON objects of limited size and depth, and forms with a file.
 
-JSON with NUL characters or duplicate names is refused. Uploads have a size limit, and no other user
-can read them from the first byte on.
+JSON with NUL characters or duplicate names is refused. Uploads have a size limit, and other users
+of the machine can't read them, not even while they are being received.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def parse_object(raw: bytes) -> dict[str, Any]:
         raise Invalid("The body must be a JSON object.")
     if b"\\u0000" in raw or raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
         _check(data)
-    # With one colon for each name and no others, no name is repeated, and one parser is enough.
+    # A single object with exactly one colon per name repeats no name, so it needs no second parser.
     if raw.count(b"{") != 1 or raw.count(b":") != len(data):
         check_names(raw)
     return data
@@ -74,9 +74,9 @@ def parse_object(raw: bytes) -> dict[str, Any]:
 def check_names(raw: bytes) -> None:
     """Raise `Invalid` if an object in the JSON repeats a name.
 
-    Parsers differ in which of the values they use. A proxy that checks which person is named could
-    therefore see another person than this server. Malformed JSON is left to the actual parser,
-    which refuses it.
+    Parsers differ in which value of a repeated name they use. A proxy that checks which person is
+    named could therefore see another person than this server. This function ignores malformed JSON,
+    since the actual parser refuses it.
     """
     try:
         # Keep numbers as text, since Python refuses numbers of many thousand digits.
@@ -109,7 +109,8 @@ def _check(data: Mapping[str, Any]) -> None:
 def _texts(value: Any, *, field: str) -> Iterator[str]:
     """Yield every string inside the value, including the keys of objects.
 
-    Raise `Invalid` if it is nested too deeply. Iterative, so that depth can't exhaust the stack.
+    Raise `Invalid` if the value is nested too deeply. The function isn't recursive, so that depth
+    can't exhaust the stack.
     """
     waiting = [(value, 0)]
     while waiting:
@@ -156,7 +157,10 @@ class TakesUploads:
 
 
 def digest_of(value: Any) -> str:
-    """Return a digest of an uploaded file, by which a repeated request is recognised."""
+    """Return a digest of an uploaded file, used to recognise a repeated request.
+
+    Raise `TypeError` for any other value.
+    """
     if not isinstance(value, UploadedFile):
         raise TypeError(type(value).__name__)
     digest = hashlib.sha256()
@@ -167,11 +171,11 @@ def digest_of(value: Any) -> str:
 
 
 TAKES_FILES = ("/api/v1/memory/import", "/memory/data/import/")
-_FORM_BYTES = 1 << 20  # the most that a form adds to its file
+_FORM_BYTES = 1 << 20  # the other parts of a form are at most this large
 
 
 class PrivateUpload(FileUploadHandler):
-    """Writes an upload to the data folder, since others may read the temporary folder.
+    """Writes an upload to the data folder, since other users may read the temporary folder.
 
     An upload over the limit is read to its end and dropped; the view then finds no file, and
     reports that it was too large.
@@ -183,7 +187,7 @@ class PrivateUpload(FileUploadHandler):
         super().new_file(*args, **kwargs)
         folder = Path(storages["parts"].path(""))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # An unnamed file, so that nothing is left however this process ends.
+        # The file has no name, so the system deletes it however this process ends.
         self._raw = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - it outlives this call
         self._bytes = 0
 

@@ -16,7 +16,7 @@ _UNNAMED = "Give {name}: this key is not bound to one user."
 
 
 def whose(asked: Asked, endpoint: Endpoint) -> User | None:
-    """Return the person whose data the request concerns.
+    """Return the person whose data the request concerns, or None if it concerns all people.
 
     Whether a write creates an unknown person depends on the endpoint. With an unbound key, a call
     must name the person even if it also contains an id, so that a backend with an empty variable
@@ -68,7 +68,7 @@ def _default_owner(asked: Asked) -> str | None:
 def _asks_about_all(asked: Asked, endpoint: Endpoint) -> bool:
     """Return whether the call is about all people.
 
-    That is so if it contains no `user_id`, not even null, and the key has the necessary scope.
+    Such a call contains no `user_id`, not even null, and its key has the necessary scope.
     """
     scopes = asked.key.scopes if asked.key else ()
     return endpoint.all_users_for in scopes and "user_id" not in asked.data
@@ -89,7 +89,7 @@ def present(user: User, *, writes: bool) -> User:
 def reachable(user: User | None) -> User:
     """Return the person if an unbound key may access them, else raise `NotFound`.
 
-    It may access active people with an external id who aren't staff.
+    An unbound key may access active people who have an external id and aren't staff.
     """
     if user is None or user.external_id is None or user.is_staff or not user.is_active:
         raise NotFound("There is nothing of this id.")

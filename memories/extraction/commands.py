@@ -1,7 +1,8 @@
 """Find commands ("remember that …", "forget that …"), and claims that the user agrees to.
 
-忘掉我对猫过敏这件事 is addressed to the memory, 忘掉那段感情吧 to a person, and 把第三段删掉 is
-about a text. Therefore, a Chinese request to forget must mention the person's own matters or this
+忘掉我对猫过敏这件事 ("forget that I'm allergic to cats") is addressed to the memory, 忘掉那段感情吧
+("forget that love affair") to a person, and 把第三段删掉 ("delete the third paragraph") is about a
+text. Therefore, a Chinese request to forget must mention the person's own matters or this
 conversation, or address the assistant.
 """
 
@@ -53,23 +54,23 @@ def speaks_of_forgetting(text: str) -> bool:
 
 
 def only_asks_not_to_forget(text: str) -> bool:
-    """Return whether a text asks not to forget something, and doesn't speak of forgetting else."""
+    """Return whether a text asks not to forget something, without other words of forgetting."""
     rest = _P["not_to_forget"].sub("", text)
     return rest != text and not speaks_of_forgetting(rest)
 
 
 def without_openers(text: str) -> str:
-    """Blank "I forgot to tell you" and 忘了跟你说, which open what is told; the length stays."""
+    """Replace openers such as "I forgot to tell you" by spaces, so that offsets stay valid."""
     return _P["opener"].sub(lambda found: " " * len(found[0]), text)
 
 
 def asks_not_to_mention(text: str) -> bool:
-    """Return whether a message asks that something isn't mentioned, which erases nothing."""
+    """Return whether a message asks not to mention something; such a request erases nothing."""
     return mention_wish(text) is not None
 
 
 def mention_wish(text: str) -> tuple[int, int] | None:
-    """Return where a message says what not to mention: "stop bringing up my ex"."""
+    """Return the span of a request not to mention something ("stop bringing up my ex"), or None."""
     found = _P["dont_mention"].search(masking.plain(text))
     return found.span("wish") if found else None
 

@@ -25,7 +25,11 @@ PATTERNS = compiled(
 _CUE, _AMOUNT, _PARTICLES = (PATTERNS[name] for name in ("cue", "amount", "particles"))
 _SORTS = (PATTERNS["day"], PATTERNS["month"])
 _NOUNS = (PATTERNS["pet"], PATTERNS["relative"])
-_ALONE = (PATTERNS["day_of_month"], PATTERNS["school_year"], *_NOUNS)  # if little else is said
+_ALONE = (
+    PATTERNS["day_of_month"],
+    PATTERNS["school_year"],
+    *_NOUNS,
+)  # types that count only if the correction says little else
 _CONTRASTS = tuple(
     PATTERNS[name]
     for name in (
@@ -34,7 +38,7 @@ _CONTRASTS = tuple(
     )
 )
 _MOST = 160  # characters of a sentence that may be a correction
-_PHRASE = 5  # most words that take the place of others
+_PHRASE = 5  # most words that may replace wrong words
 _LONGER = 3  # characters by which a Chinese value may be longer than the one it replaces
 _ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
@@ -93,8 +97,8 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
 def old_value(statement: str) -> tuple[str, int]:
     """Return the old value that a correcting statement names, and where the statement can end.
 
-    It is Dan in "it's Tom who eats no nuts, not Dan", which can end before "not Dan". The value is
-    empty if none is named.
+    The statement "it's Tom who eats no nuts, not Dan" names the old value "Dan" and can end before
+    "not Dan". The value is empty if the statement names none.
     """
     if named := PATTERNS["old_value_named"].search(statement):
         return next(one for one in named.groups() if one), len(statement)
@@ -105,16 +109,19 @@ def old_value(statement: str) -> tuple[str, int]:
 
 
 def without_old_value(statement: str) -> tuple[str, str]:
-    """Return a correction without ", not Dan", and the old value that it names ("Dan").
+    """Return a correction without its old value (", not Dan"), and the old value ("Dan").
 
-    The text is empty if it only says what is wrong: "not Monday", beside "it's Tuesday".
+    The first text is empty if the statement only says what is wrong ("not Monday").
     """
     old, end = old_value(statement)
     return "" if PATTERNS["only_old_value"].search(statement) else statement[:end].rstrip(), old
 
 
 def _is_whole(said: str, *, sign: str) -> bool:
-    """Return whether a statement is whole before ", not Dan", of which `sign` is the first."""
+    """Return whether the text before the old value (", not Dan") is a whole statement.
+
+    `sign` is the first character after this text, such as the comma.
+    """
     if PATTERNS["half"].search(said) or len(_content(said)) < 2:
         return False
     return sign in ",，" or not said.isascii() or PATTERNS["whole"].search(said) is not None
@@ -127,7 +134,11 @@ def _content(words: str) -> set[str]:
 
 
 def _fits(rest: str, earlier: str) -> bool:
-    """Return whether what a correction says besides the right words is of the earlier message."""
+    """Return whether the rest of a correction fits the earlier message.
+
+    The rest, which excludes the right words, fits if it has no content words, or if it shares one
+    with the earlier message.
+    """
     words = _content(_CUE.sub(" ", rest))
     return not words or not words.isdisjoint(_content(earlier))
 
@@ -179,9 +190,10 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
 
 
 def _value_of(right: str, wrong: str) -> str:
-    """Return the day, month or number of the right words if the wrong words are one.
+    """Return the part of the right words that replaces the wrong words.
 
-    It is Sunday in "Leo's lesson is Sunday, not Saturday", and Sundays if it is on Sundays.
+    If the wrong words are a day, month or number, this part is the value of the same type: "Sunday"
+    in "Leo's lesson is Sunday, not Saturday". Otherwise it is all of the right words.
     """
     singular = wrong.removesuffix("s")
     if any(sort.fullmatch(one) for sort in (*_SORTS, _NUMBERS) for one in (wrong, singular)):
@@ -209,7 +221,7 @@ def _substituted(earlier: str, right: str, wrong: str) -> str:
 
 
 def _with_amount(earlier: str, right: re.Match[str]) -> str:
-    """Replace the only amount with the same unit; if `right` has no unit, the only amount."""
+    """Replace the only amount that has the unit of `right`; without a unit, the only amount."""
     unit = (right["unit"] or "").casefold()
     found = {
         amount["number"]: amount
@@ -247,9 +259,9 @@ def _replaced(earlier: str, right: str, wrong: str) -> str:
 
 
 def _without_overlap(words: str, before: str, behind: str) -> str:
-    """Return `words` without what already stands directly before or after their place.
+    """Return `words` without those that `before` ends with or `behind` begins with.
 
-    In "oisin is 4", "4" is corrected by "oisin is 5", of which only "5" is put in.
+    For example, if "oisin is 5" is to replace "4" in "oisin is 4", only "5" is returned.
     """
     before, behind = before.rstrip().casefold(), behind.lstrip()
     sizes = range(len(words), 0, -1)
@@ -262,9 +274,9 @@ def _without_overlap(words: str, before: str, behind: str) -> str:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A sentence at `start:end` that says what is right in place of a person or value.
+    """A sentence at `start:end` that replaces a wrong person or value by the right one.
 
-    `texts` that have the wrong words and one of `anchors` are meant.
+    The sentence applies to texts that match `form` and contain at least one of the terms `anchors`.
     """
 
     right: str
@@ -286,7 +298,7 @@ class Contrast:
 
 
 def contrasts(said: str) -> list[Contrast]:
-    """Return what a text corrects in memories: "Zuri is 10, not 9", 「报名的是乐乐，不是我」."""
+    """Return the corrections in a text, such as "Zuri is 10, not 9" or 「报名的是乐乐，不是我」."""
     found = []
     for sentence in _SENTENCE.finditer(said):
         if len(sentence[0]) > _MOST:
@@ -305,7 +317,7 @@ def denies(text: str) -> bool:
 
 
 def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """Yield the right words, the wrong ones, and a pattern that finds these in a memory."""
+    """Yield the right words, the wrong words, and a pattern that finds the latter in a memory."""
     if age := PATTERNS["age_now"].search(sentence):
         kind = "age_before" if age["subject"] else "zh_age_before"
         subject = age["subject"] or age["zh_subject"]
@@ -332,9 +344,10 @@ def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
 def _of_person(
     subject: str, *, right: str, wrong: str
 ) -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """Yield what takes the place of the wrong words that stand directly at a person's name.
+    """Yield the replacements (like `_replacements`) of wrong words next to a person's name.
 
-    In 「小雅不是我老公 是我闺蜜」, these are 「老公」 in 「[老公]小雅不吃牛肉」.
+    For example, 「小雅不是我老公 是我闺蜜」 ("Xiaoya isn't my husband but my best friend") replaces
+    「老公」 ("husband") in the memory 「[老公]小雅不吃牛肉」.
     """
     if right and wrong:
         name, old = re.escape(subject), re.escape(wrong)
@@ -348,9 +361,10 @@ def _without_it_is(sentence: str) -> str:
 
 
 def _in_place_of(wrong: str, right: str) -> str:
-    """Return the part of the right words that takes the place of the wrong ones.
+    """Return the part of the right words that replaces the wrong words, or "" if it is unclear.
 
-    It is "10" for "9" in "Zuri is 10", and "Dan's mum" for "Dan" in "Dan's mum who can't eat nuts".
+    For the wrong words "9" and the right words "Zuri is 10", it is "10". For "Dan" and "Dan's mum
+    who can't eat nuts", it is "Dan's mum".
     """
     for sort in (*_SORTS, _NUMBERS):
         if sort.fullmatch(wrong):

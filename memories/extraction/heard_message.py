@@ -64,15 +64,15 @@ def is_withheld(message: HeardMessage) -> bool:
 
 
 def is_in_a_role(message: HeardMessage) -> bool:
-    """Return whether all of a message is role play, which neither begins nor ends in it."""
+    """Return whether a message is entirely role play that neither begins nor ends in it."""
     turning = message.flag("role_begins") or message.flag("role_ends")
     return message.flag("role") and not turning
 
 
 def not_lived(message: HeardMessage) -> Iterator[tuple[int, int]]:
-    """Return the parts that are certainly not about anyone's real life.
+    """Return the spans that are certainly not about anyone's real life.
 
-    If the message contains someone else's text or role play, this is everything except the
+    If the message contains someone else's text or role play, the spans cover everything except the
     statements about real life.
     """
     lived = [statement for statement in message.reading.statements if _is_lived(statement)]
@@ -99,7 +99,7 @@ def is_asked(statement: Statement, text: str) -> bool:
 def is_of_client(statement: Statement, text: str) -> bool:
     """Return whether a statement is about the health of a patient or a client.
 
-    It is somebody else's secret, so the person is asked before it is kept.
+    Such a statement is confidential, so the person is asked before it is stored.
     """
     return statement.best("topic") == "health" and _CLIENT.search(text) is not None
 
@@ -107,8 +107,8 @@ def is_of_client(statement: Statement, text: str) -> bool:
 def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
     """Yield the explicit commands with this verb ("remember" or "forget") in a message.
 
-    "Remember …" counts only if the reader model recognised it too. "Forget …" also counts if the
-    model didn't, unless the message contains someone else's text or role play.
+    "Remember …" counts only if the reader model also recognises the command. "Forget …" counts even
+    if the model doesn't, unless the message contains someone else's text or role play.
     """
     if message.flag(verb) or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
         yield from (order for order in message.commands if order.verb == verb and not order.wonders)
@@ -143,7 +143,7 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
         return
     in_words = speaks_of_forgetting(message.covered)
     if CORRECTIONS["overruling_order"].search(message.covered):
-        return  # "scrap that, the course is moved to the 16th" corrects
+        return  # "scrap that, the course is moved to the 16th" is a correction
     whole = masking.blanked(message.covered).strip()[:400]
     forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))
     if forget > before and forget >= (FLAG if in_words else _SURELY_FORGET):

@@ -206,7 +206,7 @@ _CHECKBOX = ("x", "X")
 def additions_in_words(text: str) -> str:
     """Return the text as people read it, without square brackets around the additions.
 
-    An addition at the start of a clause has no brackets, and parentheses inside it.
+    Brackets at the start of a clause are removed. Inside a clause, they become parentheses.
     """
     return ADDITION.sub(addition_in_words, text)
 

@@ -43,9 +43,9 @@ class _Token:
 def clauses_of(request: str, *, whole: bool = True) -> list[str]:
     """Return the parts of a request that say what to forget, without the words around them.
 
-    The result is empty for a request such as "please delete that". If not `whole`, the request is a
-    subject already: only words at the end that point at a memory or are polite are left out, and
-    clauses without any word of their own ("my job thing, please").
+    The result is empty for a request such as "please delete that". If `whole` is False, the request
+    is only a subject ("my job thing, please"): polite words and words that point at a memory
+    ("thing") are removed from the end of each clause, and clauses without other words are left out.
     """
     text = request[:_LONGEST].replace("’", "'")
     found = (clause[0].strip() for clause in _CLAUSE.finditer(text))
@@ -78,7 +78,7 @@ def _tokens(clause: str) -> Iterator[_Token]:
 
 
 def _after_first_act(tokens: Sequence[_Token]) -> int:
-    """Return the number of tokens up to the last act before the first word of the subject."""
+    """Return the number of tokens up to the last act ("delete") before the subject begins."""
     place = 0
     for number, token in enumerate(tokens):
         if token.kind == "own":
@@ -91,8 +91,8 @@ def _after_first_act(tokens: Sequence[_Token]) -> int:
 def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
     """Return the number of tokens before the acts at the end.
 
-    If there is no act, but the clause begins with one, these are the tokens before words that are
-    only polite or only point at a memory ("forget the bike thing, please").
+    If no act is at the end but the clause begins with an act (`is_order`), return the number of
+    tokens before the polite and pointing words at the end ("forget the bike thing, please").
     """
     place = len(tokens)
     while tokens[place - 1].kind != "own":

@@ -1,7 +1,7 @@
 """Check the statements that the reader model finds against the words around them.
 
-The words around a statement show that it is only asked (我爸生日好久), taken back ("just kidding"),
-a slip of the tongue, or cut out of the middle of a word.
+The words in and around a statement can show that the statement is only a question (我爸生日好久),
+is taken back ("just kidding"), is a slip of the tongue, or is cut off in the middle of a word.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _CLAUSE = re.compile(r"[，,;；\s]+")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _PARTICLES = "了着过的"  # no Chinese statement begins with them
-_NEAR = 24  # characters read after a statement
+_NEAR = 24  # characters read before and after a statement
 
 
 def checked(statements: Sequence[Statement], text: str) -> tuple[Statement, ...]:
-    """Return the statements, of which those that say nothing are marked as not worth keeping."""
+    """Return the statements with whole words; mark those that aren't worth keeping."""
     ends = [0, *(statement.end for statement in statements)]
     whole = [_whole(one, text, floor=floor) for one, floor in zip(statements, ends, strict=False)]
     return tuple(_marked(_joined(whole, text), text))
 
 
 def is_only_question(text: str) -> bool:
-    """Return whether each sentence of a message is a question, also without a question mark."""
+    """Return whether each sentence of a message is a question, even without a question mark."""
     sentences = [found[0].strip() for found in _SENTENCE.finditer(text) if found[0].strip()]
     return bool(sentences) and all(map(_is_question, sentences))
 
@@ -58,7 +58,7 @@ def _marked(statements: Sequence[Statement], text: str) -> Iterator[Statement]:
 
 
 def _joined(statements: Sequence[Statement], text: str) -> list[Statement]:
-    """Join a statement that ends with "want to" in Chinese with the one that follows at once."""
+    """Join a Chinese statement that ends with 想 ("want to") and the statement right after it."""
     joined: list[Statement] = []
     for statement in statements:
         last = joined[-1] if joined else None
@@ -70,7 +70,7 @@ def _joined(statements: Sequence[Statement], text: str) -> list[Statement]:
 
 
 def _denied(statement: Statement, **answers: str) -> Statement:
-    """Return a statement that isn't worth keeping; `answers` are those of other heads."""
+    """Return the statement marked as not worth keeping; `answers` sets labels of other heads."""
     shares = dict(statement.shares)
     for head, answer in {"keep": "no", **answers}.items():
         shares[head] = {one: float(one == answer) for one in shares[head]}
@@ -84,7 +84,10 @@ def _is_asked(said: str, after: str) -> bool:
 
 
 def _is_slip(statement: Statement, text: str) -> bool:
-    """Return whether a statement is a slip or the words that put it right: 我老公…哦不是 前夫."""
+    """Return whether a statement is a slip of the tongue, or begins with the denial of a slip.
+
+    An example is 我老公…哦不是 前夫 ("my husband … oh no, ex-husband").
+    """
     said = text[statement.start : statement.end]
     before, after = text[: statement.start][-_NEAR:], text[statement.end :][:_NEAR]
     if _P["begins_with_denial"].search(said) and _P["slip_before"].search(before):
@@ -99,10 +102,11 @@ def _is_empty(said: str) -> bool:
 
 
 def _whole(statement: Statement, text: str, *, floor: int) -> Statement:
-    """Return a statement with whole words, and with the name after "call me".
+    """Extend a statement to whole words, and to the name after "call me".
 
-    The model cuts some Chinese words in two. What precedes a particle, or the owner of a thing,
-    belongs to the statement too: 豆豆钢琴课是周日, of which the model finds 课是周日.
+    The model cuts some Chinese words in two: it finds 课是周日 in 豆豆钢琴课是周日. The start is
+    also moved before the owner of a thing (豆豆), and before the words that precede a particle. The
+    start is never moved before `floor`, the end of the previous statement.
     """
     start, end = statement.start, statement.end
     while start < end and text[start].isspace():

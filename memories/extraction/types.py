@@ -16,7 +16,7 @@ class Verdict(StrEnum):
 
     ADD = "ADD"  # nothing says this yet
     REPLACE = "REPLACE"  # newer or corrected: the old text becomes a version
-    MERGE = "MERGE"  # both say a part of it: one combined text
+    MERGE = "MERGE"  # each says a part: the two become one combined text
     KEEP_BOTH = "KEEP_BOTH"  # both hold, side by side
     SKIP = "SKIP"  # already known: the source is added
     REVIEW = "REVIEW"  # they contradict and neither clearly wins: a person decides
@@ -24,7 +24,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Said:
-    """One utterance. `spoken_at` is timezone-aware, in the user's time zone."""
+    """One utterance; `spoken_at` is timezone-aware, in the user's time zone."""
 
     text: str
     spoken_at: datetime
@@ -91,8 +91,8 @@ class Refused:
 class ForgetRequest:
     """A request to forget; `about` is in the user's words, or empty for the previous message.
 
-    If `in_words` is False, only the reader model recognised the request, so nothing is erased
-    before the user confirms it.
+    If `in_words` is False, the request isn't clear from its words, so nothing is erased before the
+    user confirms it.
     """
 
     about: str
@@ -211,7 +211,7 @@ class Gathered:
 
 
 class JointReader(Protocol):
-    """The interface of a method that finds statements that only several turns together make.
+    """The interface of a method that finds statements that follow from several turns together.
 
     The turns are given oldest first. Raise `ProviderError` if a model call fails.
     """

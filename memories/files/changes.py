@@ -17,7 +17,7 @@ from typing import Literal
 from memories.files.grammar import Document, Line, Role, Shown
 
 FEWEST_FOR_REVIEW = 5
-MOST_REMOVED = 5  # the user decides on removals if they are more than one in this many lines
+MOST_REMOVED = 5  # the user decides if more than one line in this many is removed
 
 
 class Reason(StrEnum):
@@ -126,7 +126,7 @@ def between(
 def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
     """Return the line of each memory, by id.
 
-    If a memory has several lines, prefer the one with its text.
+    If a memory has several lines, the one with the memory's text is preferred.
     """
     lines: dict[str, Line] = {}
     for _, line in document.statements:

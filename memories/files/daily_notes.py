@@ -41,7 +41,7 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 @dataclass(frozen=True)
 class Appended:
-    """The line that was appended. `redacted` is True if a secret in it was masked."""
+    """The line that was appended; `redacted` is True if a secret in the line was masked."""
 
     note: DailyNote
     redacted: bool
@@ -50,10 +50,10 @@ class Appended:
 def append(text: str, *, user: User, source: str = "") -> Appended:
     """Append a line to today's note; the user's time zone determines the day.
 
-    Concurrent calls are numbered in the order of arrival. Search finds the line by its words at
-    once, and by its meaning after an operation has embedded it. Raise `Invalid` if the text or
-    source is invalid, and `Conflict` while memory is off (`memory_off`) or the user is being
-    forgotten (`being_forgotten`).
+    Concurrent calls get consecutive numbers. Search finds the line by its words at once, and by its
+    meaning after an operation has embedded it. Raise `Invalid` if the text or source is invalid,
+    and `Conflict` while memory is off (`memory_off`) or the user is being forgotten
+    (`being_forgotten`).
     """
     screened = _checked(text, source)
     direct_writes.check_on(user)
@@ -78,7 +78,7 @@ def append(text: str, *, user: User, source: str = "") -> Appended:
 
 
 def index(run: Run, *, user: User, note_id: int) -> None:
-    """Store the vector of a line, if the line still exists. Safe to repeat."""
+    """Store the vector of a line, if the line still exists; repeating this has no effect."""
     with as_user(user):
         note = DailyNote.objects.filter(user=user, pk=note_id).first()
     if note is None:
@@ -155,7 +155,8 @@ def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
 def _checked(text: str, source: str) -> str:
     """Return the text with secrets masked.
 
-    Raise `Invalid`, with each field's name, if a value is invalid.
+    Raise `Invalid`, with the name of each invalid field, if the text or source is invalid or the
+    text contains nothing but a secret.
     """
     problems: dict[str, list[str]] = {}
     if not text.strip():
@@ -189,12 +190,12 @@ GONE = "its note was forgotten"
 
 
 def hide_cited_lines(*, user: User, memories: Collection[int], at: datetime) -> None:
-    """Hide the lines that are sources of these memories only."""
+    """Hide the note lines that are sources of these memories and of no others."""
     _lines_cited_only_by(user, memories).filter(hidden_at__isnull=True).update(hidden_at=at)
 
 
 def erase_cited_lines(*, user: User, memories: Collection[int]) -> Counter[str]:
-    """Erase the lines that are sources of these memories only.
+    """Erase the note lines that are sources of these memories and of no others.
 
     Call it before the memories are erased.
     """
@@ -203,7 +204,7 @@ def erase_cited_lines(*, user: User, memories: Collection[int]) -> Counter[str]:
 
 
 def erase_note_lines(*, user: User, lines: Collection[int]) -> Counter[str]:
-    """Erase note lines with their words and vectors, and the quotes of them in sources.
+    """Erase note lines with their index entries and vectors, and clear their quotes in sources.
 
     Safe to repeat.
     """
@@ -228,7 +229,10 @@ def _lines_cited_only_by(user: User, memories: Collection[int]) -> QuerySet[Dail
 
 
 def _clear_citations(user: User, notes: Collection[str]) -> None:
-    """Clear the reference and the quote in all sources that still cite these lines."""
+    """Clear the references to these lines in all sources, and the quotes taken from them.
+
+    The quote of a source with a turn is kept, because it comes from the turn.
+    """
     citing = Source.everything.filter(user=user, reference__in=notes)
     citing.filter(turn__isnull=True).update(quote="", reference="", comment=GONE)
     citing.filter(turn__isnull=False).update(reference="")

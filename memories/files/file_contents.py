@@ -70,7 +70,7 @@ def rendered(
 ) -> str:
     """Return the text of a curated file that shows these memories.
 
-    The order and the free text of `keeping` are kept.
+    The order and the free text of `keeping` are kept. `became` is explained in `grammar.render`.
     """
     shown = [one for one in known if path_for(one.kind) == path]
     return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))

@@ -1,8 +1,8 @@
 """Copies of the memory files that users can access in a folder or in object storage.
 
-The database rows are authoritative. A copy is written after its row, atomically, and only if the
-existing copy has a known text: if a user has edited the copy in the meantime, it is left for the
-next sync.
+The database rows are authoritative. A copy is written after its row. An existing copy is
+overwritten only if its text is a known version of the file: a copy that a user has edited in the
+meantime is left for the next sync.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memcenter.lib.database import statements
 from memcenter.lib.errors import ApplicationError
 
 STORAGE = "memory_files"
-WRITTEN = ".written.json"  # the digests of the note copies when they were written
+WRITTEN = ".written.json"  # the hashes of the texts that were written to the copies of notes
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
@@ -45,9 +45,9 @@ def folder_of(user_id: int) -> Path | None:
 
 
 def read(user_id: int, path: str) -> str | None:
-    """Return the text of a copy, or None if there is none.
+    """Return the text of a copy, or None if the copy doesn't exist.
 
-    Raise `Unreadable` if it isn't readable text.
+    Raise `Unreadable` if the copy is too large or isn't valid text.
     """
     raw = _read(user_id, path)
     if raw is None:
@@ -73,7 +73,7 @@ def write(user_id: int, path: str, text: str) -> None:
         return
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
-    for left in folder.glob(".*.part"):  # left by a kill, since the present writer holds the lock
+    for left in folder.glob(".*.part"):  # left by a killed process: only one writer holds the lock
         left.unlink(missing_ok=True)
     part = folder / f".{secrets.token_hex(8)}.part"
     try:

@@ -30,9 +30,10 @@ _Text = tuple[str, str]  # the content and its kind
 class Typed:
     """The text of an edited file, with everything that is needed to interpret the edit.
 
-    `base` is the version that was edited, `beside` the other curated file. `elsewhere` holds the
-    ids in the other file after the edit. `by_program` is True if a program made the edit: then new
-    statements await review, if the user has chosen to confirm statements of programs.
+    `base` is the version that was edited, and `beside` is the other curated file. `elsewhere` holds
+    the ids of the memories that now have a line in the other file. `by_program` is True if a
+    program made the edit: then new statements await review, if the user has chosen to confirm
+    statements of programs.
     """
 
     path: str
@@ -57,7 +58,8 @@ class Edit:
 class Done:
     """The effect of an edit, as lists of memory ids.
 
-    `became` maps the positions of lines to the ids of their memories, for rendering.
+    `became` maps the positions of lines to the ids of their memories, or to None for lines to
+    remove. `grammar.render` uses it.
     """
 
     created: list[str] = field(default_factory=list)
@@ -236,7 +238,7 @@ class _Work:
 def is_forgotten(public_id: str, *, user: User) -> bool:
     """Return True if the memory was or is being forgotten.
 
-    Its line in a file must not be learned again then.
+    A line in a file that shows such a memory must not be learned again.
     """
     hidden = Memory.everything.filter(user=user, public_id=public_id, hidden_at__isnull=False)
     if hidden.exists():
@@ -247,7 +249,7 @@ def is_forgotten(public_id: str, *, user: User) -> bool:
 def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
     """Compute the changes that an edited file requests.
 
-    A memory counts as newer than the file if its text differs from its text in the files.
+    A memory counts as newer than the file if its text or kind differs from its line in the files.
     """
     lines = (line for file in (typed.beside, typed.base) for line in file.lines if line.id)
     seen = {line.id: (line.text.strip(), line.kind) for line in lines}
@@ -259,7 +261,7 @@ def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
 
 
 def _texts_to_embed(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
-    """Yield the texts that the changes need embedded, each with the kind of its memory."""
+    """Yield the texts that must be embedded for the changes, each with the kind of its memory."""
     by_id = {one.id: one for one in known}
     for edited in plan.edited:
         if edited.content is not None:
@@ -280,9 +282,9 @@ def _kind_of(disputed: Disputed, known: Mapping[str, Known]) -> str:
 def _screened(
     edited: Document, base: Document
 ) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
-    """Return the file with secrets masked, the lines that are only a secret, and error texts.
+    """Mask secrets in an edited file; return the file, the refused lines and error texts.
 
-    The lines are given by their numbers.
+    A refused line contains only a secret. The refused lines are a dict of line number -> refusals.
     """
     as_was = {line.raw for line in base.lines}
     covered = cover(edited.text)

@@ -4,10 +4,10 @@ A copy is written after the rows are committed, under the lock of the user's fil
 is killed in between, the copy is outdated; the next sync recognizes its text as a known version of
 the file and overwrites it.
 
-Copies of daily notes and of users' own notes are only written, never read: a daily note only grows,
-through `daily_notes.append`. If such a copy was changed by hand, it is left unchanged and reported.
-To distinguish an outdated copy from a changed one, keyed hashes of the written texts are kept in a
-file next to the copies.
+Edits made in the copies of daily notes and of users' own notes are never applied: a daily note only
+grows, through `daily_notes.append`. If such a copy was changed by hand, it is left unchanged and
+reported. To distinguish an outdated copy from a changed one, keyed hashes of the written texts are
+kept in a file next to the copies.
 """
 
 from __future__ import annotations
@@ -60,7 +60,11 @@ SELECT u.subject FROM ops_user u
 
 @dataclass
 class Synced:
-    """The result of a sync, by path: applied `edits`, copies `written`, and failures (`failed`)."""
+    """The result of a sync.
+
+    `edits` holds the counts of applied changes by path, `written` the paths of the copies that were
+    written, and `failed` the error messages by path.
+    """
 
     edits: dict[str, Mapping[str, int]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
@@ -142,7 +146,7 @@ def request(*, subject: UUID) -> Operation:
 
 
 def request_where_changed() -> int:
-    """Enqueue a sync for each user whose memories or copies have changed since the last sync.
+    """Enqueue a sync for each user whose memories, notes or copies changed since the last sync.
 
     Call it inside `as_system`. Changes are detected by timestamps, so that writing a memory has no
     extra cost.
@@ -155,7 +159,10 @@ def request_where_changed() -> int:
 
 
 def request_where_edited() -> int:
-    """Enqueue a sync for each user with an edited local copy. It is cheap enough to run often."""
+    """Enqueue a sync for each user with an edited local copy.
+
+    The check only compares times, so it is cheap enough to run often.
+    """
     found = set(_with_changed_copies())
     for subject in found:
         request(subject=subject)
@@ -173,7 +180,10 @@ def _with_changed_copies() -> Iterator[UUID]:
 
 
 def _read_in(user: User, path: str, synced: Synced) -> None:
-    """Apply the edit that was made in a copy. Raise an `ApplicationError` if that is impossible."""
+    """Apply the edit that was made in a copy.
+
+    Raise an `ApplicationError` if the edit can't be applied.
+    """
     for _round in range(_ROUNDS):
         found = file_copies.read(user.pk, path)
         with as_user(user, changing=True):
@@ -209,7 +219,7 @@ def _written(row: MemoryFile | None) -> Document:
 def _is_known(row: MemoryFile, text: str) -> bool:
     """Return whether the text is a known version of the file.
 
-    A copy with such a text is outdated, but wasn't edited.
+    A copy with such a text contains no edit that still has to be applied, but it may be outdated.
     """
     versions = FileVersion.objects.filter(file=row)
     digest = file_contents.digest_of(text)
@@ -256,7 +266,10 @@ def write_note_copies(user: User) -> Synced:
 
 
 def unchanged_note_copies(user_id: int) -> Collection[str]:
-    """Return the paths of the copies of notes that nobody has changed since we wrote them."""
+    """Return the paths of the note copies that nobody has changed since we wrote them.
+
+    The path of the file with their hashes is included.
+    """
     known = _note_digests(user_id)
     return {WRITTEN, *(path for path in known if _is_ours(user_id, path, known))}
 

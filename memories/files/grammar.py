@@ -42,7 +42,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 _KIND_OF = {**{kind: kind for kind in KINDS}, **{word: kind for kind, word in KINDS.items()}}
 _BREAKS = "\x0b\x0c\r\x1c\x1d\x1e\x85\u2028\u2029"
 _CODES = "|".join(f"u{ord(one):04x}" for one in _BREAKS)
-# A run of backslashes is matched as a whole from its start, so that hostile runs stay linear.
+# A run of backslashes is matched as a whole, so that long runs take only linear time.
 _PLAIN = re.compile(rf"(?<!\\)(\\*+)(\n|n|<!--|[{_BREAKS}]|{_CODES})")
 _WRITTEN = re.compile(rf"(?<!\\)(\\++)(n|<!--|{_CODES})")
 _HEADING = re.compile(r"(##?)(?![^ \t])(.*)")
@@ -50,7 +50,7 @@ _MEMORY = re.compile(r"^- (?P<text>.*?) ?(?<!\\)<!-- (?P<id>mem_[0-9a-z]+) -->")
 
 
 class Role(StrEnum):
-    """What a line of a memory file is: a heading, a memory, a new statement or free text."""
+    """The role of a line in a memory file: a heading, a memory, a new statement or free text."""
 
     FREE = "free"
     HEADING = "heading"  # opens the section of its kind; without a kind, ends the previous section
@@ -62,8 +62,8 @@ class Role(StrEnum):
 class Line:
     """One parsed line of a memory file. `raw` is the whole line, including its line ending.
 
-    `kind` is the kind of its section ("" outside of any section). `text` and `id` are those of the
-    memory; the text is decoded.
+    `kind` is the kind of its section ("" outside of any section). `text` is the decoded content of
+    a memory or new statement, and `id` is the memory's id.
     """
 
     raw: str
@@ -103,12 +103,12 @@ def heading_line(kind: str, *, chinese: bool = False, end: str = "\n") -> Line:
 
 
 def ended(line: Line, *, end: str) -> Line:
-    """Return the line with a line ending, which is added if it has none."""
+    """Return the line; if the line has no line ending, add `end`."""
     return line if line.raw.endswith("\n") else replace(line, raw=line.raw + end)
 
 
 def written(content: str) -> str:
-    """Encode the content so that it fits on one line. `plain` decodes it, whatever it contains."""
+    """Encode any content so that it fits on one line. `plain` restores the content."""
 
     def escape(found: re.Match[str]) -> str:
         slashes, what = found[1] * 2, found[2]
@@ -197,14 +197,15 @@ CURATED = (MEMORY, LEARNINGS)
 USER, SOUL, TOOLS = "USER.md", "SOUL.md", "TOOLS.md"
 LAYERS = (USER, SOUL, TOOLS)  # persona layers, in the order of the memory block
 ROOT = "/memories"
-LONGEST, LONGEST_NAME, DEEPEST = 200, 100, 8  # characters, characters, names
+# Characters per path, characters per name, names per path.
+LONGEST, LONGEST_NAME, DEEPEST = 200, 100, 8
 _MOST_BYTES = 240  # per name; below the limit of file systems
 _ENCODED = re.compile(r"%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 _ODD = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 class BadPath(ValueError):
-    """Raised if a path is invalid. The message tells the caller what is wrong."""
+    """Raised if a path is invalid. The message explains the problem to the caller."""
 
 
 def below_root(path: str) -> str:
@@ -326,12 +327,15 @@ def render(
 ) -> str:
     """Return the text of a file that shows each of the memories exactly once.
 
-    A line keeps its place in `keeping`. If a memory's kind has changed, its line moves to the end
-    of the new section; if a memory isn't among `memories`, its line is removed. Memories without a
-    line are added at the end of their section, in the given order; sections without a heading are
-    added at the end of the file, with Chinese names if `chinese`. Free text is unchanged. Lines
-    with new statements are kept too, unless `became` maps the line's position to its memory (None:
-    the line is removed). Rendering again with `keeping` set to the result gives the same bytes.
+    `keeping` is the previous text of the file, and its lines keep their places. If a memory's kind
+    has changed, its line moves to the end of the new section; if a memory isn't among `memories`,
+    its line is removed. Lines with new statements and free text are unchanged. However, if `became`
+    maps a line's position to a memory's id, the line becomes the line of this memory; if `became`
+    maps the position to None, the line is removed.
+
+    Memories without a line are added at the end of their section, in the order of `memories`;
+    sections without a heading are added at the end of the file, with Chinese names if `chinese`.
+    Rendering again with `keeping` set to the result gives the same bytes.
     """
     waiting = {memory.id: memory for memory in memories}
     kept = _kept_lines(keeping, waiting, became or {}, end=keeping.end)
@@ -391,8 +395,9 @@ def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str)
 def _ends(lines: list[Line]) -> dict[str, int]:
     """Return the position in each section after which lines are added.
 
-    It is the last memory of the section, otherwise its heading. An empty line directly below the
-    heading counts as part of it; otherwise such lines would accumulate.
+    This is the position of the section's last statement, or of its heading if there is no
+    statement. An empty line directly below the heading counts as part of the heading; otherwise
+    each rendering could add another empty line.
     """
     places: dict[str, int] = {}
     for place, line in enumerate(lines):

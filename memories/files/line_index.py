@@ -27,7 +27,8 @@ def follow(file: MemoryFile, *, user: User) -> None:
     """Update the indexed lines to match the file's current content, in the caller's transaction.
 
     Search finds new lines by their words at once, and by their meaning after an operation has
-    embedded them. An unchanged line keeps its row; `number` is its position in the file.
+    embedded them. An unchanged line keeps its row; `number` is its position among the indexed
+    lines.
     """
     missing: dict[str, deque[int]] = defaultdict(deque)
     for number, text in enumerate(said(file), start=1):
@@ -80,7 +81,7 @@ def said(file: MemoryFile) -> Iterator[str]:
 
 
 def bare(line: str) -> str:
-    """Return the text of a line without Markdown and comment marks.
+    """Return the text of a line without Markdown marks and comments.
 
     Return "" if no letter or digit is left.
     """

@@ -135,11 +135,11 @@ def prepare(
 ) -> Ready:
     """Check an edit of a file and embed its texts. Call it outside a transaction.
 
-    `match` is the ETag of the edited state; the edit is then compared with the current file.
-    Without it, the edit is compared with the version that was read last. With `new`, a note that
-    doesn't exist is created; a persona layer is always created if necessary. Raise `NotFound` if
-    there is no such file, `Invalid` if the text or path is invalid or a line is only a secret,
-    `Conflict` if a new note can't have this path, `Stale` if the file doesn't match `match`, and
+    If `match`, the ETag of the edited state, is given, the edit is compared with the current file;
+    otherwise it is compared with the version that was read last. With `new`, a note that doesn't
+    exist is created; a persona layer is always created if necessary. Raise `NotFound` if there is
+    no such file, `Invalid` if the text or path is invalid or a line is only a secret, `Conflict` if
+    a new note can't have this path, `Stale` if the file doesn't match `match`, and
     `ApplicationError` (`too_large`) if the text is too long.
     """
     check_text(text)
@@ -183,9 +183,10 @@ def apply(ready: Ready, *, user: User) -> Applied:
 
 
 def check_text(text: str) -> None:
-    """Raise `Invalid` if the text can't be stored, or `ApplicationError` if it is too long.
+    """Check that a text can be stored as a file.
 
-    The code of the latter is `too_large`.
+    Raise `Invalid` if the text contains invalid characters, and `ApplicationError` (`too_large`) if
+    it is too long.
     """
     if "\x00" in text:
         raise Invalid.field("content", "The text must not contain NUL characters.")
@@ -220,7 +221,7 @@ def refreshed(user: User, path: str) -> MemoryFile:
     if row is not None and row.content == text:
         return row
     file_copies.hold(user.pk)
-    # Again under the lock, so that nothing is being forgotten meanwhile.
+    # Render again under the lock: a memory may have been forgotten in the meantime.
     row, text = _render_now(user, path)
     return _stored(user, row, path, text, actor=_SYSTEM)
 
@@ -419,8 +420,9 @@ class Curated:
 
 @dataclass(frozen=True)
 class Layer:
-    """A persona layer, as shown in the list of files. `changed_at` is None if it was never
-    written.
+    """A persona layer, as shown in the list of files.
+
+    `changed_at` is None if the layer was never written.
     """
 
     path: str

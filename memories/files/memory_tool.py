@@ -67,9 +67,9 @@ def _view(data: Mapping[str, Any], user: User) -> Planned:
 
 
 def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
-    """Return the answer to a view: a file or a folder listing.
+    """Return the answer to a `view` command: a file or a folder listing.
 
-    While long-term memory is off, the listing is empty.
+    While long-term memory is off, the answer is an empty listing.
     """
     asked = data["path"].rstrip("/")
     if not users.settings_of(user).longterm_enabled:
@@ -205,7 +205,7 @@ def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFil
 
 
 def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Ready:
-    """Call `memory_files.prepare`; report errors of the text for the argument `field`."""
+    """Call `memory_files.prepare`, and report invalid text as an error of the argument `field`."""
     try:
         return memory_files.prepare(text, user=user, path=path, surface=SURFACE, **how)
     except Invalid as problem:
@@ -235,9 +235,9 @@ def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> 
 
 
 def _line_text(line: str) -> str:
-    """Return a line's text without the time and source.
+    """Return the text of a line without the time and source of a note line.
 
-    Agents may copy these from the displayed note.
+    Agents may copy the time and source from the displayed note.
     """
     shown = grammar.read_note_line(line.strip())
     return (shown.text if shown else line.strip().removeprefix("- ")).strip()
@@ -277,7 +277,7 @@ class ToolProblem(ValueError):
 def file_answer(path: str, text: str, *, lines: Sequence[int] | None = None) -> str:
     """Return the answer that shows a file with numbered lines.
 
-    `lines` holds the numbers of the first and the last line to show; -1 stands for the end.
+    `lines` holds the numbers of the first and the last line to show; -1 means the end of the file.
     """
     shown, first = text.split("\n"), 1
     if lines is not None:

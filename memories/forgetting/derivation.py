@@ -31,9 +31,9 @@ class Rest:
 class Text:
     """A version of a memory's text, and what it depends on.
 
-    `rests` are ordered from the oldest. The first one that none of the inputs has is the source of
-    `candidate`, the statement that this version added. The content of a `consolidated` version is a
-    list of the texts of its inputs, as the bundled consolidator writes it.
+    `rests` is ordered from the oldest source. The first source that none of the inputs has is the
+    source of `candidate`, the statement that this version added. The content of a `consolidated`
+    version is a list of the texts of its inputs, as the bundled consolidator writes it.
     """
 
     id: int
@@ -64,11 +64,12 @@ class Outcome:
 
 
 def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outcome]:
-    """Return what becomes of each version. All versions of the memories in `gone` are erased.
+    """Return the outcome for each version, by id.
 
-    A version is kept if its own text has lost no source. Otherwise it is derived again from the
-    remaining inputs and its own statement, or erased if neither remains. Inputs have smaller ids
-    than the versions made from them, so versions are processed in the order of their ids.
+    All versions of the memories in `gone` are erased. Another version is kept if its own text has
+    lost no source. Otherwise it is derived again from the remaining inputs and its own statement,
+    or erased if neither remains. Inputs have smaller ids than the versions made from them, so
+    versions are processed in the order of their ids.
     """
     by_id = {one.id: one for one in texts}
     outcomes: dict[int, Outcome] = {}
@@ -119,7 +120,8 @@ def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
 def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
     """Return the statement that the version's own sources still support, or "".
 
-    If its first own source is forgotten, return the statement of another own source.
+    Own sources are those that no input has. If the first own source is forgotten, return the
+    statement of another own source.
     """
     own = _own_sources(text, by_id)
     if not own:

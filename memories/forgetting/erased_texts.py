@@ -1,7 +1,7 @@
 """Collect the texts that will be erased, before anything is erased.
 
-Afterwards a scan (the residue scan) checks that none of these texts is left anywhere. It must not
-report texts that legitimately remain, so these are collected too.
+After the erasure, the residue scan checks that none of these texts is left anywhere. The scan must
+not report texts that legitimately remain, so these are collected too.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 class ErasedTexts:
     """The texts and rows to be erased, and the texts of the same memories that remain (`staying`).
 
-    `memory_ids` holds the keys of all memories that are erased or derived again. Deriving again
-    clears the side texts (tags, data, metadata and remarks) of the memories in `emptied`, and all
-    of these except the metadata for the memories in `renewed`.
+    `memory_ids` holds the keys of all memories that are erased or derived again. The side texts of
+    a memory are its tags, data, metadata and remarks. The erasure clears all side texts of the
+    memories in `emptied`, and all except the metadata of the memories in `renewed`.
     """
 
     texts: Sequence[str] = ()
@@ -54,10 +54,10 @@ class ErasedTexts:
 
 
 def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedTexts:
-    """Return the texts and rows that are erased with these sources and the memories in `gone`.
+    """Return the texts and rows that are erased with some sources and memories.
 
-    The result is computed with the same plan as the erasure itself. The sources and memories must
-    be hidden already.
+    These are the sources that match `resting`, and the memories in `gone`; both must be hidden
+    already. The result is computed with the same plan as the erasure itself.
     """
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     present = Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True)
@@ -108,9 +108,10 @@ def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedText
 
 
 def collect_none(*, user: User, resting: Q) -> ErasedTexts:
-    """Return the keys of the memories that depend on these sources, without any texts to erase.
+    """Return the keys of the memories that depend on the sources that match `resting`.
 
-    Used if the messages are forgotten but the memories learned from them are kept.
+    The result contains no texts to erase. It is used if messages are forgotten but the memories
+    learned from them are kept.
     """
     sources = Source.everything.filter(resting, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
@@ -120,7 +121,11 @@ def collect_none(*, user: User, resting: Q) -> ErasedTexts:
 
 
 def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
-    """Return texts of other memories that resemble these texts; answers may have repeated them."""
+    """Return texts of other memories that resemble these texts.
+
+    They legitimately remain, also in answers that repeated them. `without` holds the keys of the
+    memories to leave out.
+    """
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
     others = versions.exclude(memory__in=without).order_by().values_list("content", flat=True)
@@ -151,9 +156,10 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 def _texts_of_other_memories(
     user: User, texts: Sequence[str], *, without: Collection[int]
 ) -> Iterator[str]:
-    """Yield memories that resemble the texts but depend on no erased source.
+    """Yield the contents of other learned memories that resemble the texts.
 
-    Call it before any text is derived again, so that a derived text isn't taken for one of them.
+    `without` holds the keys of the memories that depend on an erased source. Call it before any
+    text is derived again, so that a derived text isn't mistaken for the content of another memory.
     """
     wanted = Resemblance(texts)
     there = Memory.everything.filter(user=user, hidden_at__isnull=True)  # also binned memories
@@ -181,8 +187,8 @@ def staying_texts(
     """Return tags, titles and other side texts that remain and resemble `texts`.
 
     Call it before any row is erased. All rows to be erased must be hidden already, except memories,
-    since some hidden memories are shown again later. The titles of `conversations` are excluded,
-    since these lose messages.
+    since some hidden memories are shown again later. The titles of `conversations`, which lose
+    messages, are left out.
     """
     wanted = Resemblance(texts)
     if not wanted:
@@ -197,7 +203,8 @@ def staying_texts(
 def texts_written_since(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """Yield side texts (tags, titles, labels) that were written after `since`.
 
-    The content being forgotten was unreadable from then on, so these texts have another source.
+    The content being forgotten was unreadable from that time on, so these texts have another
+    source.
     """
     if since is None:
         return

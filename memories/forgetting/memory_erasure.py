@@ -38,7 +38,7 @@ _MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
 def erase_memories(*, user: User, memories: Sequence[Memory]) -> Counter[str]:
     """Erase memories with all rows that belong only to them.
 
-    Tombstones are left, which prevent the same statements from being learned again.
+    Tombstones are left, so that the same statements aren't learned again.
     """
     if not memories:
         return Counter()
@@ -69,7 +69,8 @@ def erase_index(*, user: User, kind: TargetKind, target_ids: Collection[int]) ->
 def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
     """Erase all fragments (additional search texts) made from these memories.
 
-    Some of them belong to other memories that replaced a text of these memories.
+    If another memory replaced one of these memories, it may have a fragment with their text, which
+    is erased too.
     """
     of = Q(memory__in=memory_ids) | Q(version__memory__in=memory_ids)
     return _erase_fragments(user, Fragment.objects.filter(of, user=user))
@@ -202,7 +203,7 @@ def _blank_decisions(user: User, copies: Copies) -> Counter[str]:
 
 
 def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
-    """Remove the lines from the copies of files too. Other text that users typed there is kept."""
+    """Remove the erased lines from the copies of files, and keep all other text in the copies."""
     named = set(copies.public_ids)
 
     def without(text: str) -> str:

@@ -27,8 +27,8 @@ def forget_memory(
     """Hide a memory now, and enqueue the erasure of the memory and everything derived from it.
 
     The messages that it was learned from are kept. A repeated request returns the pending
-    operation. Raise `NotFound` if the memory doesn't exist or belongs to another user. `chosen`
-    tells who chose the memory, for the receipt.
+    operation. `chosen` records in the receipt how the memory was chosen. Raise `NotFound` if the
+    memory doesn't exist or belongs to another user.
     """
     return forget_memories(
         user=user, memories=[memory], requested_by_key=requested_by_key, chosen=chosen
@@ -86,9 +86,9 @@ def forget_project(
 
 
 def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
-    """Return these keys, with the keys of archived memories that were consolidated only into them.
+    """Return these keys, and the keys of archived memories consolidated only into these memories.
 
-    A consolidated memory contains the text of these archived memories, so they are erased together.
+    A consolidated memory contains the text of the archived memories, so they are erased together.
     """
     gone = set(memory_ids)
     while True:
@@ -112,7 +112,7 @@ def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
 def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = ()) -> None:
     """Erase or derive again everything that depends on the matching sources.
 
-    This is done in rounds, each in its own transaction.
+    The work is done in rounds, each in its own transaction.
     """
     more = True
 
@@ -156,10 +156,11 @@ def _begin(
 
 
 def blank_titles(user: User, memories: Collection[int]) -> None:
-    """Blank the conversation titles that mention these memories and come from a message.
+    """Blank the conversation titles that repeat a part of a message about these memories.
 
-    The message may be a source of a memory, or another message with the same words. Call it before
-    memories are locked: conversations are always locked first.
+    The message is a source of one of the memories, or a user's message in a conversation whose
+    title has the same words as a memory. Call it before memories are locked: conversations are
+    always locked first.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
@@ -182,8 +183,9 @@ def repeating_messages(
 ) -> list[Message]:
     """Return the messages that contain a text or quotation of these memories, oldest first.
 
-    They are messages of both sides. Messages in `told`, and answers to them, are left out, since
-    an answer is forgotten with its question.
+    Both the user's messages and answers are searched. Messages in `told` are left out. An answer is
+    also left out if its question is in `told` or contains such a text, since an answer is forgotten
+    with its question.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     found = similar_memories.repeating(_texts_of(user, memories, sources), user=user)
@@ -194,7 +196,7 @@ def repeating_messages(
 
 
 def count_telling(user: User, memories: Collection[int]) -> int:
-    """Return how many messages told these memories or repeat them, and aren't hidden."""
+    """Return the number of visible messages that are sources of these memories or repeat them."""
     sources = Source.objects.filter(user=user, memory__in=memories)
     asked = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
     told = list(Message.objects.filter(asked, user=user).values_list("pk", flat=True))
@@ -202,7 +204,7 @@ def count_telling(user: User, memories: Collection[int]) -> int:
 
 
 def _texts_of(user: User, memories: Collection[int], sources: QuerySet[Source]) -> set[str]:
-    """Return all versions of these memories and the quotations of these sources."""
+    """Return the texts of all versions of these memories and the quotations of these sources."""
     versions = MemoryVersion.objects.filter(user=user, memory__in=memories)
     quotes = sources.values_list("quote", flat=True)
     return {*versions.values_list("content", flat=True), *quotes} - {""}
@@ -211,7 +213,11 @@ def _texts_of(user: User, memories: Collection[int], sources: QuerySet[Source]) 
 def _conversations_with_titles_about(
     user: User, memories: Collection[int], sources: QuerySet[Source]
 ) -> list[int]:
-    """Return the keys of conversations whose titles contain the words of one of these memories."""
+    """Return the keys of conversations whose titles match one of these memories.
+
+    A title matches if it contains all words of a version or quotation, or if the version or
+    quotation contains all words of the title.
+    """
     texts = _texts_of(user, memories, sources)
     told = [words for text in texts if (words := frozenset(segment.terms(text)))]
     titles = Conversation.objects.filter(user=user).exclude(title="").values_list("pk", "title")

@@ -93,9 +93,9 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
 
 
 def _erase_project(user: User, pk: int, until: datetime) -> Counts:
-    """Erase the project. Turns recorded before `until` no longer refer to it.
+    """Erase the project, and remove its key from the turns that were recorded up to `until`.
 
-    Turns recorded later with the same project key are kept as they are.
+    Turns that were recorded later with the same project key are kept as they are.
     """
     own = Project.everything.filter(user=user, pk=pk)
     before = Turn.everything.filter(user=user, user_message__recorded_at__lte=until)
@@ -130,7 +130,7 @@ def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Opera
 
 
 def forget_binned(run: Run) -> int:
-    """Forget memories that have been in the recycle bin for `RECYCLE_DAYS`; return their number.
+    """Forget memories that were in the recycle bin for `RECYCLE_DAYS`; return how many were due.
 
     The memories of each user are forgotten in a separate transaction, by the same service as when
     the user chooses "Forget now".

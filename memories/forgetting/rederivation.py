@@ -153,8 +153,8 @@ def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200
 def keep(*, user: User, resting: Q) -> None:
     """Keep memories although their source is erased; from then on they count as the user's own.
 
-    The matching sources of each version are replaced by a single source without ids or quote. Safe
-    to repeat.
+    The matching sources of each version are replaced by a single source without ids or quote. A
+    memory that also has turns as sources still counts as learned. Safe to repeat.
     """
     sources = Source.everything.filter(resting, user=user)
     rows = list(sources.values_list("version", "memory").distinct())
@@ -264,7 +264,10 @@ def _mark_versions(
 
 
 def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -> None:
-    """Show a memory again with its newest remaining text, and enqueue its indexing."""
+    """Show a memory again with its newest remaining text.
+
+    If the text has changed, enqueue its indexing.
+    """
     own = graph.by_memory[memory.pk]
     if not any(outcomes[one.id].changed for one in own):
         return

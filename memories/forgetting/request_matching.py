@@ -1,9 +1,9 @@
-"""Decide which memories a request to forget means: one clearly, or several perhaps.
+"""Decide which memories a request to forget means: a clear match, or a list of possible ones.
 
-Each memory gets a score, which is a weighted sum of its similarity to the request, of the words
-that both share, and of the reader model's probability that the request is about it. No signal is
-reliable alone. The weights were fitted to `bench/data/forget_requests`; `bench/forget_weights.py`
-fits them again.
+Each memory gets a score. The score is a weighted sum of the memory's similarity to the request, the
+words that both share, and the reader model's probability that the request is about the memory. No
+signal is reliable alone. The weights were fitted to `bench/data/forget_requests`;
+`bench/forget_weights.py` fits them again.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ WEIGHTS = {
 # The lead over the next memory that makes a memory a clear match, depending on how well the other
 # signals agree. No wrong match of the fitted rows reached these leads.
 _LEAD_IF_AGREED, _LEAD = 2.0, 4.0
-_LEAST_SECOND = -1.5  # the least score that the lead is compared with, if there are few memories
+_LEAST_SECOND = -1.5  # the lead is measured from this score, or from the second best if higher
 _SECOND_BEST = 0.5  # a match isn't clear if another memory has a higher score than this
 _SOME_WORDS, _MOST_WORDS = 0.2, 0.5
-_PREFERS = 0.5  # lead in probability of another memory that is never ignored
+_PREFERS = 0.5  # lead in probability with which another memory prevents a match
 _SURE, _LEAD_IF_SURE = 0.9, 8.0
-# A clear match holds this share of the request's words, or the reader model is as sure as this.
+# A clear match contains this share of the request's words, or has this probability.
 _COVERS, _CERTAIN = 0.7, 0.97
-# Memories from this score on are listed.
+# Memories with at least this score are listed.
 _LISTED_FROM = -4.0
 _NEAR = 0.24  # cosine; unrelated short statements are mostly below
-_MOST_UNRELATED = 10  # length of a list up to which memories without any relation are added
+_MOST_UNRELATED = 10  # an unrelated memory is only listed if it is among this many best
 _EXCEPTS = re.compile(r"\b(?:not|but|except|only|just)\b|不是|除了|只", re.IGNORECASE)
 _INTENDS = re.compile(
     r"\b(?:wants?|wanting|wanted to|plans?|planning|saving (?:up )?for|hop(?:e|es|ing) to"
@@ -57,11 +57,13 @@ _INTENDS = re.compile(
 
 @dataclass(frozen=True)
 class Signals:
-    """What speaks for a memory. `about` is the reader model's probability.
+    """The signals that a request means a memory.
 
-    `shared` is the sum of the rarities of the shared words, and `covered` their share in the
-    request (0-1). `nearer` and `shares_more` are the differences of the cosine similarity and of
-    `shared` to the best other memory.
+    `about` is the reader model's probability. `shared` is the sum of the rarities of the shared
+    words, and `covered` is this sum as a share of the rarities of all words of the request (0-1).
+    `concept` is the share of the request's concepts that the memory mentions (0-1). `nearer` is the
+    difference in cosine similarity to the best other memory, and `shares_more` is the difference in
+    `shared`.
     """
 
     meant: Meant
@@ -102,7 +104,10 @@ class Signals:
 def signals_of(
     subject: str, met: Sequence[Meant], probabilities: Mapping[int, float]
 ) -> list[Signals]:
-    """Return the signals of each memory, best first. `probabilities` are from the reader model."""
+    """Return the signals of each memory, highest score first.
+
+    `probabilities` maps the key of each memory to the reader model's probability.
+    """
     topics = query.asked_about(subject)
     asked = set(segment.terms(subject))
     terms = {one.pk: segment.terms(one.content) for one in met}
@@ -141,8 +146,9 @@ def _best_other(own: float, best: Sequence[float]) -> float:
 def possible_matches(ranked: Sequence[Signals]) -> list[Meant]:
     """Return the memories that the request may mean, best first.
 
-    If any memory is related to the request, the list also has the best of the others: of an
-    indirect request ("my clean date" for "Sober since June"), the signals recognise too little.
+    If any memory is related to the request, the best of the unrelated memories are listed too. The
+    reason is that the signals recognise too little of an indirect request ("my clean date" for
+    "Sober since June").
     """
     if not any(one.is_related for one in ranked):
         return []
@@ -159,7 +165,7 @@ def clear_match(
 ) -> Meant | None:
     """Return the memory that the request clearly means, or None.
 
-    `ranked` are the signals of all memories, best first. `is_about` is called once more for the
+    `ranked` holds the signals of all memories, best first. `is_about` is called once more for the
     best memory, with the bare subject, because the reader model is unsure about long requests.
     """
     if not ranked:
@@ -181,7 +187,7 @@ def clear_match(
 def _holds_the_words(
     subject: str, best: Signals, others: Sequence[Signals], *, about: float
 ) -> bool:
-    """Return True if the best memory holds enough of what the request says.
+    """Return True if the best memory contains enough of the request's words.
 
     "Forget that my husband is in Cebu" doesn't mean "My mother lives in Cebu", and "Patrick has
     arthritis" doesn't mean "Pat has arthritis" if another memory is about Patrick. A request with
@@ -197,7 +203,11 @@ def _holds_the_words(
 def _lead_needed(
     best: Signals, others: Sequence[Signals], *, about: float, preferred: float
 ) -> float:
-    """Return the lead that the best memory needs; it is infinite if the reader model denies it."""
+    """Return the lead in score that the best memory needs to be a clear match.
+
+    The lead is infinite if the reader model rejects this memory or clearly prefers another, unless
+    this memory contains half of the request's words and no other memory contains any.
+    """
     if about >= max(pairs.PERHAPS, preferred) and best.covered >= _SOME_WORDS:
         return _LEAD_IF_AGREED
     others_share = any(one.shared for one in others)
@@ -207,11 +217,11 @@ def _lead_needed(
 
 
 def _says_something_else(subject: str, best: Signals) -> bool:
-    """Return True if the memory denies or intends what the request doesn't.
+    """Return True if the memory is a denial or an intention and the request isn't.
 
     "Forget my car" doesn't mean "Is saving for a car", and "forget the birthdays" doesn't mean
-    "Doesn't celebrate birthdays". Similarity recognises neither, so the lead must be much longer
-    ("the emoji rule" means "Never wants emojis").
+    "Doesn't celebrate birthdays". Similarity doesn't show this difference, so such a memory needs a
+    much longer lead. It may still be meant: "the emoji rule" means "Never wants emojis".
     """
     memory = best.meant.content
     return any(
@@ -221,5 +231,5 @@ def _says_something_else(subject: str, best: Signals) -> bool:
 
 
 def _is_shared(best: Signals, others: Sequence[Signals]) -> bool:
-    """Return True if another memory has as many of the request's words ("forget coffee")."""
+    """Return True if another memory covers the request's words as well ("forget coffee")."""
     return 0 < best.covered <= max((one.covered for one in others), default=0.0)

@@ -38,7 +38,7 @@ from ops.models import User
 from ops.queue.run import Run
 
 FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND = "forgotten", "needs_choice", "nothing_found"
-UNSURE = "unsure"  # how an answer states NEEDS_CHOICE if no memory is probably meant
+UNSURE = "unsure"  # reported instead of NEEDS_CHOICE if no memory is probably meant
 ONLY_MATCH = "only_match"  # value in payload and receipt if no person was asked
 LISTED = 20
 _THAT = re.compile(r"^(?:the fact )?that\s+(?=\w)", re.IGNORECASE)
@@ -52,10 +52,10 @@ _COMPARED = 48  # number of most similar memories to compare with a request; eac
 
 @dataclass(frozen=True)
 class Asked:
-    """A request to forget, with its embedded subject (None for "forget that").
+    """A request to forget, with its subject.
 
     `subject` is the request without the words around its subject. It is empty if only such words
-    are left ("delete that one").
+    are left ("delete that one"). `vector` is the embedded subject, or None for "forget that".
     """
 
     request: ForgetRequest
@@ -84,8 +84,8 @@ class Outcome:
     """The outcome of a request to forget. It contains only public ids, no text.
 
     `status` is FORGOTTEN (the memories in `memory_ids` are erased, the messages in `message_ids`
-    still state them), NEEDS_CHOICE (nothing is erased) or NOTHING_FOUND. `likely_ids` are the
-    memories and messages that are probably meant; the others only may be.
+    still state them), NEEDS_CHOICE (nothing is erased) or NOTHING_FOUND. `likely_ids` holds the ids
+    of the memories and messages that are probably meant; the other ids are only possible matches.
     """
 
     status: str = NOTHING_FOUND
@@ -110,7 +110,7 @@ class Outcome:
 
     @property
     def stated(self) -> str:
-        """Return the status as an answer states it."""
+        """Return the status to report: UNSURE replaces NEEDS_CHOICE if no memory is likely."""
         asks = self.status == NEEDS_CHOICE and bool(self.memory_ids)
         return UNSURE if asks and set(self.likely_ids).isdisjoint(self.memory_ids) else self.status
 
@@ -181,10 +181,10 @@ def _requests_in(text: str) -> Sequence[ForgetRequest]:
 
 
 def settle(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> Outcome | None:
-    """Carry out a turn's requests to forget, and return the outcome; return None if there are none.
+    """Carry out a turn's requests to forget, and return the outcome.
 
-    In the chat, requests are carried out before the answer; then the outcome is already in the
-    payload.
+    Return None if the turn has no such request. In the chat, requests are carried out before the
+    answer is written; then the payload of the operation already contains the outcome.
     """
     if told := run.payload.get("forget"):
         return Outcome.of(told)
@@ -288,7 +288,10 @@ def _find_meant(asked: Asked, user: User) -> Found:
 
 
 def _promising_first(subject: str, met: Sequence[Meant]) -> list[Meant]:
-    """Sort the memories by everything but the reader model, which takes time for each memory."""
+    """Sort the memories by all signals except the reader model, best first.
+
+    The reader model takes time for each memory, so only the first memories are given to it.
+    """
     unknown = dict.fromkeys((one.pk for one in met), pairs.YES)
     return [one.meant for one in request_matching.signals_of(subject, met, unknown)]
 
@@ -302,9 +305,9 @@ def _latest(user: User) -> list[Memory]:
 def _says_most(about: str, meant: Meant, *, met: Sequence[Meant]) -> bool:
     """Return True if the memory contains most of the words of a request.
 
-    The model that compares two texts is often wrong about others, and a memory that is probably
-    meant is ticked before the user has chosen. If a memory contains just half of the words, the
-    other half must occur in some memory; otherwise they were probably never told.
+    The model that compares two texts is often wrong if they share fewer words, and a memory that is
+    probably meant is ticked before the user has chosen. If a memory contains exactly half of the
+    words, the other half must occur in some memory; otherwise the user probably never said them.
     """
     asked = set(segment.terms(about))
     shared = 2 * len(asked & set(segment.terms(meant.content)))
@@ -329,9 +332,9 @@ def _is_about(about: str, text: str) -> float:
 
 
 def _do_earlier_texts_match(about: str, before: Collection[str]) -> bool:
-    """Return True if all earlier versions of the memory are probably meant too.
+    """Return True if the request probably means all earlier versions of the memory too.
 
-    This matters because they are erased together with it.
+    The check is needed because they are erased together with the memory.
     """
     return all(_is_about(about, text) >= pairs.YES for text in before)
 
@@ -348,7 +351,7 @@ def _earlier_texts(user: User, met: Sequence[Meant]) -> dict[int, set[str]]:
 
 
 def _rows(user: User, pks: Sequence[int]) -> list[Memory]:
-    """Return the memories in this order, including those in the recycle bin."""
+    """Return the memories in the order of `pks`, including those in the recycle bin."""
     found = Memory.everything.filter(user=user, pk__in=pks, hidden_at__isnull=True)
     rows = {one.pk: one for one in found.select_related("user")}
     return [rows[pk] for pk in pks if pk in rows]
@@ -357,8 +360,8 @@ def _rows(user: User, pks: Sequence[int]) -> list[Memory]:
 def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
     """Return the messages that state these memories, oldest first.
 
-    These are the user's messages that are their sources or repeat the statements, and other answers
-    that repeat a memory word for word.
+    These are the user's messages that are sources of the memories or repeat their statements, and
+    answers to other messages, if the answers repeat a memory word for word.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = sources.values_list("message", "turn__user_message", "turn__assistant_message")
@@ -386,9 +389,10 @@ def _find_repeating_messages(memory: Memory, *, known: Collection[int]) -> set[i
 
 
 def _own_message(message: int | None, question: int | None, reply: int | None) -> set[int]:
-    """Return the key of the user's message of a source, as a set.
+    """Return the key of the user's message that belongs to a source, in a set.
 
-    If the source is a reply, this is the question of its turn. The set is empty if there is none.
+    If the source is a reply, this is the message that the reply answers. If there is no such
+    message, the set is empty.
     """
     one = question if message in (None, reply) else message
     return set() if one is None else {one}

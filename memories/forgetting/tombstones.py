@@ -2,8 +2,8 @@
 
 Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
 its content words, and of overlapping pieces, so that a slightly different excerpt of the same words
-is still recognized. Statements said after the request to forget aren't blocked, except fragments
-of a question: a question about a forgotten matter doesn't tell it again.
+is still recognized. Statements said after the request to forget aren't blocked. An exception is a
+fragment of a question, since a question about a forgotten matter doesn't state it again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ops.models import User
 
 _SALT = "memories.tombstone"
 _MOST_PIECES = 64  # per text; the pieces with the lowest hashes are an unbiased sample
-_CONTEXT = 200  # characters before and after a quotation that are compared with it
+_CONTEXT = 200  # characters before and after a quotation that are compared too
 _NEGATED = re.compile(r"n['’]?t\b|\b(?:not?|never|without)\b|[不没沒别別未无無]", re.IGNORECASE)
 _BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at > %s)"
 
@@ -37,7 +37,7 @@ _BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at 
 class Telling:
     """Where and when a statement was said.
 
-    `said` is the hash of the whole message, and `text` its words, or the known part of them.
+    `said` is the keyed hash of the whole message, and `text` is the known part of its text.
     `message_ids` holds the public ids of the messages of its turn. If `at` is None, the time is
     unknown: then the statement counts as older than any request to forget.
     """
@@ -81,8 +81,9 @@ def about_key(text: str) -> str:
 def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool:
     """Return True if the statement was forgotten after it was said.
 
-    A statement that comes from the same messages as a forgotten one counts as forgotten too, and
-    so does one that a mere question repeats, if a forgotten text has all its words.
+    The statement or its quotation must match a forgotten text. The time doesn't matter if the
+    forgotten text comes from the same messages. It doesn't matter either if the message is only a
+    question and one forgotten text contains all significant words of the statement.
     """
     if is_only_question(telling.text) and _has_only_forgotten_words(user, quote or text):
         return True
@@ -113,7 +114,10 @@ def _has_only_forgotten_words(user: User, text: str) -> bool:
 
 
 def _word_hashes(user: User, text: str) -> list[str]:
-    """Return the hashes of a text's significant words; Chinese words have at least two signs."""
+    """Return the hashes of a text's significant words.
+
+    A Chinese word is significant only if it has at least two characters.
+    """
     plain = segment.normalise(text)
     words = {word for word in segment.words(plain) if shingles.has_han(word) and len(word) > 1}
     words |= {term for term in segment.terms(plain) if not shingles.has_han(term)}
@@ -125,8 +129,8 @@ def _word_hashes(user: User, text: str) -> list[str]:
 def leave(*, user: User, version_ids: Sequence[int]) -> None:
     """Leave a tombstone for each text of these versions and for each quotation in their sources.
 
-    The version became hidden at the time of the request to forget, so that time is stored. Existing
-    tombstones are kept.
+    A version was hidden at the time of the request to forget, so this time is stored in its
+    tombstones. Existing tombstones are kept.
     """
     versions = MemoryVersion.everything.filter(user=user, pk__in=version_ids)
     messages, quotes = _sources_of(user, version_ids)
@@ -199,8 +203,8 @@ def _message_and_note_ids(ids: Iterable[str | None]) -> Iterable[str]:
 def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:
     """Return the size of a text's pieces, and their hashes.
 
-    A short text is a single piece. A very short text has none, since other texts may contain it by
-    chance.
+    A short text is a single piece. A very short text has no pieces, since other texts may contain
+    it by chance.
     """
     plain = shingles.normalise(text)
     full = shingles.size_for(plain)

@@ -2,8 +2,8 @@
 
 A trigger records each change to a vector in the transaction that makes it; the trigger is enabled
 while Milvus may hold vectors. Sending changes is safe to repeat: for each changed target, Milvus
-gets the current vector from PostgreSQL, or deletes its own if there is none. Only one process at a
-time sends the changes of a user, so that no late write restores an erased vector.
+gets the current vector from PostgreSQL, or deletes its copy if PostgreSQL has no vector. Only one
+process at a time sends the changes of a user, so that no late write restores an erased vector.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def are_written_down() -> bool:
     """Return whether changes to vectors must be recorded, because Milvus may hold vectors.
 
     An enabled trigger isn't enough, because `pg_restore --disable-triggers` enables all triggers
-    afterwards. In addition, Milvus must be configured, be searched or filled, or have an unfinished
-    move.
+    afterwards. In addition, one of these must be true: Milvus is configured, an embedding space is
+    searched in Milvus or being copied to it, or a move of the vectors is unfinished.
     """
     unfinished = [Status.PENDING, Status.RUNNING, Status.FAILED]
     values = [bool(settings.MILVUS_URI), SearchedIn.PGVECTOR, Kind.MOVE_VECTORS, unfinished]
@@ -215,7 +215,7 @@ def _user_lock(user_id: int) -> Iterator[None]:
 
 
 class InMilvus:
-    """Milvus, as a store outside the database that must also forget what the database forgets."""
+    """Milvus, as a store outside the database from which forgotten content must be erased too."""
 
     name = NAME
 
@@ -228,11 +228,11 @@ class InMilvus:
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield the name of each checked entry, and whether it should have been deleted.
+        """Yield the name of each checked entry, and whether the entry wrongly still exists.
 
-        An entry that exists should have been deleted if `gone` contains its target, or if its user
-        is gone (`is_gone`). If `gone` is empty, all entries are checked; then an entry without a
-        vector in PostgreSQL should have been deleted.
+        An entry should have been deleted if `gone` contains its target, or if its user is gone
+        (`is_gone`). If `gone` is empty, all entries are checked; then an entry without a vector in
+        PostgreSQL should have been deleted.
         """
         milvus = server()
         names = [name_of(kind, pk) for kind, table in TABLES.items() for pk in gone.get(table, ())]
@@ -342,7 +342,10 @@ def _begin(run: Run, space: EmbeddingSpace) -> None:
 
 
 def _send_all(run: Run, space: EmbeddingSpace) -> int:
-    """Send the recorded changes of all users; return the total number of vectors."""
+    """Send the recorded changes of all users; return the number of vectors in the space.
+
+    Return 0 if there were no changes.
+    """
     last, total = 0, 0
     while (user_id := _next_user(after=last)) is not None or last:
         if user_id is None:

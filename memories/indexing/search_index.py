@@ -53,7 +53,7 @@ class Entry:
 
 
 class Embedded(np.ndarray[Any, np.dtype[np.float32]]):
-    """Vectors marked with the identity of their embedder, so that embedders are never mixed up."""
+    """Vectors with the identity of their embedder, so that different embedders are never mixed."""
 
     made_by: Identity | None = None
 

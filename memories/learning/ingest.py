@@ -65,7 +65,7 @@ def extract(text: TurnText) -> Extraction:
 
 
 def only_forgets(text: TurnText) -> Extraction:
-    """Extract only requests to forget, from a text of which nothing may be learned.
+    """Extract only requests to forget, from a text from which nothing may be learned.
 
     No chat model is called.
     """
@@ -76,10 +76,10 @@ def only_forgets(text: TurnText) -> Extraction:
 def extract_from(heard: Heard) -> Extraction:
     """Extract candidates and requests to forget from a turn.
 
+    If `heard.learns` is False, only requests to forget are extracted, and no chat model is called.
+    If the turn must not be kept, only "forget that" is extracted, which refers to earlier messages.
     If the reply came late, memories were already learned from the question alone; then only
-    statements by the assistant are new, and only if both speakers are named. From a question
-    that must not be kept, only "forget that" is extracted, which refers to earlier messages. While
-    nothing may be learned, only requests to forget are extracted, and no chat model is called.
+    statements by the assistant are extracted, and only if both speakers are named.
     """
     if not heard.learns:
         return only_forgets(heard.text)
@@ -280,7 +280,8 @@ def _apply(taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None
 def mark(user: User, turn: Turn, extraction: Extraction) -> None:
     """Mark the turn as processed and record the secrets that were refused.
 
-    Store in the user's message the positions of secrets, and whether the user asked not to keep it.
+    The user's message gets the positions of its secrets, and is marked as withheld if the user
+    asked not to keep it.
     """
     understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):

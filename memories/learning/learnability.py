@@ -45,7 +45,7 @@ def may_teach(turn: Turn) -> bool:
 def is_heard(turn: Turn) -> bool:
     """Return True if the turn is processed at all.
 
-    A turn of which nothing may be learned is processed too, since it may contain a request to
+    A turn from which nothing may be learned is processed too, since it may contain a request to
     forget.
     """
     return _marks(turn) <= {Withheld.NO, Withheld.ASKED, Withheld.MEMORY_OFF}
@@ -88,10 +88,10 @@ def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
 
 
 def _is_on_topic(request: str, content: str, *, reader: PairReader) -> bool:
-    """Return whether a request not to keep a topic reaches a statement.
+    """Return whether a statement is about the topic that a request asks not to keep.
 
-    The reader model takes "[我]昨天[2026-11-25]搬的" for the matter of any request. Without the
-    added subject and date, it tells topics apart.
+    The added subject and date are removed from the statement first. With them, the reader model
+    finds that "[我]昨天[2026-11-25]搬的" is about the topic of any request.
     """
     own = masking.ADDED.sub(lambda found: "" if _IS_FRAME.match(found[0]) else found[0], content)
     plain = masking.additions_in_words(own)
@@ -106,7 +106,10 @@ def may_learn(candidate: Candidate, telling: Telling, *, user: User) -> bool:
 
 
 def telling_of_turn(turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> Telling:
-    """Return where and when a candidate was said; `needs` are further turns that said it."""
+    """Return where and when a candidate was said.
+
+    `needs` holds the further turns from which the candidate was composed.
+    """
     own = candidate.quoted_role == "user"
     said = turn.user_message if own else turn.assistant_message
     return telling_of_turns((turn, *needs), said=said.content)
@@ -115,7 +118,7 @@ def telling_of_turn(turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] =
 def telling_of_turns(turns: Collection[Turn], *, said: str = "") -> Telling:
     """Return where and when a statement of several turns was said.
 
-    The time is that of the last turn.
+    The time is that of the last turn, or None if the time of any turn is unknown.
     """
     ids = [
         message.public_id for one in turns for message in (one.user_message, one.assistant_message)
@@ -134,7 +137,7 @@ def telling_of_note(line: DailyNote) -> Telling:
 
 
 def telling_of_text(text: str, *, at: datetime | None) -> Telling:
-    """Return where and when a message was said that isn't recorded here."""
+    """Return where and when a message was said that has no row in the database."""
     return _telling(text, (), at)
 
 

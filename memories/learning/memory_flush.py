@@ -137,8 +137,9 @@ def propose(
 ) -> Flushed:
     """Return candidates from the given messages, or from all turns since the last flush.
 
-    The result has no candidates if fewer than `least` tokens are waiting. Call it outside a
-    transaction. Raise `ProviderError` if a model call fails.
+    In the second case, the result has no candidates if fewer than `least` tokens are waiting. While
+    long-term memory is off, it never has any. Call it outside a transaction. Raise `ProviderError`
+    if a model call fails.
     """
     with as_user(user):
         own = users.settings_of(user)
@@ -297,9 +298,10 @@ def _pieces_of_given(
 def _readable(
     user: User, conversation: Conversation, rest: Sequence[tuple[int, GivenMessage]]
 ) -> list[tuple[int, GivenMessage]]:
-    """Return the given messages that aren't withheld here and don't ask not to be kept.
+    """Return the given messages that may be read for learning.
 
-    For a message recorded here, the recorded time replaces the given time.
+    A message is left out if its recorded copy is withheld, or if it asks not to be kept. For a
+    message recorded here, the recorded time replaces the given time.
     """
     own = Message.objects.filter(user=user, conversation=conversation)
     withheld = own.exclude(withheld=Withheld.NO).values_list("role", "content")
@@ -347,7 +349,7 @@ def _pieces_of_unrecorded(
     return pieces
 
 
-SOURCE = "flush"  # as shown in the line of the note
+SOURCE = "flush"  # the source that is shown in the line of the note
 
 
 @dataclass(frozen=True)
@@ -363,10 +365,11 @@ class ReadyCandidate:
 
 @dataclass(frozen=True)
 class WrittenCandidate:
-    """What became of a candidate in the second stage.
+    """The result for a candidate in the second stage.
 
     `result` is created, updated, skipped (already known), refused (a secret) or gone (the candidate
-    or its source was forgotten in the meantime). `line` is the new line in today's note, if any.
+    or its source was forgotten in the meantime). If a line was added to today's note, `line` is its
+    text and `note` its id.
     """
 
     memory: str | None
@@ -478,9 +481,9 @@ def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) 
 
 
 def _turn(user: User, public_id: str) -> Turn | None:
-    """Return the turn, locked until the transaction ends, or None.
+    """Return the turn, locked until the transaction ends.
 
-    None means that the turn or one of its messages no longer exists.
+    Return None if the turn or one of its messages no longer exists.
     """
     where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
     found = selectors.whole_turns(user, Sql(where, (public_id,)))

@@ -31,7 +31,7 @@ from ops.models import Kind, Operation, Priority, Status, User
 from ops.queue import outbox
 from ops.queue.run import Run
 
-_AT_ONCE = 200  # turns per examination; the next one continues
+_AT_ONCE = 200  # turns per examination; the next examination continues
 _EARLIER = 12  # preceding turns that are read as context
 _SWEPT = 500
 _WAITING = (Status.PENDING, Status.RUNNING)
@@ -260,9 +260,9 @@ def _late_turns(user: User, conversation: Conversation, *, through: int) -> list
 
 
 def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
-    """Learn from a turn that is still queued.
+    """Learn from a turn whose learning operation is still queued or has failed.
 
-    If it contains a request to forget, do nothing: its own operation will carry that out.
+    If the turn contains a request to forget, do nothing: its operation will carry out the request.
     """
     with as_user(user):
         heard = turn_context.hear(user=user, turn_id=turn)

@@ -1,4 +1,4 @@
-"""Ids that contain what they stand for, signed for one user, so that nothing is stored for them."""
+"""Ids that contain the data they identify, signed for one user, so that nothing is stored."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _SECONDS = 24 * 3600  # validity of an id
 
 @dataclass(frozen=True)
 class SignedIds:
-    """The ids with one prefix."""
+    """One sort of signed ids, recognized by their prefix."""
 
     prefix: str
     salt: str
 
     def make(self, told: Mapping[str, Any], *, user: User) -> str:
-        """Return an id that contains `told`, which must be JSON."""
+        """Return an id that contains `told`, whose values must be valid JSON."""
         payload = {"user": str(user.subject), **told}
         return self.prefix + signing.dumps(payload, salt=self.salt, compress=True)
 
     def verified(
         self, id: object, *, user: User, refusal: Callable[[str], Invalid]
     ) -> dict[str, Any]:
-        """Return what an id contains.
+        """Return the data that an id contains.
 
-        Raise the error that `refusal` makes of a message if the id isn't ours, is older than a day
-        or belongs to another user.
+        If the id isn't ours, is older than a day or belongs to another user, raise the error that
+        `refusal` returns for an error message.
         """
         try:
             if not isinstance(id, str) or not id.startswith(self.prefix):

@@ -37,8 +37,8 @@ class SingleText:
 
     `taught` is a filter for the memories learned from it. `hold` locks its row until the
     transaction ends and returns the source for a candidate, or None if the text no longer exists.
-    If the user confirms memories before they are used, explicit requests to remember are exempt,
-    unless `confirms_all` is True.
+    If the user confirms memories before they are used, explicit requests to remember need no
+    confirmation, unless `confirms_all` is True.
     """
 
     telling: Telling
@@ -134,9 +134,9 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
 
 
 def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extraction) -> None:
-    """Forget the memories if it is clear which are meant; otherwise store a question.
+    """Forget the memories if it is clear which are meant; otherwise ask the user to choose.
 
-    The question to the user is stored in the running operation.
+    The outcome is stored in the running operation.
     """
     if not extraction.forget:
         return
@@ -176,11 +176,14 @@ def _source(message: Message, candidate: Candidate) -> SourceInput:
     )
 
 
-_AT_ONCE = 500  # lines per run; the next night continues
+_AT_ONCE = 500  # lines per run; the run of the next night continues
 
 
 def unread_notes(now: datetime) -> QuerySet[DailyNote]:
-    """Return all users' note lines that are old enough and not yet processed, oldest first."""
+    """Return all users' note lines that are old enough and not yet processed, oldest first.
+
+    Lines that a memory flush wrote are left out, since they repeat memories.
+    """
     last = now.date() - timedelta(days=settings.NOTES_LEARN_DAYS)
     found = DailyNote.objects.filter(day__lte=last, learned_at__isnull=True)
     return found.exclude(source=memory_flush.SOURCE).order_by("day", "number")

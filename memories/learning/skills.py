@@ -86,7 +86,10 @@ def _turns(user: User, turn: Turn) -> list[Turn]:
 
 
 def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
-    """Return the workflows of turns with similar requests, including this turn's own."""
+    """Return the workflows of turns with similar requests, including this turn's own.
+
+    They all begin with the same tool.
+    """
     found = [
         one
         for turn in turns

@@ -54,7 +54,8 @@ class Span:
 class Proposal:
     """A proposed memory: the text, and the kind and topics that the reader model finds.
 
-    `text` is "" if the part is only a secret. `redacted` is True if a secret was masked.
+    `text` is "" if the part of the message is only a secret. `redacted` is True if a secret was
+    masked.
     """
 
     text: str
@@ -66,7 +67,7 @@ class Proposal:
 def span_of(message: Message, *, start: int | None = None, end: int | None = None) -> Span:
     """Return the part of the message between these positions, without surrounding spaces.
 
-    Without `start`, return the whole message.
+    If `start` is None or the part is blank, return the whole message.
     """
     text = message.content[start:end] if start is not None else ""
     if start is None or not text.strip():
@@ -144,14 +145,14 @@ def take_from(message: Message, *, user: User) -> Carried:
 
 
 def _masked(text: str, message: Message) -> str:
-    """Mask the secrets in the text, also those that only the rest of the message reveals."""
+    """Mask the secrets in the text, including those that only the rest of the message reveals."""
     texts, places = (text, message.content), ((), message.secrets)
     return masking.masked_together(texts, places=places, read=True)[0]
 
 
 LONGEST = 1_000
 _CONFIDENCE = 0.95
-_MUCH = 3  # a change that drops this many words of the old text must be selected
+_MUCH = 3  # a change that drops this many words isn't selected in advance
 _MOST_READ = 300  # memories with a word of the sentence, newest first
 _MOST_RELATED = 5
 _MOST_OFFERED = 3  # memories that a sentence may replace exactly as typed
@@ -162,13 +163,15 @@ _EDITS = SignedIds("edit_", salt="memories.told")
 class ToldChange:
     """A change that a sentence would make to the memories.
 
-    `old` is the known text it was compared with, `new` the text to keep. `verdict` is ADD or
-    KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW (the memory would await
-    a decision, and `old` would be unchanged). `memory` is the public id of the memory with `old`.
-    `doubt` says why the person must select the change: it would overwrite a constraint
-    ("constraint"), the same text as another change ("rivals"), or a text that says more ("longer"),
-    or it isn't sure that the sentence was understood ("unsure"). A change that is SKIP and "unsure"
-    is a memory that is only similar to the sentence.
+    `old` is the known text that the sentence was compared with, and `new` is the text to keep.
+    `verdict` is ADD or KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW
+    (the memory would await a decision, and `old` would be unchanged). `memory` is the public id of
+    the memory with `old`.
+
+    `doubt` is the reason why the change isn't selected in advance. Either the change would
+    overwrite a constraint ("constraint"), the same text as another change ("rivals") or a text that
+    says more ("longer"), or the sentence may have been misunderstood ("unsure"). A SKIP with the
+    doubt "unsure" shows a memory that is only similar to the sentence.
     """
 
     id: str
@@ -225,8 +228,9 @@ def preview_changes(text: str, *, user: User) -> list[ToldChange]:
 def _doubted(change: ToldChange, text: str, *, is_understood: bool) -> ToldChange:
     """Mark a change as unsure if the sentence may mean something else.
 
-    A memory is already known only if it has all words of the sentence, and the sentence doesn't
-    deny something. A new memory is sure unless the sentence corrects a memory that wasn't found.
+    A statement is surely known only if the memory contains all words of the sentence, and either
+    both deny something or neither does. A new memory is sure unless the sentence corrects a memory
+    that wasn't found.
     """
     if change.overwrites or change.doubt:
         return change
@@ -243,10 +247,10 @@ def exact_changes(
 ) -> list[ToldChange]:
     """Return changes that keep the sentence exactly as typed, in place of a memory or as a new one.
 
-    They are offered if a change is unsure, if nothing was found in a sentence that shares words
-    with memories, or if `about`, the public id of the memory under which the sentence was typed,
-    isn't changed. That memory comes first, then
-    the memories of the unsure changes, then those that share words with the sentence.
+    `about` is the public id of the memory under which the sentence was typed. The changes are
+    offered if a change is unsure, if nothing was found in a sentence that shares words with
+    memories, or if no change overwrites `about`. The memory `about` comes first, then the memories
+    of the unsure changes, then those that share words with the sentence.
     """
     unsure = [one.memory for one in changes if one.doubt == "unsure" and one.memory]
     changed = {one.memory for one in changes if one.overwrites}
@@ -294,9 +298,10 @@ def _sharing(terms: Collection[str], *, user: User) -> list[Memory]:
 
 
 def related_memories(text: str, *, user: User, without: Collection[str]) -> list[Memory]:
-    """Return memories that share a name or value with the text, most words shared first.
+    """Return memories that share words with the text, best match first.
 
-    Words that most of the user's memories have don't count. `without` holds public ids.
+    A rare word counts more than a frequent one. Words that more than `_MOST_RELATED` of these
+    memories have don't count. `without` holds public ids.
     """
     terms = set(segment.terms(text))
     rows = _sharing(terms, user=user)
@@ -342,7 +347,10 @@ def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
 
 
 def _prepared_edit(id: str, *, user: User) -> tuple[Memory, Edit] | Prepared:
-    """Return the memory and its change, or, if the id names no memory, a prepared new one."""
+    """Return the memory that an id names and its change.
+
+    If the id names no memory, return a prepared new memory.
+    """
     told = _EDITS.verified(id, user=user, refusal=partial(Invalid.field, "keep"))
     if not told["memory"]:
         given = MemoryInput(content=told["new"], kind=direct_writes.kind_of(told["new"]))

@@ -31,7 +31,10 @@ _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', '500ms', true)"
 
 @dataclass(frozen=True)
 class _Lesson:
-    """A turn and what was extracted from it. `operation` is None for the running operation."""
+    """A turn with its extraction.
+
+    `operation` is the key of the turn's queued operation, or None for the running operation.
+    """
 
     operation: int | None
     heard: Heard

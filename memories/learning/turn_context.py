@@ -23,7 +23,7 @@ from ops.models import User
 
 _BEFORE = 4
 _ASKED = 12  # maximum number of messages that ask not to keep something
-# The latest messages before a number of a conversation, and those that ask not to be kept.
+# The latest messages before a message number, and the latest that ask not to be kept.
 _EARLIER = """
 (SELECT * FROM conversations_message
   WHERE conversation_id = {0} AND number < {1} AND hidden_at IS NULL AND withheld = ''
@@ -72,7 +72,8 @@ def hear(*, user: User, turn_id: int) -> Heard | None:
 def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
     """Load several turns for extraction; return them by key.
 
-    It takes no more SQL statements than for one turn.
+    The number of SQL statements doesn't depend on the number of turns, except for one query for
+    each turn with a project.
     """
     own = users.settings_of(user)
     if user.hidden_at is not None:
@@ -131,7 +132,7 @@ def _turn_text(
 
 
 def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
-    """Return a message that has no reply for extraction, with the messages before it as context."""
+    """Return the input of extraction for a message without a reply, with earlier messages."""
     found = statements.rows(
         f"SELECT {statements.columns(Message, 'm')} FROM ({_EARLIER.format('%s', '%s')}) m"
         " ORDER BY m.number DESC",

@@ -21,8 +21,9 @@ class PresentFiles(VisibleManager["MemoryFile"]):
 class MemoryFile(models.Model):
     """A file that users and agents read and edit. `content` is the text of its newest version.
 
-    `written_version` is the last version known to be in the file's copy on disk, 0 for none. A
-    user's own note may be in the recycle bin (`deleted_at`); then another file may have its path.
+    `written_version` is the last version known to be in the file's copy on disk, or 0 if there is
+    none. A user's own note may be in the recycle bin (`deleted_at`); then another file may have its
+    path.
     """
 
     personal_data = True
@@ -58,9 +59,9 @@ class MemoryFile(models.Model):
 class FileVersion(models.Model):
     """A version of a memory file.
 
-    If a user edited the file, the stored text is rendered from the memories after the edit. `typed`
-    is half of a keyed hash of the text as the user wrote it. It shows whether a copy on disk is
-    still this text, because it couldn't be written back, or was edited again.
+    After a user's edit of a curated file, `content` is rendered from the memories, and `typed` is
+    half of a keyed hash of the text as the user wrote it. If the copy on disk couldn't be rewritten
+    and still has this text, `typed` shows that the copy contains no new edit.
     """
 
     personal_data = True
@@ -91,9 +92,9 @@ class FileVersion(models.Model):
 class DailyNote(models.Model):
     """A line of a daily note. Lines are only appended. `day` is in the user's time zone.
 
-    `learned_at` is set when memories were learned from the line, which happens when it is old. A
-    row may also be a line of free text in a memory file, so that search finds it as a note: then it
-    has a `file` and no day, `number` is its position in the file, and it is updated when the file
+    Memories are learned from a line when it is old; `learned_at` is set then. A row may also be a
+    line of free text in a memory file, so that search finds the text as a note. Such a row has a
+    `file` and no day, `number` is its position in the file, and it is updated when the file
     changes.
     """
 

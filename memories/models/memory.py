@@ -32,9 +32,9 @@ class Kind(models.TextChoices):
     INSIGHT = "insight", _("insight")
 
 
-# The kinds of pages about a project; memories of other kinds need no project.
-# Kinds that only work on a project uses; a person isn't offered them for their own memories.
+# Kinds that are only used for work on a project; forms don't offer them for a user's own memories.
 ONLY_OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
+# The kinds of pages about a project; memories of other kinds need no project.
 OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.PLAN, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
 
 
@@ -65,13 +65,13 @@ class PresentManager(VisibleManager["Memory"]):
 class Memory(models.Model):
     """A durable statement about a user or about one of the user's projects.
 
-    `status` states whether it is in use. `deleted_at` and `purge_at` are set while it is in the
-    recycle bin, `hidden_at` while it is being forgotten or derived again from other sources.
-    `current_version` is the number of the version whose text it has. `content_hash` is only used
-    for tracing. `removal_asked_at` is set while it awaits the user's review because its line was
-    removed from a memory file. `archived_at` is set if it was archived because it was unused; then
-    it can be restored. `confidence` includes the user's rating; `confidence_unrated` is its value
-    without the rating.
+    `status` states whether the memory is in use. `deleted_at` and `purge_at` are set while it is in
+    the recycle bin, `hidden_at` while it is being forgotten or derived again from other sources.
+    `current_version` is the number of the version that has the same text. `content_hash` is only
+    used for tracing. `removal_asked_at` is set while the memory awaits the user's review because
+    its line was removed from a memory file. `archived_at` is set if the memory was archived because
+    it was unused; then it can be restored. `confidence` includes the user's rating;
+    `confidence_unrated` is its value without the rating.
     """
 
     personal_data = True
@@ -104,7 +104,7 @@ class Memory(models.Model):
     confidence = models.FloatField(default=0.8)
     status = models.CharField(max_length=12, choices=MemoryStatus, default=MemoryStatus.ACTIVE)
     pinned = models.BooleanField(default=False)
-    # A wish of the user about the style of answers; it is in every prompt.
+    # True for a wish of the user about the style of answers, which is part of every prompt.
     standing = models.BooleanField(default=False, db_default=False)
     origin = models.CharField(max_length=12, choices=Origin)
     content_hash = models.CharField(max_length=64, blank=True)
@@ -207,8 +207,8 @@ class MemoryVersion(models.Model):
     """A version of a memory's text. An existing version changes only if a source is forgotten.
 
     A version keeps the statement that caused it (`candidate_text`) and its own sources. `inputs`
-    are the versions from which it was merged or consolidated. If its only source was forgotten, it
-    is emptied (`erased_at`) and can't be restored.
+    are the other versions that it was made from, for example by merging or consolidation. If all
+    its sources were forgotten, its text is emptied (`erased_at`) and it can't be restored.
     """
 
     personal_data = True
@@ -255,8 +255,8 @@ class PortraitPhrase(models.Model):
     """A short phrase that a chat model wrote for one version of a memory, for the portrait page.
 
     It is shown while that version is the memory's current version and the memory is in use;
-    otherwise the user's own words are shown. An empty `text` means that the own words are shown for
-    this version too.
+    otherwise the user's own words are shown. If `text` is empty, the user's own words are always
+    shown.
     """
 
     personal_data = True

@@ -88,10 +88,11 @@ class Refusal(models.Model):
 
 
 class Arbitration(models.Model):
-    """A verdict on a statement: what was decided when it was compared with a known memory.
+    """A verdict on a statement that was compared with the known memories.
 
-    `target` is the memory it was compared with, `memory` the resulting memory. The row also records
-    who decided and why. The texts are erased when either memory or the turn is forgotten.
+    `target` is the memory that the statement was compared with, and `memory` the resulting memory.
+    The row also records who decided and why. The texts are erased when either memory or the turn is
+    forgotten.
     """
 
     personal_data = True

@@ -38,7 +38,7 @@ class SearchedIn(models.TextChoices):
 
         move      PGVECTOR -> FILLING -> MILVUS    move back   any -> PGVECTOR
 
-    PostgreSQL always stores all of them.
+    PostgreSQL always stores all vectors.
     """
 
     PGVECTOR = "pgvector"
@@ -79,7 +79,7 @@ class EmbeddingSpace(models.Model):
 class Vector(models.Model):
     """The unit vector of one indexed row in an embedding space.
 
-    The column has no fixed dimension.
+    The column `embedding` has no fixed dimension, because embedders have different dimensions.
     """
 
     personal_data = True

@@ -46,7 +46,7 @@ _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try
 def memory_home(request: HttpRequest) -> HttpResponse:
     """Show the portrait, with the form for a correction.
 
-    `about` names the memory under which the correction is typed.
+    The query parameter `about` is the public id of the memory under which the correction is typed.
     """
     return _show(request, {"form": TellForm(), "about": request.GET.get("about", "")})
 
@@ -56,8 +56,9 @@ def memory_home(request: HttpRequest) -> HttpResponse:
 def memory_tell(request: HttpRequest) -> HttpResponse:
     """Show what the typed sentence would change in the memories, before anything is changed.
 
-    Memories that share its words are listed too, each with links to edit or forget it. If it asks
-    to forget something, list the memories that it may mean.
+    Memories that share words with the sentence are listed too, with links to edit or forget each
+    memory. If the sentence asks to forget something, the memories that it may mean are listed
+    instead.
     """
     return _preview(request)
 
@@ -95,7 +96,7 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
 def memory_keep_told(request: HttpRequest) -> HttpResponse:
     """Apply the changes that were shown and that the user has confirmed.
 
-    If none is selected, show the preview again.
+    If no change is selected, show the preview again.
     """
     if not request.POST.getlist("keep") and request.POST.get("said"):
         return _preview(request, is_nothing_selected=True)
@@ -137,7 +138,10 @@ def _show(
 
 
 def _told_about(context: dict[str, Any], user: User) -> dict[str, Any]:
-    """Return the memory under which the sentence is typed, and changes that keep it as typed."""
+    """Return `about`, the memory under which the user typed the sentence, and `exact`.
+
+    `exact` holds the changes that would store the sentence exactly as typed.
+    """
     about = str(context.get("about", ""))
     known = Memory.objects.filter(user=user, public_id=about).first() if about else None
     if not context.get("is_told") or context["only_forgets"]:
@@ -158,7 +162,7 @@ def _related(context: dict[str, Any], user: User) -> list[Memory]:
 @require_safe
 @personal_page
 def memory_week(request: HttpRequest) -> HttpResponse:
-    """Show the seven days that end with the day `last`; by default, those that end today."""
+    """Show the seven days that end with the day `last` (by default today)."""
     with own_transaction(request):
         week = week_of(person(request), last=day_of(request.GET.get("last", "")))
         context = {"week": week, "is_on": own_settings(request).longterm_enabled}

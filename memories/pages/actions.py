@@ -52,7 +52,7 @@ from ops.pages.operation_rows import forgotten_words
 
 _KEPT_UNDOS = 5
 # For each bulk action: the action that undoes it, and a filter for the memories that it changes.
-# Only these memories are changed by an undo.
+# An undo changes only these memories.
 _UNDONE_BY = {
     "recycle": ("restore", Q(deleted_at=None)),
     "disable": ("enable", Q(status=MemoryStatus.ACTIVE)),
@@ -123,7 +123,8 @@ def _do(
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return _answer(request, memory_id, back=back)
-    if undo and (is_row(request) or is_in_place(request)):  # no text in the cookie of a redirect
+    # A redirect stores the message in a cookie, which must not contain the text of a memory.
+    if undo and (is_row(request) or is_in_place(request)):
         said = name_memory(said, memory)
     messages.success(request, said, extra_tags=act(memory, undo, back=back) if undo else "")
     return _answer(request, memory_id, back=back)
@@ -379,7 +380,10 @@ def _repeating(count: int) -> list[str]:
 
 
 def _choices(memory: Memory, told: Sequence[Message], *, count: int) -> list[dict[str, Any]]:
-    """Return the choice to delete the messages too, with the memories that go with them."""
+    """Return the option to delete the messages too, with the memories that this would also forget.
+
+    The list is empty if there are no messages.
+    """
     if not count:
         return []
     also = message_forgets.also_forgotten(

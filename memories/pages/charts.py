@@ -53,7 +53,7 @@ def memory_pictures(request: HttpRequest) -> HttpResponse:
 
 
 def _curve(name: str, growth: Growth) -> dict[str, Any]:
-    """Return a curve. `line` and `area` are points of an SVG of 600 by 160 pixels."""
+    """Return the data of a curve; `line` and `area` are points in an SVG of 600 by 160 pixels."""
     titles = {"memories": _("Memories over time"), "messages": _("Messages over time")}
     most = growth.totals[-1] or 1
     shown = [dateformat.format(day, pgettext("date with year", "j M Y")) for day in growth.days]
@@ -179,7 +179,10 @@ def _bars(
     *,
     show: Callable[[int], str] = _number,
 ) -> dict[str, Any]:
-    """Return a bar chart. Lengths are in percent of the longest bar; at least 1, unless 0."""
+    """Return the data of a bar chart.
+
+    The length of a bar is in percent of the longest bar, and at least 1 unless the value is 0.
+    """
     longest = max((bar.size for bar in bars), default=0)
     shown = [
         bar._asdict()
@@ -212,7 +215,7 @@ _STORED = (
 
 @dataclass(frozen=True)
 class Growth:
-    """How a number grew: the totals at the end of each of these days (at most `POINTS` days)."""
+    """The growth of a number: its total at the end of each of `days` (at most `POINTS` days)."""
 
     days: Sequence[date]
     totals: Sequence[int]
@@ -220,7 +223,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Latency:
-    """The durations of the newest recalls (at most `TRACES`), in classes, with percentiles."""
+    """Durations of the newest recalls (at most `TRACES`): counts by class, percentiles in ms."""
 
     counts: Sequence[int]
     p50: float
@@ -241,7 +244,10 @@ class Uses:
 
 
 def topics_of(user: User) -> dict[str, int]:
-    """Return the number of memories in use by title: groups of the portrait, then projects."""
+    """Return how many memories are in use, by title.
+
+    The titles are those of the groups of the portrait, and one title for all projects together.
+    """
     rows = Memory.objects.filter(in_use(), user=user)
     alike = rows.filter(project=None).values("tags", "kind", "standing").annotate(n=Count("pk"))
     counted: Counter[str] = Counter()
@@ -253,7 +259,7 @@ def topics_of(user: User) -> dict[str, int]:
 
 
 def kinds_of(user: User) -> dict[str, int]:
-    """Return the number of memories in use by kind, largest first."""
+    """Return how many memories of each kind are in use, largest number first."""
     rows = Memory.objects.filter(in_use(), user=user).values("kind")
     counted = rows.annotate(n=Count("pk")).order_by("-n", "kind")
     return {row["kind"]: row["n"] for row in counted}
@@ -269,7 +275,7 @@ def uses_of(user: User) -> Uses:
 def growth_of(user: User) -> dict[str, Growth]:
     """Return how the numbers of messages and memories grew.
 
-    A memory counts from the day on which its first source was said.
+    A memory counts from the day of its oldest source message or, without one, from its creation.
     """
     zone = timezone.get_current_timezone_name()
     said = (

@@ -1,4 +1,4 @@
-"""The conversation tab: what a chat model would get as its prompt now, part by part, with scores.
+"""The conversation tab, which shows the prompt that a chat model would get now, part by part.
 
 The parts of the memory block are called layers here.
 """
@@ -41,7 +41,11 @@ _LONGEST = 400
 
 @dataclass(frozen=True)
 class ShownConversation:
-    """The conversation that the page shows, and the question to try on it."""
+    """The conversation that the page shows, and the question for which the prompt is built.
+
+    `asked` is the question that the user typed on the page. If it is empty, `latest` is used: the
+    newest user message of the conversation. `choice` holds the conversations to choose from.
+    """
 
     conversation: Conversation
     asked: str
@@ -75,9 +79,10 @@ def _shown(
 
 
 def _requested(request: HttpRequest, asked: str) -> ShownConversation | None:
-    """Return the requested conversation, or without an id the newest one; None if there is none.
+    """Return the requested conversation, or the newest conversation if none is requested.
 
-    Raise `NotFound` if there is no conversation with the requested id.
+    Return None if the user has no conversation. Raise `NotFound` if there is no conversation with
+    the requested id.
     """
     user, reference = person(request), request.GET.get("conversation", "")
     said = Message.objects.filter(conversation=OuterRef("pk"), role=Role.USER).order_by("-number")
@@ -125,7 +130,7 @@ def _stack(
 
 
 def _window(user: User, conversation: Conversation, window: Window) -> dict[str, Any]:
-    """Return the messages that the model gets word for word, and the last ones before them."""
+    """Return the messages that the model gets word for word, and the last messages before them."""
     before: list[Message] = []
     if window.first_number is not None and window.first_number > 1:
         messages = selectors.messages_of(user, conversation)
@@ -143,7 +148,7 @@ def _window(user: User, conversation: Conversation, window: Window) -> dict[str,
 def _episodes(
     user: User, looked: ShownConversation, prepared: PreparedQuery, built: Context
 ) -> list[Likeness]:
-    """Return the episodes most similar to the question; without a question, the latest ones."""
+    """Return the episodes most similar to the typed question, or the latest if none was typed."""
     if not looked.asked:
         latest = selectors.episodes_of(user, looked.conversation)[:_EPISODES]
         return [Likeness(one, None) for one in latest]
@@ -205,7 +210,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Likeness:
-    """An episode, and how similar it is to the question."""
+    """An episode, and its similarity to the question; `is_in` is true if it is in the prompt."""
 
     episode: Episode
     similarity: float | None
@@ -225,9 +230,10 @@ class Likeness:
 
 
 def layers_of(built: Context, *, asked: str) -> list[Layer]:
-    """Return the layers in the order of the block, including empty ones, whose cards explain them.
+    """Return the layers in the order of the memory block.
 
-    Empty persona layers are left out.
+    Empty layers are included, because the page lists them as empty. Only empty persona layers are
+    left out.
     """
     sections = {one.name: one for one in built.sections}
     by_id = {one.memory.public_id: one for one in built.gathered.memories}
@@ -251,7 +257,11 @@ def layers_of(built: Context, *, asked: str) -> list[Layer]:
 
 
 def missed(built: Context, *, asked: str) -> list[dict[str, Any]]:
-    """Return memories that didn't fit in the budget, then those below the relevance threshold."""
+    """Return relevant memories that aren't in the prompt, at most `PREVIEW_MISSES`.
+
+    Recalled memories that didn't fit in the token budget come first, then the nearest memories that
+    weren't recalled.
+    """
     inside = {item.id for item in built.items}
     trimmed = [one for one in built.gathered.memories if one.memory.public_id not in inside]
     near = (*trimmed, *built.gathered.missed)[:PREVIEW_MISSES]
@@ -290,7 +300,7 @@ def _label(name: str) -> str:
 
 
 def share_of(layers: Sequence[Layer], window_tokens: int) -> dict[str, Any]:
-    """Return the data for the bar that shows how block and window together use the token budget."""
+    """Return the data for the bar that shows how block and window use their common token budget."""
     budget = settings.BLOCK_TOKENS + settings.WINDOW_TOKENS
     used = [(layer.name, layer.label, layer.tokens) for layer in layers]
     used.append(("window", _label("window"), window_tokens))

@@ -68,7 +68,7 @@ class Reason:
     conversation: Conversation | None
     said_in: Message | None
     reference: str
-    note: str = ""  # the path of the daily note that contains it
+    note: str = ""  # the path of the daily note that is the source
 
 
 @dataclass(frozen=True)
@@ -211,9 +211,9 @@ def waits_because(
 ) -> list[str]:
     """Return sentences that explain why a memory awaits the user's review.
 
-    They cover the last verdict, and what made its understanding uncertain. `known` is the memory
-    that it contradicts; without one, nothing is compared. A verdict on another memory isn't told,
-    since it would explain nothing that the user sees.
+    `known` is the memory that `memory` contradicts, or None. If `known` is given, the sentences
+    include the reasons of the last verdict; a verdict about another memory is ignored, because the
+    user doesn't see that memory. In both cases, they include what made the understanding uncertain.
     """
     is_told = verdict is not None and (
         verdict.target_id == known.pk if known else verdict.verdict != Verdict.REVIEW
@@ -344,9 +344,8 @@ class Part:
 def diff_words(old: str, new: str) -> list[Part]:
     """Compare two texts word by word, and return their parts in order.
 
-    Chinese text is divided into words; spaces are kept.
-
-    The same and the added parts together make up `new`.
+    Chinese text is divided into words; spaces are kept. The parts with the change "same" or "added"
+    together make up `new`.
     """
     before, after = _split(old, new)
     parts: list[Part] = []
@@ -376,7 +375,7 @@ def _split(old: str, new: str) -> tuple[list[str], list[str]]:
 def _comparisons(before: list[str], after: list[str]) -> int:
     """Return an upper bound for the number of comparisons that difflib makes.
 
-    It may compare each pair of equal pieces once per match.
+    difflib may compare each pair of equal pieces once per match.
     """
     of_after = Counter(after)
     pairs = sum(count * of_after[piece] for piece, count in Counter(before).items())

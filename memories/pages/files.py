@@ -174,7 +174,7 @@ def _check_free(request: HttpRequest, path: str) -> None:
 
 
 def _file(user: User, path: str) -> Shown:
-    """Return the file; for a persona layer that was never written, return an empty file.
+    """Return the file, or an empty file for a persona layer that was never written.
 
     Raise `NotFound` if there is no such file.
     """
@@ -214,7 +214,7 @@ def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
 
 
 def _base_text(request: HttpRequest, path: str, tag: str) -> str | None:
-    """Return the text of the version from which the edit started; None if it doesn't exist."""
+    """Return the text of the version that the user edited, or None if no version has this `tag`."""
     versions = FileVersion.objects.filter(user=person(request), file__path=path)
     contents = versions.order_by("-number").values_list("content", flat=True)
     return next((text for text in contents if file_contents.etag_of(text) == tag), None)
@@ -277,7 +277,7 @@ def memory_file_history(request: HttpRequest, path: str) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_file_restore(request: HttpRequest, path: str) -> HttpResponse:
-    """Restore an old version. This is handled as an ordinary edit."""
+    """Restore an old version of a file by saving its text as an ordinary edit."""
     user, number = person(request), number_of(request.POST.get("version"))
     if number is None:
         raise NotFound("There is no such version.")

@@ -79,7 +79,7 @@ def say_what_became(request: HttpRequest, written: Written) -> None:
 
 
 def mention_contradiction(request: HttpRequest, memory: Memory) -> None:
-    """Say which other memory may contradict what the user wrote or accepted; both are used."""
+    """Warn the user if another memory in use may contradict this memory; both stay in use."""
     with own_transaction(request):
         other = relations.unsettled_with(memory)
     if other is not None:
@@ -137,7 +137,7 @@ def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> Me
 
 
 def _accept(request: HttpRequest, memory: Memory) -> None:
-    """Remember a memory that awaited review, with its new wording."""
+    """Accept a memory that awaited review, after its text was edited."""
     given = ReviewInput(memory.public_id, "accept")
     with own_transaction(request):
         review.confirm(user=person(request), decisions=[given])
@@ -267,7 +267,7 @@ OWN_KINDS = [(kind.value, kind.label) for kind in Kind if kind not in ONLY_OF_PR
 
 
 class MemoryForm(ServiceForm):
-    """The fields of a memory's text, kind, tags and end."""
+    """The form fields for the text, kind, tags and end date of a memory."""
 
     content = forms.CharField(
         label=gettext_lazy("What should be remembered?"),
@@ -308,9 +308,9 @@ class MemoryForm(ServiceForm):
 
 
 class EditForm(MemoryForm):
-    """The form for a change of a memory's text, kind, tags or end."""
+    """The form for changing the text, kind, tags or end date of a memory."""
 
-    # The version that was shown, so that a change made in another tab is not overwritten unseen.
+    # The number of the version that was shown, used to detect a change made in another tab.
     seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     @classmethod
@@ -330,7 +330,7 @@ class EditForm(MemoryForm):
     def refuse_if_outdated(self, memory: Memory) -> bool:
         """Return whether the text was changed after this form was shown, and say so in the form.
 
-        The form then shows the current version as seen, so saving it again replaces that text.
+        The form then has the number of the current version, so saving it again replaces that text.
         """
         seen = self.cleaned_data.pop("seen")
         if seen is None or seen == memory.current_version:
@@ -347,7 +347,8 @@ class EditForm(MemoryForm):
     def changes(self, memory: Memory) -> dict[str, Any]:
         """Return the values that differ from those of the memory.
 
-        The form shows additions as plain words, and they stay plain if the text is changed.
+        The form shows the text without the square brackets around additions. If the user changes
+        the text, it is saved without these brackets.
         """
         before = {
             "content": additions_in_words(memory.content),

@@ -97,7 +97,7 @@ class Asked:
 
     @property
     def searches_usual(self) -> bool:
-        """Return True for a search without a filter, which leaves out superseded memories."""
+        """Return whether this is a search without filters; it leaves out superseded memories."""
         return bool(self.query) and not self.chosen
 
     @property
@@ -123,7 +123,7 @@ def memory_list(request: HttpRequest) -> HttpResponse:
     prepared = prepare_query(asked.query) if asked.query else None
     with own_transaction(request):
         page, count = _page(request, asked, prepared)
-        # Only the results while the user types, and only the next rows while the user scrolls.
+        # Render only the results while the user types, and only the next rows while they scroll.
         part = "#found" if target(request) == "found" else _rows_part(request)
         context = _shared(request, asked, page) | (
             {} if part == "#rows" else _surrounding_context(request, asked, count)
@@ -138,9 +138,10 @@ def memory_list(request: HttpRequest) -> HttpResponse:
 def _page(
     request: HttpRequest, asked: Asked, prepared: PreparedQuery | None
 ) -> tuple[Page, int | None]:
-    """Return a page of memories and, for a search, the number of matches.
+    """Return a page of memories, and the number of matches if they were ranked (else None).
 
-    While memory is off, nothing may be recalled, so the search only finds the typed characters.
+    While long-term memory is off, nothing may be recalled: a search then lists the memories whose
+    text or tags contain the typed text, without ranking them.
     """
     user = person(request)
     if prepared is not None and own_settings(request).longterm_enabled:
@@ -197,8 +198,8 @@ def search_page(
     """Return a page of the best matches, best first, and the number of matches, at most `MOST`.
 
     Disabled, archived and waiting memories are included, so that the user can manage them. A memory
-    that contains the typed text, or words that begin or are spelled like the typed ones, always
-    matches; other memories must reach the relevance floor, so that a search doesn't return all
+    always matches if it contains the typed text, or words that begin or are spelled like the typed
+    words. Other memories must reach the relevance floor, so that a search doesn't return all
     memories. No recall trace is recorded.
     """
     eligible = memories_of(user, replace(filters, query="", waiting=True)).prefetch_related(None)
@@ -229,14 +230,14 @@ def search_page(
 
 
 class _Match(NamedTuple):
-    """A memory that a search found; `spelled` are its words that resemble the typed ones."""
+    """A memory that a search found; `spelled` holds its words that resemble the typed words."""
 
     ranked: Ranked
     content: str
     spelled: Sequence[str] = ()
 
     def why(self, asked: str) -> str:
-        """Return words that explain why it was found."""
+        """Return words that explain why the memory was found."""
         if self.spelled:
             return reason_words.same(self.spelled)
         found_by = {**self.ranked.components, "raw_relevance": self.ranked.relevance}
@@ -274,7 +275,7 @@ def memory_refusals(request: HttpRequest) -> HttpResponse:
 
 
 def _rows_part(request: HttpRequest) -> str:
-    """Return the part of the template to render: only the next rows while the user scrolls."""
+    """Return the template partial to render: "#rows" while the user scrolls, otherwise ""."""
     return "#rows" if request.GET.get("after") and is_htmx(request) else ""
 
 
@@ -302,7 +303,7 @@ class Survey:
 
 
 class _Row(NamedTuple):
-    """The columns of a memory that the counts need; the last three are of related rows."""
+    """The columns of a memory that the counts need; the last three come from related rows."""
 
     status: str
     deleted_at: datetime | None
@@ -411,7 +412,10 @@ class Choice:
 
 
 def choices_of(survey: Survey, *, tag: str = "") -> dict[str, Sequence[Choice]]:
-    """Return the options of each filter that match at least one memory, with their counts."""
+    """Return the options of each filter and of the sort order.
+
+    The options for kind, project, tag and origin have counts, and match at least one memory.
+    """
     return {
         "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in survey.kinds],
         "project": [Choice(one.value, one.name or one.value, one.count) for one in survey.projects],
@@ -426,13 +430,13 @@ def choices_of(survey: Survey, *, tag: str = "") -> dict[str, Sequence[Choice]]:
 
 
 def shown_tag(tag: str) -> str:
-    """Return the tag; the tag of a topic in the page's language."""
+    """Return the tag as the page shows it: tags of topics are translated to the page's language."""
     topic = topic_named(tag)
     return tag_of(topic, language=(get_language() or "")[:2]) if topic else tag
 
 
 def _tag_choices(tags: Sequence[Facet], *, chosen: str) -> list[Choice]:
-    """Return the tags as options; a topic that has a tag in both languages is one option."""
+    """Return the tags as options; the English and the Chinese tag of a topic are one option."""
     values: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for one in tags:
@@ -469,7 +473,7 @@ class Standing:
 def standing_for(request: HttpRequest) -> Standing:
     """Return the user's status line.
 
-    It is computed once per request and used by header and page.
+    The status line is computed once per request, and used by the header and the page.
     """
     standing: Standing | None = getattr(request, "memory_standing", None)
     if standing is None:

@@ -50,10 +50,10 @@ SORTS = {
 
 @dataclass(frozen=True)
 class Row:
-    """A memory in a list, with its newest source. `why` tells why a search found it.
+    """A memory in a list, with its newest source.
 
-    `back` is the URL to which the forms in the row return. `column` is the date that is shown,
-    because the list is sorted by it.
+    `why` explains why a search found the memory. `back` is the URL to which the forms in the row
+    return. `column` is the name of the date field that is shown.
     """
 
     memory: Memory
@@ -93,7 +93,7 @@ class Row:
 
     @property
     def is_changed(self) -> bool:
-        """Return True if the shown date is that of a change on a later day than the creation."""
+        """Return True if the shown date is on a later day than the creation of the memory."""
         return localdate(self.at) > localdate(self.memory.created_at)
 
     @property
@@ -108,7 +108,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a list. `cursor` is passed to get the next page; it is "" on the last page."""
+    """A page of a list. `cursor` identifies the next page; it is "" on the last page."""
 
     rows: Sequence[Row]
     cursor: str = ""
@@ -118,7 +118,7 @@ class Page:
 class _Place:
     """The position after which the next page begins.
 
-    `pinned` is True if it is among the pinned memories, which come first.
+    `pinned` is True if the position is among the pinned memories, which come first.
     """
 
     key: Any
@@ -129,7 +129,7 @@ class _Place:
 def page_of(
     user: User, filters: MemoryFilter, *, sort: str = DEFAULT_SORT, after: str = ""
 ) -> Page:
-    """Return the `SIZE` memories that follow the cursor; without a valid cursor, the first ones."""
+    """Return the next `SIZE` memories after the cursor `after`, or the first if it isn't valid."""
     column, descending = SORTS.get(sort, SORTS[DEFAULT_SORT])
     place = _decode(after, column)
     places: list[_Place] = []
@@ -148,7 +148,7 @@ def _unpinned(
 ) -> list[_Place]:
     """Return the positions of the next memories that aren't pinned.
 
-    One query is made per status: then the index returns its rows in order, without sorting.
+    One query is run for each status, because the index returns the rows of one status in order.
     """
     places: list[_Place] = []
     for status in [filters.status] if filters.status else LISTED:
@@ -177,7 +177,10 @@ def page_by(
 
 
 def listed(user: User, pks: Sequence[int]) -> list[Row]:
-    """Return these memories in this order, with their newest sources. Makes two queries."""
+    """Return the rows for the memories `pks`, in that order, each with its newest source.
+
+    Two queries are run.
+    """
     rows = Memory.visible.filter(user=user).select_related("project").in_bulk(list(pks))
     sources = {one.memory_id: one for one in _newest_sources(user, pks)}
     return [Row(rows[pk], sources.get(pk)) for pk in pks if pk in rows]
@@ -193,16 +196,17 @@ def _newest_sources(user: User, pks: Sequence[int]) -> QuerySet[Source]:
 
 
 def count_of(user: User, filters: MemoryFilter, *, most: int) -> int:
-    """Return the number of memories. Counting stops at `most` + 1."""
+    """Return the number of memories that match `filters`. Counting stops at `most` + 1."""
     return memories_of(user, filters).prefetch_related(None).order_by()[: most + 1].count()
 
 
 def _next_rows(
     rows: QuerySet[AnyRow, Any], column: str, *, descending: bool, place: _Place | None
 ) -> QuerySet[AnyRow, Any]:
-    """Return the rows after this position in the order of a column; without one, all rows.
+    """Return the rows after `place`, ordered by a column, or all rows if `place` is None.
 
-    The first condition is redundant, but lets the database start at that position in the index.
+    The condition on `column` alone is redundant, but lets the database start at that position in
+    the index.
     """
     if place is not None:
         near, far = ("lte", "lt") if descending else ("gte", "gt")
@@ -229,7 +233,7 @@ def _decode(cursor: str, column: str) -> _Place | None:
 
 
 def rows_of(page: Sequence[Row], *, back: str) -> list[Row]:
-    """Return the rows of a list with the URL `back`, to which the forms in the rows return."""
+    """Return the rows with the date to show and with `back`, to which the forms in them return."""
     sort = parse_qs(urlsplit(back).query).get("sort", [""])[-1]
     column = "created_at" if sort in ("new", "old") else "updated_at"
     return [replace(one, back=back, column=column) for one in page]
@@ -299,7 +303,7 @@ def act(memory: Memory, name: str, *, back: str = "") -> str:
 
 
 def name_memory(said: str, memory: Memory) -> str:
-    """Return the message with the text of the memory that it is about, cut for a toast."""
+    """Return the message, followed by the text of the memory, which is shortened for a toast."""
     text = Truncator(additions_in_words(memory.content)).chars(_NAMED)
     return f"{said} " + _("“%(text)s”") % {"text": inner(text)}
 

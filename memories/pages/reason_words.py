@@ -1,7 +1,7 @@
 """Translate the reason codes of extraction and arbitration into sentences.
 
-Memories store codes (`Version.reason`, `Arbitration.reasons`) because codes mean the same in every
-language and to every client; only pages translate them.
+The database stores codes (`MemoryVersion.reason`, `Arbitration.reasons`), because codes mean the
+same in every language and to every client. Only pages translate them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from memcenter.lib.text import segment
 
-# Codes that tell what was decided about a new statement, compared with known ones.
+# Codes for what was decided about a new statement, compared with known memories.
 _DECIDED = {
     "nothing_like_it": gettext_lazy("I didn’t know anything like it."),
     "same_text": gettext_lazy("It says exactly what I already knew."),
@@ -55,7 +55,7 @@ _DECIDED = {
     "joined": gettext_lazy("The two texts were joined unchanged."),
     "revised": gettext_lazy("A language model checked it again afterwards."),
 }
-# Codes that tell how a statement was understood.
+# Codes for how a statement was understood.
 _HEARD = {
     "explicit": gettext_lazy("You asked me to remember it."),
     "hedged": gettext_lazy("You weren’t sure when you said it."),
@@ -108,7 +108,7 @@ def in_words(codes: Iterable[str]) -> list[str]:
 
 
 def doubts_in_words(codes: Iterable[str]) -> list[str]:
-    """Return the sentences for the codes that tell why a statement may be misunderstood."""
+    """Return the sentences for those codes that explain why a statement may be misunderstood."""
     return in_words(code for code in codes if code in _DOUBTS)
 
 
@@ -156,7 +156,7 @@ def is_relevant(components: Mapping[str, float]) -> bool:
 
 
 def why_alike(similarity: float, *, asked: str, text: str) -> str:
-    """Return words that explain why an earlier turn was recalled; only its similarity is known."""
+    """Return words that explain why an earlier turn was recalled: shared words or similarity."""
     words = shared_words(asked, text)
     return same(words) if words else _fallback(similarity)
 
@@ -180,16 +180,17 @@ def shared_words(asked: str, text: str) -> list[str]:
 
 
 _WRITTEN = re.compile(r"[^\W_]+")
-_FROM_BEGINNING = 3  # letters from which a word is found by its beginning
-_WITH_A_SLIP = 5  # letters from which a word is found in spite of one slip
-_WITH_TWO_SLIPS = 7  # letters from which it is found in spite of two letters left out
-_ENDING = 2  # letters that a word may have after a slip: the plural, for example
+_FROM_BEGINNING = 3  # fewest typed letters that match the beginning of a word
+_WITH_A_SLIP = 5  # fewest typed letters that match a word in spite of one typing error
+_WITH_TWO_SLIPS = 7  # fewest typed letters that match a word although two letters are missing
+_ENDING = 2  # most letters that may follow the misspelled part, for example of a plural
 
 
 def spelled_alike(asked: str, text: str) -> list[str]:
     """Return the words of the text that begin or are spelled like the words of the question.
 
-    The list is empty unless each word of the question has such a word; stop words needn't.
+    The list is empty unless every word of the question, except stop words, is like a word of the
+    text.
     """
     words = list(dict.fromkeys(_WRITTEN.findall(text.casefold())))
     found: list[str] = []
@@ -204,9 +205,10 @@ def spelled_alike(asked: str, text: str) -> list[str]:
 
 
 def _is_alike(typed: str, word: str) -> bool:
-    """Return True if the word begins as typed, with one letter more, less, wrong or swapped.
+    """Return True if `word` begins with `typed`, in spite of one typing error.
 
-    In a long word, two letters may be missing ("wensday").
+    An error is a letter too many, a missing or wrong letter, or two swapped letters. If `typed` is
+    long, two letters may be missing ("wensday").
     """
     if word == typed or (len(typed) >= _FROM_BEGINNING and word.startswith(typed)):
         return True
@@ -221,7 +223,7 @@ def _is_alike(typed: str, word: str) -> bool:
 
 
 def _is_part_of(typed: str, word: str) -> bool:
-    """Return whether the letters of a word are all in another one, in the same order."""
+    """Return whether `word` contains all letters of `typed` in the same order."""
     letters = iter(word)
     return all(letter in letters for letter in typed)
 

@@ -36,7 +36,7 @@ _UNDO = "undecide"
 @require_safe
 @personal_page
 def memory_review(request: HttpRequest) -> HttpResponse:
-    """Show the requested memory, or else the one that has been waiting longest."""
+    """Show the requested memory, or else the memory that has been waiting longest."""
     with own_transaction(request):
         user = person(request)
         waiting = selectors.memories_of(user, MemoryFilter(status=MemoryStatus.CANDIDATE))
@@ -138,7 +138,10 @@ def _first_reason(memory: Memory) -> explanation.Reason | None:
 
 
 def _next_after(shown: list[Memory], current: Memory) -> str:
-    """Return the URL for "later": the next memory in the inbox, or the first after the last."""
+    """Return the URL for "later": the next memory in the inbox, or the first one after the last.
+
+    Return "" if the inbox has no other memory.
+    """
     if len(shown) < 2:
         return ""
     place = (shown.index(current) + 1) % len(shown)

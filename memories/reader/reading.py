@@ -31,7 +31,7 @@ from memories.reader.tokenizer import Tokenizer
 
 PATH = Path(__file__).parent / "data" / "reader.onnx"
 _PARTICLE = re.compile("[\u4e00-\u9fff](?:[吗呢吧嘛]|了(?![解不结却断当]))")
-SECRET = 0.85  # probability from which a token counts as part of a secret
+SECRET = 0.85  # a span counts as a secret if a token in it reaches this probability
 
 
 class Model:
@@ -187,7 +187,7 @@ class Reader:
 def _whole_words(statement: Statement, text: str) -> Statement:
     """Extend a statement to word boundaries, since a token may start or end within a word.
 
-    A Chinese particle at its beginning belongs to what stands before.
+    A Chinese particle at the beginning is removed, because it belongs to the preceding text.
     """
     start, end = statement.start, statement.end
     if 0 < start < end - 1 and _PARTICLE.match(text, start - 1):

@@ -48,12 +48,12 @@ Scores = NDArray[np.float32]
 _OUTSIDE, _BEGIN, _INSIDE = range(len(TAGS))
 _NEVER = -1e9
 BESIDE = 0.5  # probability from which a token belongs to an adjacent secret
-INNOCENT = 0.03  # probability below which a token is no part of a secret, despite any rule
+INNOCENT = 0.03  # probability below which a token isn't part of a secret, whatever a rule says
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement, `text[start:end]`; `shares` has the probability of each label for each head."""
+    """A statement, `text[start:end]`; `shares` maps each head to its labels' probabilities."""
 
     start: int
     end: int

@@ -19,7 +19,7 @@ _CAPITALS = 0.8  # share of capitals among all letters
 
 @dataclass(frozen=True)
 class Token:
-    """A token of the vocabulary that stands for `text[start:end]`."""
+    """A token of the vocabulary; it encodes `text[start:end]`."""
 
     id: int
     start: int
@@ -43,7 +43,7 @@ class Tokenizer:
     ) -> None:
         self._trie, self._ids, self._scores = trie, ids, scores
         self._unknown = float(scores.min()) - 10
-        # Lone surrogates, which the trie can't store.
+        # Replace lone surrogates, which the trie can't store.
         self._normal = {**dict.fromkeys(range(0xD800, 0xE000), "\ufffd"), **normal}
 
     @classmethod

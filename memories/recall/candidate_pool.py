@@ -58,16 +58,16 @@ class Towards(Protocol):
 
 @dataclass(frozen=True)
 class Shelf:
-    """One type of text, with the rows that may be found and how they are converted for ranking.
+    """A type of text: which rows may be found, and how they are converted for ranking.
 
-    In SQL, `table` has the alias `r`; `joined` contains its joins, `eligible` its conditions, and
-    `columns` the arguments of `row`.
+    In SQL, `table` has the alias `r`. `joined` contains the joins and `eligible` the conditions.
+    `row` builds a row from the values of `columns`, and `unit` converts the row for ranking.
 
     The candidates are the `nearest` rows by cosine, and up to as many rows that share words with
     the query. With `whole`, for texts that depend on their neighbours, all rows are candidates if
     they are few; if they are many, `neighbours` adds the adjacent rows. `also` is SQL (conditions
-    and an order) for eligible rows that are always loaded. `towards` moves the query vector to the
-    region of the texts of this type.
+    and an order) for eligible rows that are always loaded. `towards` moves the query vector towards
+    the texts of this type.
     """
 
     kind: TargetKind
@@ -127,7 +127,7 @@ def fill_all(
     """Return the candidates from each text type.
 
     The database is queried in two round trips for all types together: first words and vectors, then
-    rows. More are needed if a type has very many texts, or if another store compares the vectors.
+    rows. A type with very many texts, or with vectors in another store, needs more round trips.
     The statements in `batch` are sent together with the first round trip.
     """
     batch, loads = batch or Batch(), Batch()
@@ -264,7 +264,7 @@ def _nearest(
 def _vector(prepared: PreparedQuery, shelf: Shelf) -> NDArray[np.float32]:
     """Return the query vector to compare with the texts of this type.
 
-    It is moved towards the texts that would answer the query, unless the type is `whole`.
+    The vector is moved towards the texts that would answer the query, unless the shelf is `whole`.
     """
     if shelf.whole:
         return prepared.vector

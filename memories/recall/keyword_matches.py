@@ -55,8 +55,8 @@ class Words:
         return [terms[column] for column in columns.tolist() for _ in range(int(times[column]))]
 
 
-# For up to WHOLE texts, the words of all texts are read as one string: Python finds a dozen words
-# in it faster than PostgreSQL compares arrays or sends a thousand of them.
+# For up to WHOLE texts, the words of all texts are read as one string. Finding a dozen words in it
+# in Python takes less time than comparing or sending a thousand arrays in PostgreSQL.
 _TERM, _TEXT = "\x1f", "\x1e"
 _WORDS = """
 WITH eligible AS ({eligible}),
@@ -109,7 +109,7 @@ def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> 
 
     Further queries are run only if there are more than `WHOLE` texts.
     """
-    # For messages, their neighbours are better evidence than a list of concepts.
+    # For messages, neighbouring messages are better evidence than the terms of concepts.
     query = prepared.query
     sought = query.terms if shelf.whole else query.sought
     [(total, length, ids, lengths, terms, space, fragmented, near, apart)] = asked.rows()

@@ -31,7 +31,7 @@ _ALWAYS = (
     " ORDER BY r.kind = 'constraint' DESC, r.pinned DESC, r.importance DESC, r.id"
     f" LIMIT {_MOST_ALWAYS}"
 )
-_CONSIDERED = 64  # candidates by cosine, and as many by words; `top_k` is at most 50
+_CONSIDERED = 64  # candidates by cosine, and as many by words; more than `MAX_TOP_K`
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ _NO_TURN = _Turn()
 
 
 def _hits(found: Sequence[tuple[Ranked, Any]], *, user: User) -> list[SearchHit]:
-    """Build the search hits; one query loads the turns of all messages among them."""
+    """Build the search hits; the turns of all messages among them are loaded with one query."""
     messages = sorted(row.pk for _, row in found if isinstance(row, MessageRow))
     turns: dict[int, _Turn] = {}
     if messages:

@@ -348,16 +348,17 @@ def _with_filters(eligible: Sql, filters: Filters, *, of_conversation: bool = Fa
     return eligible
 
 
-MOST_EARLIER_TEXTS = 5  # per memory; the oldest stay, since later texts often omit their content
+MOST_EARLIER_TEXTS = 5  # per memory; the oldest are kept, since later texts often say less
 _FIRST = 1_000_000  # first number of earlier texts, far above the fragment numbers of a long text
 
 
 def keep_earlier_text(
     memory: Memory, version: MemoryVersion, *, of: tuple[TargetKind, int]
 ) -> bool:
-    """Make a memory findable by an earlier text; return whether the text was added.
+    """Index the text of a version, so that a search for that text finds the memory.
 
-    The words and the vector are copied from the target `of`. Safe to repeat.
+    Return whether the text was added. The version may belong to another memory. The words and the
+    vector are copied from the target `of`. Safe to repeat.
     """
     if not version.content:
         return False
@@ -395,12 +396,12 @@ SELECT space_id, user_id, 'fragment', %s, conversation_id, embedding FROM memori
 def share_earlier_texts(
     learned: Sequence[Memory], *, user: User, successors: Collection[tuple[int, int]] = ()
 ) -> None:
-    """Make memories that were learned from one turn findable by each other's earlier texts.
+    """Let a search for an earlier text of a memory also find other memories from the same turn.
 
     Only memories on the same topic share their earlier texts. For example, "I quit Acme and joined
-    Initech" becomes two memories: the first names the subject, the second says what is true now.
-    `successors` are pairs of memory ids that belong together, whatever their topics. Safe to
-    repeat.
+    Initech" becomes two memories. Only the first names the old job, but a question about it should
+    also find the second, which is true now. Each pair of memory ids in `successors` (owner of the
+    earlier text, other memory) shares texts whatever the topics. Safe to repeat.
     """
     if len(learned) < 2:
         return
@@ -419,9 +420,9 @@ def share_earlier_texts(
 
 
 def _keep_related_text(event: Memory, learned: Sequence[Memory], *, user: User) -> None:
-    """Make an event findable by the text of a known memory on the same topic.
+    """Let a search for the text of a known memory on the same topic also find the event.
 
-    Of several such memories, the one that shares the most words is chosen.
+    Among such memories, the memory that shares the most words with the event is chosen.
     """
     own = [user.pk, event.pk]
     known = statements.rows(

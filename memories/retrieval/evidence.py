@@ -27,8 +27,8 @@ class Signs:
     rarity, `rare` the match of a rare word, and `on_date` is 1 if the text is from a date in the
     question. `concept` is the share of the question's concepts that the text is about. `beside` is
     1 if the question has concepts and the text is about none of them. `personal` is 1 if the
-    question is about the user who asks it. These three are 0 unless they were requested. `length`
-    is the logarithm of the word count minus its usual value.
+    question is about the user who asks it. `concept`, `beside` and `personal` are 0 unless they
+    were requested. `length` is the logarithm of the word count minus its usual value.
     """
 
     dense: Floats

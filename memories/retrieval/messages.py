@@ -56,9 +56,9 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _ALL = tuple(one.name for one in fields(MessageWeights))
-# Neighbours are mixed in with weight .4 each. The vectors aren't available here, so the length of
-# the mix is computed with the mean cosine of neighbouring turns, about .25. The exact cosine does
-# not improve the ranking.
+# The vector of a message is mixed with those of its neighbours, which have the weight .4 each. The
+# vectors aren't available here, so the length of the mixed vector is estimated with the mean cosine
+# of neighbouring turns, about .25. The exact cosine does not improve the ranking.
 _MIX = 0.4
 _NEIGHBOURS_ALIKE = 0.25
 
@@ -85,7 +85,7 @@ def relevance(
 ) -> Judged:
     """Return the relevance of each message or episode.
 
-    They are ranked by the weighted sum of their features, corrected by decision trees. The result
+    Texts are ranked by the weighted sum of their features, corrected by decision trees. The result
     is scaled over the pool, so that the best message gets the pool's highest evidence and the worst
     message gets 0.
     """
@@ -249,7 +249,8 @@ def _with_previous(counts: Counts, *, around: _Neighbourhood) -> Counts:
 def _mixed(cosine: Floats, *, around: _Neighbourhood) -> Floats:
     """Return the approximate cosine of a message mixed with its neighbours.
 
-    It is computed from only the three cosines; each neighbour has the weight `_MIX`.
+    It is computed from the cosines of the message and its neighbours. Each neighbour has the weight
+    `_MIX`.
     """
     absent = cosine.size
     both = (around.before < absent) & (around.after < absent)

@@ -214,7 +214,10 @@ _QUESTION_MARKS = "?？ "
 
 
 def subject_of(text: str) -> tuple[str, ...]:
-    """Return the terms of what a question asks to be told about; empty if it is the user."""
+    """Return the terms of the subject in a question like "What do you know about Theo?".
+
+    The tuple is empty if the subject is the user, or if the question isn't of this form.
+    """
     found = _SUBJECT.search(text)
     subject = next((words for words in found.groups() if words), "") if found else ""
     if not subject or subject.strip().lower() in _NO_SUBJECT:
@@ -226,11 +229,11 @@ def subject_of(text: str) -> tuple[str, ...]:
 class Query:
     """An analysed question.
 
-    `terms` are the words to search for; `unusual` has those that are rare in the language itself;
-    `named` has the speakers whom the question names; `subject` has the terms of Theo in "What do
-    you know about Theo?". `dense_text` is the text to embed: the
-    question without those names and without its question mark, so that it resembles the statement
-    that answers it. It keeps the stop words, because hybrid ranking finds less without them.
+    `terms` are the words to search for, and `unusual` those that are rare in the language itself.
+    `named` holds the speakers whom the question names. `subject` holds the terms of "Theo" in "What
+    do you know about Theo?". `dense_text` is the text to embed: the question without the names in
+    `named` and without its question mark, so that it resembles the statement that answers it. Stop
+    words are kept, because hybrid ranking finds less without them.
     """
 
     text: str
@@ -248,7 +251,7 @@ class Query:
 
     @property
     def sought(self) -> tuple[str, ...]:
-        """Return the terms, and the terms that memories use for the question's concepts."""
+        """Return the terms of the question, and the terms that memories use for its concepts."""
         related = sorted({word for concept in self.concepts for word in concept.words})
         return tuple(dict.fromkeys((*self.terms, *related)))
 

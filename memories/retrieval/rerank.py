@@ -21,7 +21,7 @@ SHARPNESS = 8.0  # the unit of the trees' scores is an eighth of the scaled sum
 _TREES = Path(__file__).parent / "data" / "message_trees.npz"
 
 
-QUESTION = "question_kind"  # the part with the trees' contribution due to the kind of question
+QUESTION = "question_kind"  # the name of the contribution of all features of the question
 
 
 @dataclass(frozen=True)
@@ -98,11 +98,11 @@ Places = NDArray[np.int64]
 class Forest:
     """Oblivious decision trees, in which all nodes of a level have the same test.
 
-    So the path to a leaf is a binary number. They are the weak learners of CatBoost (Prokhorenkova
-    et al. 2018). `feature` and `threshold` have the shape (trees, depth): the column that a level
+    The path to a leaf is therefore a binary number. CatBoost also uses such trees (Prokhorenkova et
+    al. 2018). `feature` and `threshold` have the shape (trees, depth): the column that a level
     tests, and the value above which a row goes right. `values` has an array of shape (trees,
     2**level) for each level: the tree's mean prediction for the rows that reach a node. The last
-    level has the leaves; the roots predict 0.
+    level contains the leaves; the roots predict 0.
     """
 
     names: tuple[str, ...]
@@ -134,7 +134,7 @@ class Forest:
         return shares
 
     def _tested_columns(self, level: int) -> Floats:
-        """Return an array (trees, columns) with 1 for the column that each tree tests here."""
+        """Return an array (trees, columns) with 1 for the column that a tree tests in `level`."""
         return np.eye(len(self.names))[self.feature[:, level]]
 
 

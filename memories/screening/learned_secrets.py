@@ -15,7 +15,7 @@ from memories.screening.secret_search import Span
 from memories.screening.stand_ins import is_stand_in, public_places, run_around
 
 CATEGORY = "password"
-# Things with a number of their own, which isn't secret even if a rule says so.
+# Things that have a number. The number isn't secret, even if a rule says so.
 _NUMBERED = (
     "serial|s/n|chassis|frame|vin|pnr|pcn|ticket|batch|lot|sku|asset|docket|date code|order|invoice"
     "|tracking|booking|reservation|reference|ref|isbn|commit|version|model|plate|badge|charity"
@@ -55,7 +55,7 @@ _FEWEST_DIGITS = 10  # a shorter number may well be a PIN
 _LONGEST = 240  # characters; a phrase of 24 words
 _MOST_OCCURRENCES = 3  # most occurrences of a secret in a text
 _SENTENCE_ENDS = linear.compile(r"[a-z]{3}[.!?] +\p{Lu}|[。！？\n]")
-_BEFORE = 32  # characters before a span that are searched for these words
+_BEFORE = 32  # characters before a span that are searched for words like "order number"
 _NAME = linear.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
 _ORDINARY = "Sunflower"  # a word that people use as a password
 _known = secret_search.Places()

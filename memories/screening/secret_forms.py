@@ -32,7 +32,10 @@ class Found:
 
 
 def is_chunked_key(text: str) -> bool:
-    """Return whether groups of letters and digits look like the key of an authenticator app."""
+    """Return whether the text looks like the key of an authenticator app.
+
+    At least a third of its groups, separated by spaces or dashes, contain both letters and digits.
+    """
     chunks = text.replace("-", " ").split()
     mixed = sum(any(map(str.isdigit, chunk)) and any(map(str.isalpha, chunk)) for chunk in chunks)
     return 3 * mixed >= len(chunks)
@@ -72,7 +75,7 @@ def is_card(text: str) -> bool:
 def is_chinese_identity(text: str) -> bool:
     """Return whether a number is a valid Chinese identity number (GB 11643-1999).
 
-    Its checksum, birthday and place are checked.
+    The checksum, the birthday and the code of the place are checked.
     """
     try:
         return bool(ric.is_valid(bare(text)))
@@ -95,7 +98,7 @@ def is_social_security(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Form:
-    """A form that secrets have: `pattern` finds them, and `check` confirms them.
+    """A known form of secrets: `pattern` finds candidates, and `check` confirms each of them.
 
     If the pattern has a group "s", only that group is the secret.
     """
@@ -122,7 +125,8 @@ _OWN = tuple(
     Form(row["category"], linear.compile(row["pattern"]), _CHECKS[row.get("check", "")])
     for row in linear.rows("forms")
 )
-# Excluded plugins, which match users' own numbers or addresses, or far too much.
+# Plugins of `detect-secrets` that aren't used. They match users' own numbers or addresses, match
+# far too much, or find secrets that our own forms find.
 _NOT_SECRETS = (
     "ip_public",
     "keyword",
@@ -137,7 +141,7 @@ _NOT_SECRETS = (
 
 @cache
 def known_forms() -> tuple[Form, ...]:
-    """Return our own forms, and those of the library `detect-secrets` that RE2 can run."""
+    """Return our own forms, and the forms of the library `detect-secrets` that RE2 can run."""
     return (*_OWN, *_detector_forms())
 
 
@@ -155,7 +159,7 @@ def _forms_of(detector: type[RegexBasedDetector]) -> Iterator[Form]:
     if detector.__module__.endswith(".base"):
         return
     for rule in detector().denylist:
-        # Our own forms cover the few with lookaround, which RE2 doesn't support.
+        # Skip the few rules with lookaround, which RE2 doesn't support; our own forms cover them.
         if "(?<" not in rule.pattern and "(?!" not in rule.pattern:
             flags = "(?i)" if rule.flags & 2 else ""
             yield _form("api_key", flags + rule.pattern)
@@ -177,14 +181,17 @@ def by_form(text: str) -> Iterator[Found]:
 
 
 def _whole(text: str, end: int) -> int:
-    """Return the end of a key that may continue after `end`, so that no part of it is left over."""
+    """Return the end of a key that may continue after `end`, so that the whole key is masked."""
     while end < len(text) and text[end].isascii() and (text[end].isalnum() or text[end] in "_-=+/"):
         end += 1
     return end
 
 
 def _checked_prefix(found: str, check: Callable[[str], bool]) -> str:
-    """Return the longest prefix that passes the check: unrelated digits may follow a number."""
+    """Return the longest prefix that passes the check, since unrelated digits may follow a number.
+
+    Return an empty string if no prefix passes.
+    """
     for _ in range(_MOST_CUTS):
         if check(found):
             return found
@@ -258,7 +265,7 @@ def _seeds(places: list[tuple[int, int]], text: str) -> Iterator[Found]:
         if end and text[start:end].lower() in known:
             run.append((start, end))
             continue
-        # Words that repeat, as in "very very …", restore no wallet.
+        # A run that mostly repeats the same words, as in "very very …", isn't a wallet phrase.
         distinct = {text[begin:finish].lower() for begin, finish in run}
         if len(run) >= _FEWEST_WORDS and len(distinct) * 2 > len(run):
             yield Found(run[0][0], run[-1][1], "api_key")

@@ -53,7 +53,7 @@ _known = Places()
 
 
 def find(text: str) -> tuple[Span, ...]:
-    """Return the secrets in `text`, in order and without overlap, each up to its last character.
+    """Return the spans of all secrets in `text`, in order and without overlap.
 
     The result is cached, because the same text is searched several times. Only the positions are
     cached, never the text.
@@ -62,7 +62,7 @@ def find(text: str) -> tuple[Span, ...]:
 
 
 def find_by_form(text: str) -> tuple[Span, ...]:
-    """Return the secrets that have a known form: keys, card numbers, connection strings …"""
+    """Return the spans of secrets with a known form, such as keys or card numbers."""
     return joined(_original_spans(fold(text), by_form))
 
 
@@ -105,7 +105,7 @@ def _with_tied_parts(text: str, span: Span) -> Span:
     return Span(start, span.end + (len(after[0]) if after else 0), span.category)
 
 
-# A sort code, alone or with the number of the account; the number alone; an IBAN.
+# Matches a sort code (with or without an account number), an account number alone, or an IBAN.
 _ACCOUNT_NUMBER = linear.compile(
     r"^(?:\d{2}[- ]\d{2}[- ]\d{2}(?:\D{1,12}\d{6,10})?|\d{6,12}"
     r"|(?i:iban[ :]*)?[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8})$"
@@ -117,11 +117,11 @@ _SORT_CODE = linear.compile(r"(?i)\bsort ?code")
 _OF_PASSWORDS = linear.compile(
     r"(?i)\b(?:pass|pin|password|passcode|passwd|code|log ?in|sign ?in)\b|密码|密碼|口令|登[录陆入]"
 )
-_NEAR = 40  # characters before a number that say what it is
+_NEAR = 40  # characters before a number that are searched for words such as "account" or "PIN"
 
 
 def with_account_numbers(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    """Return the spans, in which numbers of bank accounts have that category."""
+    """Return the spans, with the category of bank account numbers set to `bank_account`."""
     return tuple(
         Span(one.start, one.end, "bank_account") if _is_account_number(text, one) else one
         for one in spans
@@ -257,7 +257,7 @@ def _described_secrets(text: str) -> Iterator[Found]:
 def _is_described(line: str) -> bool:
     """Return whether a line describes the characters of an actual secret.
 
-    A rule that secrets must follow, such as their minimum length, is no such description.
+    A line with a rule that secrets must follow, such as a minimum length, doesn't count.
     """
     spelling = _SPELLING.search(line)
     return spelling is not None and _RULES.search(line[: spelling.end()]) is None

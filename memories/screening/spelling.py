@@ -22,7 +22,7 @@ _INSIDE_A_WORD = {"！": "!", "？": "?"}
 _SEPARATORS = frozenset(" .-_*·/|~+")
 _SIGNS = frozenset(".-_*·/|~+,")
 _FEWEST_SPACED = 4  # single characters in a row that form a spaced-out word
-_NEXT_SPACED = 2  # after a spaced-out word, a shorter one counts too
+_NEXT_SPACED = 2  # the same minimum directly after a spaced-out word
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ def _look_alike(sign: str) -> str:
 def _look_alikes() -> dict[str, str]:
     """Return a dictionary that maps look-alike characters to Latin letters.
 
-    Only these are kept in memory, because all data of the package `confusable_homoglyphs` takes 8
-    MB.
+    Only this dictionary is kept in memory, because the complete data of the package
+    `confusable_homoglyphs` takes 8 MB.
     """
     found = {}
     for sign, others in confusable_homoglyphs.load("confusables.json").items():

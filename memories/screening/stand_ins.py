@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from memories.screening import linear
 
-_MOST_SHOWN = 10  # letters and digits next to a mask: a card shows its first six and last four
+_MOST_SHOWN = 10  # maximum of visible letters and digits in a masked value, as in a card number
 _FEWEST_MASKED = 3
 _P = linear.compiled("stand_ins")
 _PUBLIC = linear.compiled("public")
@@ -21,12 +21,12 @@ def is_stand_in(text: str) -> bool:
 
 
 def public_places(text: str) -> list[tuple[int, int]]:
-    """Return the spans of public keys, fingerprints, addresses, error codes and lines of code."""
+    """Return the spans of texts that aren't secret, such as public keys, error codes and code."""
     return [match.span() for pattern in _PUBLIC.values() for match in pattern.finditer(text)]
 
 
 def is_in_masked(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` is a visible part of a masked value: `622848******8148`."""
+    """Return whether `text[start:end]` is a visible part of a masked value (`622848******8148`)."""
     return _is_masked(text[slice(*run_around(text, start, end, _is_of_a_value))])
 
 
@@ -44,7 +44,7 @@ def _is_of_a_value(sign: str) -> bool:
 
 
 def _is_masked(text: str) -> bool:
-    """Return whether stars, dots or x hide a value: `****2207`, `xxxx-xxxx-xxxx-3318`."""
+    """Return whether stars, dots or x hide a value, as in `****2207` or `xxxx-xxxx-xxxx-3318`."""
     signs = sum(text.count(sign) for sign in "*•●×")
     crosses = sum(map(len, _runs_of_x(text)))
     shown = sum(map(str.isalnum, text)) - crosses

@@ -31,7 +31,7 @@ _MARK = re.compile(r" ?<!-- mem_\w+ -->")
 def memory_standing(context: Context) -> Standing:
     """Return the status line of the Memory Center: whether memory is on, and the totals.
 
-    It reads rows, so use it inside `as_user`.
+    The tag reads the database, so use it inside `as_user`.
     """
     return standing_for(context["request"])
 
@@ -51,9 +51,9 @@ def has_additions(text: str) -> bool:
 def additions(text: str) -> SafeString:
     """Return the text as HTML, in which every addition is marked and explained.
 
-    An addition, such as a name or a date, makes a statement understandable by itself. The text has
-    it in square brackets. Pages show it without brackets at the start of a clause, and in
-    parentheses inside it.
+    An addition, such as a name or a date, makes a statement understandable by itself. In the stored
+    text, an addition is in square brackets. Pages show an addition without brackets at the start of
+    a clause, and in parentheses inside a clause.
     """
     why = _("added so that the sentence stands alone")
     pieces, end = [], 0
@@ -73,7 +73,7 @@ def additions(text: str) -> SafeString:
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """Return the age in one unit, such as "5 minutes ago"; "just now" within the last minute."""
+    """Return how long ago the moment was, as "5 minutes ago", or "just now" below one minute."""
     if timezone.now() - moment < timedelta(minutes=1):
         return _("just now")
     return _("%(time)s ago") % {"time": timesince(moment, depth=1)}
@@ -83,7 +83,7 @@ def ago(moment: datetime) -> str:
 def day(moment: datetime | date) -> str:
     """Return the day in the user's time zone, such as "3 Nov".
 
-    The year is added if it isn't the current one.
+    The year is added unless it is the current year.
     """
     local = timezone.localtime(moment) if isinstance(moment, datetime) else moment
     this_year = local.year == timezone.localtime().year
@@ -162,7 +162,7 @@ def unmarked(text: str) -> str:
 
 @register.simple_tag
 def gap() -> str:
-    """Return the space to put between two sentences; Chinese has none."""
+    """Return the space to put between two sentences; in Chinese, an empty string."""
     return "" if (get_language() or "").startswith("zh") else " "
 
 

@@ -1,6 +1,6 @@
 """Import memories with their versions and sources from an export file.
 
-While long-term memory is off, none are imported. The search index is built afterwards.
+While long-term memory is off, no memories are imported. The search index is built afterwards.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ STAYS_FORGOTTEN = gettext_noop("forgotten content leaves nothing behind that cou
 class OfMemory(RowsUnder):
     """Exports and imports rows of long-term memory.
 
-    While long-term memory is off, none are imported.
+    While long-term memory is off, no rows are imported.
     """
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
@@ -55,7 +55,8 @@ class OfMemory(RowsUnder):
 class MemoryRows(OfMemory):
     """Exports and imports memories. Secrets are masked or refused on import.
 
-    A memory without one of our ids isn't imported again if a memory with the same text exists.
+    A memory whose id wasn't assigned by a Memory Center is skipped if a memory with the same text
+    exists.
     """
 
     def prepare(self, loading: Loading, row: Memory, given: Mapping[str, Any]) -> None:
@@ -166,7 +167,7 @@ def mask_words(row: Any) -> None:
 
 
 def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool:
-    """Return True if the memory was forgotten here after it was made.
+    """Return True if the user forgot the memory after it was created.
 
     A memory without a date counts as older than any request to forget.
     """
@@ -194,7 +195,7 @@ def _update_ids(loading: Loading, model: Any) -> None:
 
 
 def _complete(loading: Loading) -> None:
-    """Add a version and a source to imported memories that have none."""
+    """Add missing versions and sources to the imported memories, and request their phrases."""
     ours = Memory.everything.filter(pk__in=loading.added[Memory])
     record_return(ours)
     portrait_phrases.request(user=loading.user)
@@ -247,7 +248,7 @@ def _source(version: MemoryVersion, loading: Loading) -> Source:
 def _memory(decision: Decision) -> bool:
     """Move a memory back to the recycle bin if it was deleted after the restored backup was made.
 
-    It keeps its remaining days. Return True if a memory was moved.
+    The memory keeps its remaining days. Return True if a memory was moved.
     """
     if not decision.state["recycled"]:
         return False
@@ -257,7 +258,7 @@ def _memory(decision: Decision) -> bool:
 
 
 def record_return(rows: QuerySet[Memory]) -> None:
-    """Record in the ledger that imported memories which were once deleted are no longer deleted."""
+    """Record in the ledger that memories which were once deleted exist again after an import."""
     binned = {one.target for one in ledger.latest_decisions() if one.kind == "memory"}
     for public_id in rows.filter(public_id__in=binned, deleted_at=None).values_list(
         "public_id", flat=True

@@ -147,7 +147,7 @@ def memory_pages(user: User, conversation: int | None) -> Iterator[Page]:
 
 
 def _file_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a file, without the ids of memories and with kinds in the page's words."""
+    """Yield the lines of a file, without memory ids and with translated headings of kinds."""
     for line in text.splitlines():
         kind = _KIND_OF_HEADING.get(line.removeprefix("## "))
         yield f"## {Kind(kind).label}" if kind else _MARK.sub("", line)

@@ -1,8 +1,8 @@
 """Archive memories that resemble no other memory and were not used for `ARCHIVE_DAYS`.
 
-Archived memories are in no prompt, but keep their text, versions and sources, and search still
-finds them. They become active again if a user or a program restores them, or if the statement is
-repeated. (Old memories that resemble each other are joined by `consolidation`.)
+Archived memories aren't put into prompts. They keep their text, versions and sources, and search
+still finds them. They become active again if a user or a program restores them, or if the statement
+is repeated. (Old memories that resemble each other are joined by `consolidation`.)
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def unused(now: datetime) -> QuerySet[Memory]:
 
     Some are never returned: constraints, events, pinned or standing memories, memories that are
     often used, rated good, disputed or valid for a limited time, and memories whose tags or data
-    mark them as about people or dates. Skills are archived according to their confidence instead,
-    and pages of projects are kept with their project.
+    mark them as about people or dates. Skills are archived according to their confidence instead.
+    Memories of a project are kept with the project.
     """
     since = now - timedelta(days=settings.ARCHIVE_DAYS)
     changed = MemoryVersion.objects.filter(

@@ -266,7 +266,11 @@ def _draft(proposal: Proposal, found: Group) -> Draft:
 
 
 def _joined_data(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the combined `data` of the memories."""
+    """Return the combined `data` of the memories.
+
+    Lists with the same name are joined without duplicates. Another value is kept only if all
+    memories that have the name have the same value.
+    """
     joined: dict[str, Any] = {}
     for name in dict.fromkeys(name for one in found for name in one):
         values = [one[name] for one in found if name in one]

@@ -77,8 +77,8 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
 def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
     """Apply a checked change. A new text becomes a new version whose only source is the editor.
 
-    If the new text contradicts another memory, both are related; a text of a program then awaits
-    the user's review. Raise `NotFound` if the memory no longer exists.
+    If the new text contradicts another memory, the two memories are related. If a program wrote the
+    text, the memory then awaits the user's review. Raise `NotFound` if the memory no longer exists.
     """
     memory = _lock(user, memory)
     changes = dict(edit.changes)
@@ -158,7 +158,7 @@ def unpin(*, user: User, memory: Memory) -> Memory:
 def recycle(*, user: User, memory: Memory, kept_for: timedelta | None = None) -> Memory:
     """Move the memory to the recycle bin, from which it is forgotten after `RECYCLE_DAYS`.
 
-    `kept_for` is a different time until then. Does nothing if the memory is already there.
+    `kept_for` replaces `RECYCLE_DAYS`. Does nothing to a memory that is already in the recycle bin.
     """
     return _audit("deleted", _recycle(user, memory, kept_for=kept_for))
 
@@ -263,7 +263,7 @@ def _set(user: User, memory: Memory, **fields: Any) -> Memory:
 def _switch(memory: Memory, status: str) -> None:
     """Set the status to active or disabled.
 
-    Raise `Conflict` for candidates and replaced memories.
+    Raise `Invalid` for any other status, and `Conflict` for candidates and replaced memories.
     """
     switchable = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED)
     if status not in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
@@ -318,7 +318,7 @@ def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str 
 
 
 def asks_to_forget(rating: str | None) -> bool:
-    """Return True if the user is offered to forget a memory after this rating."""
+    """Return True if this rating leads to an offer to forget the memory."""
     return rating == Rating.VERY_NEGATIVE
 
 

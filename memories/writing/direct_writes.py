@@ -1,6 +1,6 @@
 """Store a memory that a user or program writes explicitly: on a page, through the API, as an agent.
 
-It is compared with the known memories in the same call.
+The memory is compared with the known memories in the same call.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Written:
-    """The result of a write: created, updated or skipped (then `memory` is the known memory)."""
+    """The result of a write. `result` is created, updated or skipped.
+
+    If the text was skipped, `memory` is the known memory that already states it.
+    """
 
     memory: Memory
     result: str
@@ -96,9 +99,9 @@ def prepare(
     """Check an input and embed its text. Call it outside a transaction.
 
     A text that is only a secret is refused; a secret within a longer text is masked. The vectors of
-    a very long text are computed later by an operation. With `describes`, a short text without tags
-    or data gets those that the reader model finds. Raise `Invalid`, with the field names, if values
-    are invalid.
+    a very long text are computed later by an operation. If `describes` is True, a short text
+    without tags or data gets the tags and data that the reader model finds. Raise `Invalid`, with
+    the field names, if values are invalid.
     """
     _check(given, longest=longest or settings.MAX_MEMORY_CHARS)
     screened = screen(given.content.strip())
@@ -153,9 +156,9 @@ def remember(
 
     The bundled arbiter decides at once, so that the response can report the outcome. If the user
     wants to confirm memories, texts written by programs await review; texts from the user's own
-    pages never do. `by_program` is True for programs that the origin doesn't reveal. `source` is
-    the source of the text, if it isn't the call itself. Raise `Conflict` while memory is off
-    (`memory_off`) or the user is being forgotten (`being_forgotten`).
+    pages never do. Set `by_program` if a program writes the text and the draft's origin doesn't
+    show this. `source` is the source of the text, if it isn't the call itself. Raise `Conflict`
+    while memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
@@ -186,8 +189,8 @@ def remember(
 def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
     """Store memories without comparing them with known memories.
 
-    If the user wants to confirm memories, they await review. Raise `Conflict` while memory is off
-    (`memory_off`) or the user is being forgotten (`being_forgotten`).
+    If the user wants to confirm memories, the new memories await review. Raise `Conflict` while
+    memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)

@@ -64,8 +64,9 @@ class SourceInput:
 class Draft:
     """The content and the fields of a memory to write.
 
-    `vectors` starts with the vector of the whole text, followed by those of its fragments. If it is
-    None, search finds the memory by its words at once, and an operation computes the vectors.
+    `vectors` starts with the vector of the whole text, followed by the vectors of its fragments. If
+    `vectors` is None, search finds the memory by words at once, and an operation computes the
+    vectors later.
     """
 
     content: str
@@ -92,7 +93,7 @@ class Draft:
 def content_hash(content: str) -> str:
     """Return a hash of the text, which is used for tracing and for detecting retries.
 
-    It isn't used to find contradictions.
+    The hash isn't used to find contradictions.
     """
     return hashlib.sha256(" ".join(content.casefold().split()).encode()).hexdigest()
 
@@ -109,7 +110,7 @@ def create(
     verdict: Arbitration | None = None,
     space: HeldSpace | None = None,
 ) -> Memory:
-    """Create a memory with its first version, source, words and vectors, and log the `verdict`.
+    """Create a memory with its first version, source and index entries, and log the `verdict`.
 
     A memory consolidated from `inputs` gets their sources instead of its own source. `space` is the
     embedding space to write to, if the caller has already locked it. The returned memory has its
@@ -235,7 +236,8 @@ def changed(memory: Memory) -> None:
 def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
     """Record that a statement was repeated.
 
-    Add the source, and raise importance and confidence a little.
+    Add the source, and raise importance and confidence a little. Does nothing if the current
+    version already has this source.
     """
     version = current_version(memory)
     same = Source.objects.filter(version=version, turn=source.turn, reference=source.reference)
@@ -351,7 +353,7 @@ def current_version(memory: Memory) -> MemoryVersion:
 
 
 def check_kind(value: str) -> str:
-    """Return the kind if it is valid; names of the reference documents are translated.
+    """Return the kind. Names from the reference documents, such as PROFILE, are translated.
 
     Raise `Invalid` if the kind is unknown.
     """

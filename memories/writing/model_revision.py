@@ -37,9 +37,10 @@ class Written:
 
 
 def ask_later(memory: Memory, *, verdict: Verdict) -> None:
-    """Enqueue the chat model's check of a memory that was stored in addition to similar memories.
+    """Enqueue the chat model's check of a new memory that was stored beside the known memories.
 
-    Does nothing if no chat model is configured.
+    Does nothing if the memory isn't active, `verdict` is neither ADD nor KEEP_BOTH, or no chat
+    model is configured.
     """
     if settings.LANGUAGE_METHOD != "model" or verdict not in _BOTH_STAY:
         return
@@ -69,7 +70,10 @@ def as_candidate(one: Draft | Memory) -> Candidate:
 
 
 def find(user: User, *, memory_id: int, version: int) -> Memory | None:
-    """Return the memory if it still has the written text; None if there is nothing to check."""
+    """Return the memory if it is active and still has this version.
+
+    Otherwise, and while long-term memory is off, return None.
+    """
     found = Memory.objects.filter(
         user=user, pk=memory_id, current_version=version, status=MemoryStatus.ACTIVE
     )

@@ -36,7 +36,7 @@ def request_for(memory: Memory) -> None:
 def request(*, user: User) -> None:
     """Enqueue an operation that writes the missing phrases, unless one is already queued.
 
-    It runs after `DELAY`. Nothing is enqueued if no chat model is configured.
+    The operation runs after `DELAY`. Nothing is enqueued if no chat model is configured.
     """
     if settings.LANGUAGE_METHOD != "model":
         return
@@ -52,7 +52,7 @@ def request(*, user: User) -> None:
 
 
 def write(run: Run, *, user: User) -> int:
-    """Write a phrase for each memory of the portrait that has none; return how many are new.
+    """Write the missing phrases of the portrait; return the number of phrases that aren't empty.
 
     Raise `ProviderError` if a model call fails; phrases stored before that are kept.
     """

@@ -108,9 +108,10 @@ def settle_beside(
 ) -> tuple[str, ...]:
     """Relate or supersede further memories that a new text affects.
 
-    Return the ids of the superseded memories. A memory is superseded only if the new text is active
-    and the memory hasn't changed since the comparison. A text that the user wrote isn't superseded;
-    it is shown as contradicting.
+    Return the ids of the superseded memories. A memory that has changed since the comparison is
+    skipped. A memory is superseded only if the new text is active and the memory isn't pinned; a
+    text that the user wrote is superseded only by another text of the user. A memory that may not
+    be superseded is related as contradicting.
     """
     if not beside:
         return ()
@@ -167,7 +168,10 @@ def unsettle(memory: Memory, other: Memory) -> None:
 
 
 def settled_with(memory: Memory) -> set[str]:
-    """Return the ids of memories whose contradiction with this one was settled by the user."""
+    """Return the public ids of memories whose contradiction with `memory` the user has settled.
+
+    If there are any, the result also contains the id of `memory`.
+    """
     rows = Relation.objects.filter(
         Q(memory=memory) | Q(other=memory),
         user=memory.user_id,
@@ -178,7 +182,7 @@ def settled_with(memory: Memory) -> set[str]:
 
 
 def unsettled_with(memory: Memory) -> Memory | None:
-    """Return the memory in use that this one contradicts, if the user hasn't decided on it."""
+    """Return the newest memory in use that `memory` contradicts without a decision of the user."""
     rows = Memory.objects.filter(user=memory.user_id, status=MemoryStatus.ACTIVE)
     others = Relation.objects.filter(
         memory=memory, kind=RelationKind.CONTRADICTS, strength__gt=SETTLED

@@ -81,7 +81,7 @@ def confirm(
 
 
 def undecided(user: User, public_id: str) -> Undecided | None:
-    """Return what `undo` needs; None if the memory doesn't await review."""
+    """Return the state that `undo` needs, or None if the memory doesn't await review."""
     candidate = _lock(user, public_id)
     if candidate is None:
         return None
@@ -96,7 +96,7 @@ def undecided(user: User, public_id: str) -> Undecided | None:
 
 
 def undo(*, user: User, before: Undecided) -> Memory:
-    """Undo a decision: the memory awaits review again, and the one it contradicts is used again.
+    """Undo a decision: the memory awaits review again, and a memory that it replaced is used again.
 
     Raise `NotFound` if the memory was forgotten, and `Conflict` if it has been changed since.
     """

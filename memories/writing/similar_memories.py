@@ -60,7 +60,8 @@ SELECT m.public_id, m.kind, m.content, s.cosine,
  ORDER BY s.cosine DESC, s.target_id
 """
 
-# Includes any status and project and the bin, since a request to forget means every stored memory.
+# Reads memories of every status and project, and the recycle bin, since a request to forget may
+# mean any stored memory.
 _MEANT = f"""
 WITH own AS MATERIALIZED (
     SELECT id FROM memories_memory WHERE user_id = %s AND hidden_at IS NULL),
@@ -115,14 +116,14 @@ SELECT DISTINCT target_id FROM (
     SELECT target_id FROM near UNION ALL SELECT target_id FROM alike) AS found
 """
 
-# The messages of both sides that contain one of these texts.
+# The messages of the user and the assistant that contain one of the given texts.
 _REPEATING = """
 SELECT id, content FROM conversations_message
  WHERE user_id = %s AND role IN ('user', 'assistant') AND hidden_at IS NULL
    AND content ILIKE ANY(%s::text[])
  ORDER BY id
 """
-_SHORTEST = 4  # letters and digits; a shorter text stands in unrelated messages too
+_SHORTEST = 4  # letters and digits; unrelated messages may contain a shorter text
 
 
 @dataclass(frozen=True)
@@ -174,10 +175,11 @@ def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
 
 
 def repeating(texts: Iterable[str], *, user: User) -> list[int]:
-    """Return the messages of both sides that contain one of these texts word for word.
+    """Return the keys of messages that contain one of the texts word for word.
 
-    A text also counts with its additions in words, as answers show it, and without them. A single
-    word and a text of less than `_SHORTEST` letters and digits are left out.
+    The messages of the user and the assistant are searched. Each text is also searched with its
+    additions written as in answers, and without its additions. Single words and texts of fewer than
+    `_SHORTEST` letters and digits are ignored.
     """
     said = {_plain(form) for text in texts for form in _forms(text)}
     said = {text for text in said if _is_statement(text)}
@@ -238,7 +240,7 @@ def ask_similar_to(
     project: Project | None = None,
     limit: int = 12,
 ) -> Callable[[], list[Known]]:
-    """Add the SQL statement of `similar_to` to a batch; return a function that gives the result."""
+    """Add the SQL statement of `similar_to` to a batch; return a function that gets the result."""
     terms = sorted(set(segment.terms(content)))
     project_id = project.pk if project else None
     found = batch.add(

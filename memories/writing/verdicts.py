@@ -28,7 +28,7 @@ from memories.writing import archive, memory_writes, model_revision, relations, 
 from memories.writing.memory_writes import Draft, SourceInput
 from ops.models import User
 
-_INTO_TARGET = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)  # no new memory
+_INTO_TARGET = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)  # verdicts that create no new memory
 _WORDS_OF = 8_000  # characters whose words are searched among the known memories
 
 
@@ -120,9 +120,9 @@ def apply(
 def ask_known(
     batch: Batch, near: Vectors, *, user: User, content: str, project: Project | None
 ) -> Callable[[], list[Known]]:
-    """Add the SQL statement for similar memories to a batch; return a function with the result.
+    """Add the SQL statement for similar memories to a batch.
 
-    `near` is the vector to compare with.
+    Return a function that gets the result. `near` is the vector to compare with.
     """
     return similar_memories.ask_similar_to(
         batch, near, user=user, content=content[:_WORDS_OF], project=project
@@ -164,9 +164,9 @@ def at_once(
 
 
 def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memory | None:
-    """Relate a memory in use to the one that it contradicts, and return that one, if any.
+    """Relate `memory` to a memory in use that it contradicts; return that memory, or None.
 
-    Call it with the row locked, after a user wrote or accepted its text. Both memories stay in use,
+    Call it with the row locked, after the text was written or accepted. Both memories stay in use,
     and conflicts that the user has settled aren't raised again. Without `near`, the stored vector
     is used.
     """
@@ -203,7 +203,7 @@ def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Mem
     meant = meeting.candidate.corrects or meeting.candidate.explicit
     named = meeting.candidate.overrules or meeting.candidate.explicit
     kept = (overheard and not meant) or (
-        target.pinned and origin == Origin.EXTRACTED and not named  # pinning says that it matters
+        target.pinned and origin == Origin.EXTRACTED and not named  # pinned because it matters
     )
     if kept and decision.verdict in (Verdict.REPLACE, Verdict.MERGE):
         return (Verdict.REVIEW, target)
@@ -211,7 +211,7 @@ def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Mem
 
 
 def _accept(target: Memory) -> None:
-    """Use a memory that awaits review."""
+    """Activate the memory if it awaits review."""
     if target.status == MemoryStatus.CANDIDATE:
         target.status, target.conflicts_with = MemoryStatus.ACTIVE, None
         target.save(update_fields=["status", "conflicts_with", "updated_at"])

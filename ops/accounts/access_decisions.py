@@ -51,7 +51,7 @@ def _key(decision: Decision) -> bool:
 def _active(decision: Decision) -> bool:
     """Deactivate or reactivate the person.
 
-    The last owner isn't deactivated, which happens if the next owner isn't in the backup.
+    The last owner isn't deactivated, since the next owner may be missing in the backup.
     """
     rows = User.objects.filter(subject=decision.subject)
     user = rows.first()
@@ -102,7 +102,7 @@ def _sessions(decision: Decision) -> bool:
 
 @applies_decision("session")
 def _session(decision: Decision) -> bool:
-    """End one session. It is named by a digest, since its key would allow signing in."""
+    """End one session, identified by a digest, since the key itself would allow signing in."""
     keys = Session.objects.values_list("session_key", flat=True).iterator()
     ended = [key for key in keys if sign_ins.session_digest(key) == decision.target]
     sign_ins.end_sessions(ended)
@@ -132,7 +132,7 @@ def _second_factor(decision: Decision) -> bool:
 
 @applies_decision("identity")
 def _identity(decision: Decision) -> bool:
-    """Remove identities that were disconnected, so that nobody signs in by them any more."""
+    """Remove identities that were disconnected, so that nobody can sign in with them any more."""
     rows = Identity.objects.filter(user__subject=decision.subject, created_at__lte=decision.at)
     known = decision.state["connected"]
     gone = [row.pk for row in rows if sign_ins.identity_digest(row) != known]
@@ -144,14 +144,14 @@ def _role(decision: Decision) -> bool:
     user = User.objects.filter(subject=decision.subject).first()
     if user is None:
         return False
-    # Lines written before 2026-11-24 have an empty role for a member, and the role operator.
+    # Lines written before 2026-11-24 contain "" for a member and "operator" for an auditor.
     recorded = decision.state["role"] or Role.MEMBER
     role = Role.AUDITOR if recorded == "operator" else Role(recorded)
     if users.held_role(user) is role:
         return False
     if role is not Role.OWNER and users.is_last_owner(user):
-        # The successor isn't in the backup. Record the role that applies, or a later start would
-        # apply the older line.
+        # The next owner isn't in the backup. Record the role that applies now; otherwise a later
+        # start would apply the outdated line.
         ledger.record_decision("role", user.subject, role=Role.OWNER.value)
         return False
     users.assign_role(user, role)
@@ -160,7 +160,7 @@ def _role(decision: Decision) -> bool:
 
 @applies_decision("invitation")
 def _invitation(decision: Decision) -> bool:
-    """Delete an invitation that was used or revoked. It is named by the digest of its token."""
+    """Delete an invitation that was used or revoked, identified by the digest of its token."""
     return bool(Invitation.objects.filter(digest=decision.target).delete()[0])
 
 

@@ -60,7 +60,7 @@ def _check(*, name: str, scopes: Sequence[str], expires_at: datetime | None) -> 
 
 
 def of(user: User | None) -> QuerySet[ApiKey]:
-    """Return the person's keys, including revoked ones; without a person, keys bound to nobody."""
+    """Return the person's keys, or for None the unbound keys. Revoked keys are included."""
     return ApiKey.objects.filter(user=user).select_related("user")
 
 
@@ -104,9 +104,10 @@ def digest(text: str) -> str:
 
 @dataclass(frozen=True)
 class Person:
-    """The person whom a call concerns, loaded together with its key.
+    """The person whom a call concerns, loaded together with the call's API key.
 
-    `own` are their settings, or None if they have the default settings.
+    `own` are their settings, or None if they have the default settings. `extra` is the value of the
+    SQL expression passed to `authenticate_call`.
     """
 
     user: User
@@ -117,7 +118,7 @@ class Person:
 def authenticate(text: str) -> ApiKey | None:
     """Return the valid key with this text, or None.
 
-    It is looked up by its hash, so the time of the lookup reveals nothing about other keys.
+    The key is looked up by its hash, so the time of the lookup reveals nothing about other keys.
     """
     found = authenticate_call(text)
     return found[0] if found else None
@@ -128,9 +129,9 @@ def authenticate_call(
 ) -> tuple[ApiKey, Person | None] | None:
     """Return the valid key and the person whom the call concerns, or None.
 
-    Both are loaded in one statement. The person is the one that the key is bound to. For an unbound
-    key it is the person with the external id `named`, if there is one. `extra` is an SQL expression
-    about the person, `u`, whose value is stored in `Person.extra`.
+    Both are loaded in one statement. A bound key concerns the person that it is bound to, and an
+    unbound key the active person with the external id `named`, if there is one. `extra` is an SQL
+    expression whose value is stored in `Person.extra`; in it, `u` is the person's row.
     """
     now = timezone.now()
     found = _load_valid(digest(text), now=now, named=named, extra=extra or "NULL")

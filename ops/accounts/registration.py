@@ -31,7 +31,7 @@ class NewInvitation:
 
 
 def is_registration_open() -> bool:
-    """Return whether anybody may register: as an owner decided, or as configured."""
+    """Return whether anybody may register. An owner's decision overrides the setting."""
     decided = Instance.objects.filter(pk=1).values_list("registration_open", flat=True).first()
     return settings.REGISTRATION_OPEN if decided is None else decided
 

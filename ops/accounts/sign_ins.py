@@ -36,7 +36,7 @@ from ops.forgetting import ledger
 from ops.models import Identity, SecondFactor, SignIn, User, UserSettings
 
 SESSIONS_SHOWN = 50
-# The first match wins: Edge and Opera also claim to be Chrome, and all claim to be Safari.
+# The first match wins: Edge and Opera also claim to be Chrome, and most claim to be Safari.
 _BROWSERS = (
     ("Edge", "Edg"),
     ("Opera", "OPR/"),
@@ -55,7 +55,7 @@ _SYSTEMS = (
 )
 logger = logging.getLogger(__name__)
 ALLOWED = 10
-# By address, for all names; several people may share one address.
+# The limit for one address and all login names; several people may share an address.
 ALLOWED_OF_ADDRESS = 100
 LOCKED_SECONDS = 15 * 60
 WAITING = "second_step"  # session key of a person who has entered the password but not the code
@@ -65,7 +65,7 @@ _TITLE = "Memory Center"
 
 
 def device_of(user_agent: str) -> str:
-    """Return browser and system named in a User-Agent header; empty if it names neither."""
+    """Return the browser and system in a User-Agent header; "" if neither is recognised."""
     found = (_first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent))
     return " · ".join(word for word in found if word)
 
@@ -126,7 +126,7 @@ def forget_session(session_key: str | None) -> None:
 
 
 def session_digest(session_key: str) -> str:
-    """Return the hash by which the ledger names a session; its key would allow signing in."""
+    """Return the hash that the ledger stores instead of the key, which would allow signing in."""
     return hashlib.sha256(session_key.encode()).hexdigest()
 
 
@@ -259,7 +259,7 @@ def _record_second_factor(user: User) -> None:
 
 
 def _step_of(secret: str, code: str, *, after: int) -> int | None:
-    """Return the 30-second step for which the code is valid, or None if it is wrong.
+    """Return the number of the 30-second step for which the code is valid, or None.
 
     The current, the previous and the next step are accepted, but only if they are later than
     `after`.
@@ -288,9 +288,9 @@ def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
     """Return the person with this identity at the provider.
 
     At the first sign-in, connect the identity to an account with the same email address as its
-    login name, or create an account. The two are connected only if the settings say that login
-    names are email addresses verified by the provider, and never for staff. Raise `Conflict` if the
-    name is taken otherwise, and `NotAllowed` if accounts aren't created in this way.
+    login name, or create an account. Raise `Conflict` if there is such an account and it belongs to
+    staff, or `OIDC_LINKS_BY_EMAIL` is off. Raise `NotAllowed` if there is no such account and
+    `OIDC_CREATES_ACCOUNTS` is off.
     """
     known = Identity.objects.select_related("user").filter(sub=told.sub, issuer=told.issuer)
     if (found := known.first()) is not None:
@@ -306,7 +306,8 @@ def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
 def connect_identity(*, user: User, told: Claims) -> Identity:
     """Connect the identity to this person.
 
-    Raise `Conflict` if one of them is already connected to another.
+    Raise `Conflict` if the identity is already connected, or if the person already has another
+    identity at this provider.
     """
     try:
         with transaction.atomic():
@@ -319,7 +320,7 @@ def connect_identity(*, user: User, told: Claims) -> Identity:
 
 
 def identity_digest(identity: Identity) -> str:
-    """Return the hash by which the ledger names the account at the provider."""
+    """Return the hash that the ledger stores for an account at a provider."""
     return hashlib.sha256(f"{identity.issuer} {identity.sub}".encode()).hexdigest()
 
 

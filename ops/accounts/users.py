@@ -55,7 +55,7 @@ def check_external_id(value: object) -> str:
 
 
 def find(external_id: str) -> User:
-    """Return the person with this external id, even while they are being forgotten.
+    """Return the active person with this external id, even while they are being forgotten.
 
     Raise `NotFound` if there is none.
     """
@@ -161,7 +161,7 @@ def choose_login(*, user: User, username: str, password: str) -> User:
 
 
 def logins() -> QuerySet[User]:
-    """Return everybody who can sign in, owners and auditors first, with `last_seen`."""
+    """Return all people with a login name or an identity, staff first, with `last_seen`."""
     newest_use = (
         SignIn.objects.filter(user=OuterRef("pk")).order_by("-seen_at").values("seen_at")[:1]
     )
@@ -192,7 +192,10 @@ def set_active(*, user: User, is_active: bool) -> None:
 
 
 def spelled_name(typed: str) -> str:
-    """Return the login name as it is stored if exactly one matches without regard to case."""
+    """Return the stored spelling of a login name that was typed in any case.
+
+    Return the typed name if no stored name matches, or more than one.
+    """
     found = User.objects.filter(username__iexact=typed).values_list("username", flat=True)[:2]
     names = [name for name in found if name]
     return names[0] if len(names) == 1 else typed
@@ -201,8 +204,8 @@ def spelled_name(typed: str) -> str:
 def _checked_name(username: str, password: str) -> str:
     """Return the login name without surrounding blanks.
 
-    Raise `Invalid` if the name or the password is invalid, or if the name is taken, in whatever
-    case.
+    Raise `Invalid` if the name or the password is invalid, or if the name is taken. Names that
+    differ only in case count as equal.
     """
     username = username.strip()
     if not 1 <= len(username) <= 150 or _CONTROL.search(username):
@@ -235,7 +238,10 @@ def _check_password(password: str, user: User) -> None:
 
 
 def settings_of(user: User, *, locking: str = "") -> UserSettings:
-    """Return the person's settings, or unsaved default settings."""
+    """Return the person's settings, or unsaved default settings.
+
+    `locking` is an SQL locking clause, such as " FOR SHARE".
+    """
     found = statements.rows(
         f"SELECT {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
         f" WHERE s.user_id = %s{locking}",
@@ -249,7 +255,7 @@ def settings_of(user: User, *, locking: str = "") -> UserSettings:
 def settings_held(user: User) -> UserSettings:
     """Return the person's settings, locked so that they can't change in this transaction.
 
-    Once a memory switch is confirmed as off, nothing more is therefore written.
+    The lock prevents this transaction from writing memories after the person has switched them off.
     """
     return settings_of(user, locking=" FOR SHARE")
 
@@ -366,7 +372,7 @@ def may_act(user: Any) -> bool:
 
 
 def check_not_last_owner(user: User) -> None:
-    """Raise `Conflict` if nobody but this person is an owner who can sign in.
+    """Raise `Conflict` if this person is the only active owner.
 
     Call it before the person is forgotten, demoted or deactivated, in the same transaction.
     """
@@ -375,7 +381,7 @@ def check_not_last_owner(user: User) -> None:
 
 
 def is_last_owner(user: User) -> bool:
-    """Return whether nobody but this person is an owner who can sign in.
+    """Return whether this person is the only active owner.
 
     The rows of all owners are locked, so that the last two owners can't lose the role at the same
     time.

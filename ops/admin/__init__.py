@@ -204,7 +204,7 @@ class OperationAdmin(ReadOnlyAdmin):
         ]
 
     def resume_view(self, request: HttpRequest) -> HttpResponse:
-        """Send the webhook deliveries that are held back since a restore."""
+        """Send the webhook deliveries that have been held back since a restore."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_act_permission(request):

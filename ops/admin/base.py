@@ -1,8 +1,8 @@
 """Shared admin classes, filters and pagination. The pages are read-only and mask content.
 
-Staff may see the rows of all people, so each page is loaded and rendered inside `as_system`. Of
-people's content only the length is shown, until a staff member reveals it. A reveal is recorded in
-the audit log, and lasts for a single page view.
+Staff may see the rows of all people, so each page is loaded and rendered inside `as_system`. The
+pages show only the length of people's content, until an owner reveals the content. A reveal is
+recorded in the audit log, and lasts for a single page view.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
 
 def _found(model: type[Model], path: str, typed: str) -> Q | None:
-    """Return the condition that a column contains the typed value.
+    """Return the condition that a column is equal to the typed value.
 
     The column may belong to a related row. Such rows are looked up first, since no index covers a
     condition on two tables. Return None if nothing can match, such as a name in a column of ids.
@@ -273,7 +273,7 @@ def _found(model: type[Model], path: str, typed: str) -> Q | None:
 
 
 def _paths_to_hidden(model: type[Model]) -> list[str]:
-    """Return the lookups that tell whether the row, or a row it belongs to, is hidden."""
+    """Return the lookup paths to `hidden_at` in the row and in the rows that it belongs to."""
     parents = [one.name for one in _foreign_keys(model) if _can_hide(one.related_model)]
     return [*(["hidden_at"] if _can_hide(model) else []), *(f"{one}__hidden_at" for one in parents)]
 
@@ -287,9 +287,9 @@ def _can_hide(model: Any) -> bool:
 
 
 def _translate_name(field: Any) -> None:
-    """Translate a column's name that Django derives from the code, which migrations don't contain.
+    """Make a column's name translatable, unless it already is.
 
-    A name that is already translated is left alone.
+    Doing this here, and not in the model, avoids a migration for each name.
     """
     if isinstance(field.verbose_name, str):
         field.verbose_name = gettext_lazy(field.verbose_name)

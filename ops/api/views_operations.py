@@ -68,10 +68,10 @@ def _signed_in(request: Request) -> User | None:
 def check_access(asked: Asked, *, by_id: bool = False) -> None:
     """Raise `NotFound` if the caller may not access the operation.
 
-    It returns no user, since an operation may outlive the user it concerns. An unbound key may read
-    the operations that it requested itself. For any other operation, and for changes, it must name
-    the user as in every other call (else `Invalid`), except in protocols that identify operations
-    only by id (`by_id`).
+    No user is returned, since an operation may outlive the user it concerns. An unbound key may
+    read the operations that it requested itself. For any other operation, and for changes, it must
+    name the user as in every other call (else `Invalid`), except in protocols that identify
+    operations only by id (`by_id`).
     """
     with as_system():
         operation = selectors.operation_by(asked.ids["op_id"])
@@ -116,7 +116,7 @@ def event_id(operation: Operation) -> str:
 class Events:
     """Yields an event for each change, until the operation has ended or 15 seconds are over.
 
-    No transaction is open while it waits. Closing it frees its place among the long answers.
+    No transaction is open between two events. `close` frees the slot for streamed responses.
     """
 
     def __init__(

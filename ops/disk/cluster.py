@@ -181,7 +181,7 @@ def describe_copies(
 def next_quiet_hour(now: datetime) -> datetime:
     """Return when the next quiet hour begins, but at most 23 hours from now.
 
-    In this hour of the night, forgotten rows are erased from the disk.
+    The quiet hour is the hour of the night in which forgotten rows are erased from the disk.
     """
     today = timezone.localtime(now).replace(
         hour=settings.DISK_ERASURE_HOUR, minute=0, second=0, microsecond=0

@@ -138,7 +138,7 @@ def erase_disk(run: Run) -> dict[str, Any]:
     waiting = _begin(run)
     looked: ScanResult | None = None
     if waiting:
-        # It contains rows that were forgotten since, and no scan covers it.
+        # The copy made before an upgrade contains rows that were forgotten since; it isn't scanned.
         shutil.rmtree(settings.UPGRADE_BACKUP_DIR, ignore_errors=True)
         size = raw_scan.size_of(raw_scan.files())
         if size > settings.DISK_ERASURE_MAX_MB * 1_000_000:
@@ -190,7 +190,7 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
         looked = _look(run, sought)
         if not looked.found:
             return looked
-        # The planner's statistics needn't be among them, since they are rewritten in any case.
+        # These tables needn't include the planner's statistics, which are always rewritten.
         tables = places.tables_among(cluster.tables_of(looked.found).values())
     logger.warning("operation %s: left in %s", run.operation.public_id, looked.found[:_SHOWN])
     where = ", ".join(looked.found[:_SHOWN])

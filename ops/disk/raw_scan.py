@@ -50,8 +50,8 @@ _OWN = tuple(
 class File:
     """A file, named by its path below the data folder.
 
-    `is_own` says that it never contains people's data, such as PostgreSQL's templates. `is_outside`
-    says that it isn't a file of the database.
+    `is_own` is True for PostgreSQL's own files, such as its templates, which never contain people's
+    data. `is_outside` is True for files that don't belong to the database.
     """
 
     path: Path
@@ -163,7 +163,7 @@ def _together(some: Iterable[Places], others: Iterable[Places]) -> list[Places]:
 
 
 def _texts(file: File) -> Iterator[str]:
-    """Yield the bytes of a file as text, part by part; of an archive, the bytes of its members."""
+    """Yield the bytes of a file, or of the members of an archive, as text, part by part."""
     try:
         if file.is_outside:
             for strings in stores.parts(file.path, stores.lines):
@@ -186,7 +186,10 @@ def _raw(path: Path) -> Iterator[str]:
 
 
 def _in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> list[Places]:
-    """Return the hashes that occur in remaining rows of any person, or in system catalogues."""
+    """Return the indexes of hashes that occur in anybody's remaining rows or in system catalogues.
+
+    The result contains one array for each item of `sought`. `then` is called for each text.
+    """
     hits = [_none() for _ in sought]
     with cluster.outside_transactions() as own, own.transaction():
         own.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(settings.SYSTEM_ROLE)))

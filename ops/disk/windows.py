@@ -2,9 +2,10 @@
 
 Text is reduced to letters and digits, character by character, as in `memcenter.lib.text.shingles`:
 decomposed, casefolded, without diacritics. Spellings that are equal for the residue scan are
-therefore equal here too. A window has 16 letters, or 6 if at least half of them are Chinese. A
-shorter text is a single window of its own length. No window contains a control character (except
-line ends and tabs) or bytes that aren't UTF-8, since these separate the fields of a database page.
+therefore equal here too. A window has 16 letters. If at least half of a text's letters are Chinese,
+its windows have 6 letters instead, of which at least half are Chinese. A shorter text is a single
+window of its own length. No window contains a control character (except line ends and tabs) or
+bytes that aren't UTF-8, since these separate the fields of a database page.
 
 The hash of the letters c0, c1, ... is the sum of F(ci) * B^i modulo 2^64, where F is a random table
 and B a random odd number, both part of the key. It is mixed with two more random words of the key
@@ -41,7 +42,10 @@ _ITSELF = ((_HAN_FROM, _HAN_TO), (0xAC00, 0xD7A3), (_HAN_ABOVE, 0x2F7FF), (0x300
 
 @cache
 def _alphabet() -> tuple[Letters, dict[int, str]]:
-    """Return the letter for each code point (0 if dropped), and those with several letters."""
+    """Return the letter for each code point, and the code points that become several letters.
+
+    The letter is 0 if the character is dropped, and `_BREAK` if it separates parts of the text.
+    """
     table = np.zeros(0x110000, dtype=np.uint32)
     several: dict[int, str] = {}
     for first, last in _ITSELF:
@@ -115,7 +119,7 @@ def _are_han(letters: Letters) -> npt.NDArray[np.bool_]:
 
 
 def _mostly_han(letters: Letters) -> Places:
-    """Return where a window of six letters starts that is at least half Chinese."""
+    """Return the start of each window of six letters that is at least half Chinese."""
     if len(letters) < HAN:
         return np.empty(0, dtype=np.int64)
     upto = np.zeros(len(letters) + 1, dtype=np.int32)
@@ -125,7 +129,7 @@ def _mostly_han(letters: Letters) -> Places:
 
 @dataclass(frozen=True)
 class Cut:
-    """The window hashes of several texts, concatenated; `counts` is the number for each text.
+    """The window hashes of several texts, concatenated; `counts` holds their number per text.
 
     `lengths` are the lengths of those texts that are shorter than a window. `left_out` counts texts
     so short that a match could be a coincidence.
@@ -153,7 +157,7 @@ class Hasher:
     def sums(self, reduced: Reduced) -> Words:
         """Return the sum for each prefix of a text, from which the hashes are computed.
 
-        Raise `ValueError` if it has more than `AT_ONCE` letters.
+        Raise `ValueError` if the text has more than `AT_ONCE * _AT_MOST` letters.
         """
         letters = reduced.letters
         if len(letters) > len(self._up):

@@ -47,7 +47,7 @@ FORGET_KINDS = (
     Kind.FORGET_LAYER,
     Kind.FORGET_USER,
 )
-STILL_SAID = "still_said"  # key of the number of messages that stay and state what is forgotten
+STILL_SAID = "still_said"  # key of the number of kept messages that state the forgotten content
 LEDGER = "ledger"  # key of the ledger's target in the payload
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 
@@ -64,9 +64,8 @@ def begin(
     """Enqueue a forget operation, in the transaction that called `start` and hid the rows.
 
     Hides exports and stored responses of the person, and cancels queued operations that match
-    `about`. `payload` may contain only ids and counts, and `target` only ids.
-    `target` goes into the ledger, so its ids must still be valid after an older state of the
-    database was restored.
+    `about`. `payload` may contain only ids and counts, and `target` only ids. `target` is written
+    to the ledger, so its ids must still be valid after an older state of the database was restored.
     """
     exports.hide_exports(user=user, conversations=concerned(kind, payload))
     _blank_answers(user)
@@ -80,7 +79,7 @@ def begin(
         serial_key=str(user.subject),
         requested_by_key=requested_by_key,
     )
-    # The line is written before the response; if this fails, the handler does it.
+    # The ledger's line is written before the response; if this fails, the handler writes it.
     transaction.on_commit(partial(ledger.write, operation, operation.payload[LEDGER]), robust=True)
     audit_log.record("forget.requested", subject=user.subject, target=operation.public_id)
     return operation
@@ -89,8 +88,8 @@ def begin(
 def start(user: User) -> None:
     """Lock the person; call this before reading any row to forget.
 
-    It waits for transactions that read data earlier and still write, so that their rows are
-    forgotten too. Transactions that come later write nothing until this one ends.
+    It waits for transactions that have read data and are still writing, so that the rows they write
+    are forgotten too. Transactions that come later write nothing until this one ends.
     """
     lock_person(user)
     User.objects.filter(pk=user.pk).update(forgets=F("forgets") + 1)

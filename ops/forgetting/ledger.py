@@ -10,9 +10,9 @@ A decision changes who may access what, such as the revocation of a key. Each li
 `decisions.jsonl` names a target (a key, an account, a file …) by an id or a digest, and contains
 its complete state, so only the last line for a target counts. Applying a line twice changes
 nothing. A line contains no text, no password and no secret. It is written inside the transaction of
-the change, before the commit. A crash between the two leaves a line which, after a restore, at
-worst revokes somebody's access too early. If the line can't be written, the change is made
-nevertheless, because revoking a key must never wait for a disk.
+the change, before the commit. A crash before the commit leaves a line without a change; applied
+after a restore, it at worst revokes somebody's access too early. If the line can't be written, the
+change is made nevertheless, because revoking a key must never wait for a disk.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from ops.residue import erased_hashes
 
 _TOKEN_PREFIX = "rt_"
 _SESSIONS_AT_ONCE = 1_000
-# Repeats a forget; returns its operation, or None if none of its data exists.
+# Repeats a forget operation; returns the new operation, or None if none of its data exists.
 Again = Callable[[User, Mapping[str, Any], datetime], Operation | None]
 _again: dict[str, Again] = {}
 
@@ -103,7 +103,7 @@ def hide_rows(user: User, *, now: datetime) -> None:
 def erase_sessions(user_id: int) -> int:
     """Erase all sessions of the person; return their number.
 
-    Every session has to be decoded, since only its content tells whose it is.
+    Every session has to be decoded, since the person's id is only in its content.
     """
     count, last = 0, ""
     while True:
@@ -206,7 +206,11 @@ def _remember_everything(run: Run, user: User, everything: list[UserData]) -> No
 
 
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
-    """Erase the account, and the hashes kept for the person's failed forget operations."""
+    """Erase the account, and the hashes kept for other forget operations of the person.
+
+    Hashes for the scan of the disk are kept if their operation has no receipt; they are handed over
+    to this operation.
+    """
     run.step("account")
     with run.applying_as_system():
         erased: Counter[str] = Counter()

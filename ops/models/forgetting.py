@@ -64,8 +64,8 @@ class ErasedRows(models.Model):
 class DiskKey(models.Model):
     """The random key of hashes that are searched for in the raw files.
 
-    There is one open key, which new forget operations use. A scan closes it, so that later ones use
-    another key. It is deleted together with its last hash.
+    At most one key is open, and new forget operations use it. A scan closes the key, so that later
+    operations use another one. A key is deleted together with its last hash.
     """
 
     personal_data = False
@@ -103,9 +103,10 @@ class DiskTrace(models.Model):
 class Receipt(models.Model):
     """A record of how many rows one finished forget erased in each store, without any content.
 
-    `hash` covers every other column, including `previous_hash`, the hash of the audit event before
-    it. `chosen` is "person" if the person chose from a list, "only_match" if a single match needed
-    no question, and empty if the request named the rows exactly.
+    `hash` covers every other column except `id`. `previous_hash` is the hash of the newest sealed
+    audit event when the receipt was issued. `chosen` is "person" if the person chose from a list,
+    "only_match" if a single match needed no question, and empty if the request named the rows
+    exactly.
     """
 
     personal_data = False

@@ -153,7 +153,7 @@ class Operation(models.Model):
 
     @property
     def forget_outcome(self) -> dict[str, Any]:
-        """Return the outcome of "forget that …" in a turn, as ids.
+        """Return the outcome of a request to forget in a turn, as ids.
 
         Return an empty dict if the turn contained no such request.
         """

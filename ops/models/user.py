@@ -39,11 +39,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     """A person with memories, or a staff member.
 
     `external_id` is the chat product's own id of the person. People who register on the web have
-    none, and unbound keys can't access them. `subject` names the person in operations and receipts;
-    when this row is deleted, it no longer leads to anybody. `hidden_at` is set while the person is
-    being forgotten. Changing `session_epoch` ends every session. `password_version` counts changes
-    of the password. `forgets` counts requests to forget: data read before such a request must not
-    be written afterwards.
+    none, and unbound keys can't access them. `subject` identifies the person in operations and
+    receipts; once this row is deleted, nothing connects it with the person. `hidden_at` is set
+    while the person is being forgotten. Changing `session_epoch` ends every session.
+    `password_version` counts changes of the password. `forgets` counts requests to forget: data
+    read before such a request must not be written afterwards.
     """
 
     personal_data = True
@@ -286,7 +286,7 @@ class Identity(models.Model):
 
 
 class Invitation(models.Model):
-    """A link by which one person can create an account with this role, until `expires_at`.
+    """A link with which one person can create an account with this role, until `expires_at`.
 
     `user` is the owner who sent it; `name` is their note on the invited person. The row is deleted
     when the invitation is used or revoked.
@@ -317,7 +317,7 @@ class WeeklyMail(models.Model):
     Until the address is confirmed (`confirmed_at`), it gets only the email that asks for
     confirmation. A new address gets a new `nonce`, on which the links in emails are based.
     `sent_on` is the Monday of the last weekly email; a week in which nothing happened counts as
-    sent. `language` is the language of the page, for people who haven't chosen one.
+    sent. `language` is the language of the page, for people who haven't chosen a language.
     """
 
     personal_data = True

@@ -35,10 +35,10 @@ _SEEN_SECONDS = 10 * 60
 def personal_page(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """Require sign-in for a page, and forbid caching it. Other people's rows give a 404.
+    """Require sign-in for a page, forbid caching it, and turn `NotFound` into a 404.
 
-    A request by htmx without a session gets a 401, since htmx would insert the sign-in page into a
-    list.
+    A request by htmx without a session gets a 401, since htmx would insert the sign-in page into
+    the current page.
     """
 
     @wraps(view)
@@ -88,10 +88,10 @@ def is_fresh(request: HttpRequest) -> bool:
 
 
 def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
-    """Return in words why the password isn't accepted, or an empty string if it is right.
+    """Return a message that says why the proof of identity is rejected, or an empty string.
 
-    A person without a password must have signed in recently. Failures are counted by `purpose`, so
-    that one form doesn't lock another.
+    The proof is the password or, for a person without a password, a recent sign-in. Wrong passwords
+    are counted separately for each `purpose`, so that one form doesn't lock another.
     """
     if person(request).has_usable_password():
         return password_problem(request, password=password, purpose=purpose)
@@ -101,9 +101,9 @@ def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
 
 
 def password_problem(request: HttpRequest, *, password: str, purpose: str, wrong: str = "") -> str:
-    """Return in words why the password isn't accepted, or an empty string if it is right.
+    """Return a message that says why the password is rejected, or an empty string if it is right.
 
-    Guessing is limited as at sign-in.
+    The number of wrong passwords is limited, as at sign-in.
     """
     user, address = person(request), request.META.get("REMOTE_ADDR", "")
     name = f"{purpose}:{user.pk}"
@@ -195,12 +195,12 @@ def here(request: HttpRequest) -> str:
 
 
 def number_of(text: str | None) -> int | None:
-    """Return the whole number in a parameter of the address, or None."""
+    """Return a query parameter as a number, or None if it doesn't consist of 1 to 9 digits."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def day_of(text: str) -> date | None:
-    """Return the day in a parameter of the address or a form, or None."""
+    """Return the date in a query parameter or form field, or None if it isn't a date."""
     try:
         return parse_date(text)
     except ValueError:

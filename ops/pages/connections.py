@@ -27,7 +27,7 @@ from ops.webhook_events import TEST, Event
 
 _LAST_DELIVERIES = 3
 _KEYS_SHOWN = 100
-_SENT = "sent_key_forms"  # session key: forms that have created a key, so each creates only one
+_SENT = "sent_key_forms"  # session key: ids of submitted forms; each form creates only one key
 _SENT_KEPT, _LONGEST_ONCE = 20, 20
 
 
@@ -241,7 +241,10 @@ def _is_owner(request: HttpRequest) -> bool:
 
 
 def _installation_keys(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the keys bound to nobody, such as that of the first start; only for owners."""
+    """Return the API keys that belong to no person, such as the key made at the first start.
+
+    The list is empty for people who aren't owners.
+    """
     if not _is_owner(request):
         return []
     with as_system():
@@ -249,9 +252,9 @@ def _installation_keys(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[dict[str, Any]]:
-    """Return the API keys of a person, or those bound to nobody, valid ones first.
+    """Return the API keys of a person, or the keys that belong to no person if `user` is None.
 
-    `revoke` returns the address of the form that revokes a key.
+    Revoked keys come last. `revoke` returns the address of the form that revokes a key.
     """
     newest = (F("revoked_at").asc(nulls_first=True), "-created_at", "-pk")
     return [_shown_key(key, revoke) for key in keys.of(user).order_by(*newest)[:_KEYS_SHOWN]]

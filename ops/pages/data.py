@@ -36,7 +36,7 @@ _STEPS = {
     "apply": gettext_lazy("Importing"),
     "index": gettext_lazy("Indexing"),
 }
-# What an import adds, and its name in the report.
+# The kinds of rows that an import adds, and their keys in its report.
 _BROUGHT = {"conversation": "conversations", "message": "messages", "memory": "memories"}
 _LINE = re.compile(r"line (\d+)")
 _ROW = re.compile(r"([a-z]{1,40}) (\d+)")

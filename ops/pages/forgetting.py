@@ -43,7 +43,7 @@ _SCOPES = {
     "episode_layer": gettext_lazy("All earlier moments were deleted"),
     "user": gettext_lazy("Everything was forgotten"),
 }
-# What people know by name. The other rows of a receipt are in its details.
+# Kinds of data that people know by name. A receipt shows the other kinds only in its details.
 _PLAIN = (
     *("message", "conversation", "temporary_conversation", "summary", "episode", "memory"),
     *("project", "memoryfile", "dailynote", "feedback", "export", "import", "account"),
@@ -63,9 +63,10 @@ _CHOSEN = {
 
 @dataclass(frozen=True)
 class ShownReceipt:
-    """A receipt in words. `residue` and `places` are None if nothing was scanned.
+    """A receipt as the page shows it. `residue` and `places` are None if nothing was scanned.
 
-    `plain_lines` count the erased rows of kinds that people know by name, `other_lines` the rest.
+    `plain_lines` are the counts of erased rows for the kinds of data that people know by name, such
+    as messages. `other_lines` are the counts for all other kinds.
     """
 
     receipt: Receipt
@@ -82,10 +83,7 @@ class ShownReceipt:
 
     @property
     def kept_label(self) -> str:
-        """Return the heading above the kept rows.
-
-        It says whether a person chose to keep them.
-        """
+        """Return the heading above the kept rows, which says whether a person kept them."""
         asked = self.receipt.chosen == "person" or "memories" in self.receipt.kept
         return str(_("Kept, as you chose") if asked else _("Kept"))
 
@@ -125,9 +123,9 @@ def receipt_title(receipt: Receipt) -> str:
 
 
 def _receipt_lines(receipt: Receipt) -> list[Line]:
-    """Return how many rows were erased, by plain names.
+    """Return the number of erased rows for each kind of data, with its label on the page.
 
-    The counts of several stores are added if they have the same name.
+    Counts of several stores that have the same label are added up.
     """
     counts: dict[str, int] = {}
     for places in receipt.erased.values():
@@ -213,7 +211,7 @@ def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
 def forgotten(request: HttpRequest, op_id: str) -> HttpResponse:
     """Show the progress of deleting everything, without sign-in, since the account may be gone.
 
-    The link contains a token that proves the right to see this.
+    The link contains a token that proves the right to see this page.
     """
     operation, receipt = _opened(request, op_id)
     line = operation_rows.happening(operation)

@@ -127,7 +127,7 @@ _REGIONS: dict[str, Promise] = {
 
 
 class ServiceForm(forms.Form):
-    """A form whose values a service checks too."""
+    """A form whose values are also validated by a service."""
 
     def refuse(self, error: ApplicationError) -> None:
         """Add the errors of a service to the form, next to the fields they refer to."""
@@ -263,7 +263,7 @@ class PreferencesForm(ServiceForm):
         return {name: value for name, value in self.cleaned_data.items() if name in self.data}
 
     def keep_to(self, *names: str) -> None:
-        """Remove all fields but these, and require that a language is chosen."""
+        """Keep only these fields, and remove the language choice "Same as the browser"."""
         for name in set(self.fields) - set(names):
             del self.fields[name]
         self._field("language").choices = settings.LANGUAGES
@@ -336,9 +336,9 @@ class ForgetEverythingForm(ProofForm):
 
 
 def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
-    """Return the time zones in groups; for cities, with their current UTC offset.
+    """Return the choices of time zones, in groups: well-known cities, then parts of the world.
 
-    The zone `also` is always among them.
+    Cities are shown with their current UTC offset. The zone `also` is always a choice.
     """
     now = datetime.now(UTC)
     cities = sorted(_CITIES, key=lambda name: (_offset(name, now), str(_CITIES[name])))
@@ -370,13 +370,16 @@ def _clock(name: str, now: datetime) -> str:
 
 @cache
 def _others() -> list[str]:
-    """Return the zones that aren't among the cities, without the old names of zones."""
+    """Return the zones that aren't in `_CITIES`, without outdated names of zones."""
     names = sorted(_current_names() or zoneinfo.available_timezones())
     return [name for name in names if _is_usual(name) and name not in _CITIES]
 
 
 def _current_names() -> set[str]:
-    """Return the zones in the table of countries, which has no old names; empty without a table."""
+    """Return the zones in the system's `zone.tab`, which lists no outdated names.
+
+    The set is empty if the system has no such file.
+    """
     tables = [Path(folder, "zone.tab") for folder in zoneinfo.TZPATH]
     table = next((one for one in tables if one.is_file()), None)
     lines = table.read_text(encoding="utf-8").splitlines() if table else []

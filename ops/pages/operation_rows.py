@@ -31,7 +31,7 @@ _LEARNING = (
     Kind.INDEX_MEMORY,
     Kind.REVISE_MEMORY,
 )
-_UPKEEP = (  # upkeep, shown to people only if it fails
+_UPKEEP = (  # background maintenance, listed separately unless it failed
     Kind.WORD_PORTRAIT,
     Kind.SYNC_FILES,
     Kind.REINDEX,
@@ -160,7 +160,7 @@ class Step:
 class Happening:
     """A line for one operation, or for several finished operations that learned something.
 
-    `times` tells from how many messages these learned.
+    `times` says in words from how many messages several operations learned.
     """
 
     operation: Operation
@@ -193,11 +193,11 @@ class Happening:
 
 
 def operation_lines(user: User) -> tuple[list[Happening], list[Happening]]:
-    """Return the lines for the newest operations, and those for successful upkeep.
+    """Return the lines for the newest operations, and separately those for background maintenance.
 
-    Upkeep is of interest to operators only. Operations that learned something successfully, one
-    after the other, share a line. Overdue or stuck operations and failed forget operations come
-    first, however old they are.
+    Maintenance is of interest to operators only, unless it failed. Consecutive operations that
+    learned something successfully share a line. Overdue or stuck operations and failed forget
+    operations come first, however old they are.
     """
     now = timezone.now()
     wanted = Q(status=Status.FAILED, priority=Priority.FORGET)
@@ -223,9 +223,9 @@ def _lines(rows: Sequence[Operation]) -> list[Happening]:
 
 
 def _likeness(operation: Operation) -> int:
-    """Return the number by which operations are grouped into one line.
+    """Return the grouping key: consecutive operations with the same key share a line.
 
-    All operations that learned something successfully have 0; others have their own key.
+    It is 0 for operations that learned something successfully, and the primary key for all others.
     """
     return (
         0 if operation.status == Status.SUCCEEDED and operation.kind in _LEARNING else operation.pk
@@ -237,7 +237,7 @@ def happening(
 ) -> Happening:
     """Return the line for an operation.
 
-    `alike` are older operations in the same line; `cut_off` means that there may be more of them.
+    `alike` are older operations that share the line; with `cut_off`, there may be more of them.
     """
     waits = operation.status == Status.PENDING and bool(operation.last_error)
     receipt = getattr(operation, "receipt", None)
@@ -266,7 +266,7 @@ def _title_of(operation: Operation, alike: Sequence[Operation]) -> str:
 
 
 def _messages_in(operations: Iterable[Operation]) -> str:
-    """Return from how many messages these operations learned; "" if from none."""
+    """Return in words from how many messages the operations learned, or "" if from none."""
     count = sum(one.kind == Kind.EXTRACT_TURN for one in operations)
     words = ngettext("from %(n)s message", "from %(n)s messages", count)
     return words % stored_amounts.shown(count) if count else ""
@@ -332,7 +332,7 @@ def forgotten_words(operation: Operation | None = None) -> str:
 
 
 def forgotten_and_kept(operation: Operation | None) -> str:
-    """Say that something was forgotten, and how many messages still say it."""
+    """Return a sentence that confirms the forgetting and counts the messages that still say it."""
     count = operation.payload.get(STILL_SAID, 0) if operation else 0
     if not count:
         return _("Forgotten. It’s no longer shown or used.")
@@ -349,7 +349,7 @@ def said_of_trouble(trouble: Trouble) -> str:
 
 
 def _residue_words(count: int, where: str) -> str:
-    """Say how much is left, and in which kinds of data, without the names of tables and columns."""
+    """Return in words how much residue is left, and in which kinds of data rather than tables."""
     places = (one.partition(" ")[0].partition(".")[0] for one in where.split(", "))
     kinds = dict.fromkeys(label for one in places if (label := stored_amounts.known_label(one)))
     words = ngettext(

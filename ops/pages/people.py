@@ -32,7 +32,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 def owner_page(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """Show the page to owners only; for other people it is a 404."""
+    """Show the page to owners only. Other people get a 404."""
 
     @wraps(view)
     def for_owners(
@@ -192,7 +192,7 @@ def person_key_revoke(request: HttpRequest, pk: int, key: int) -> HttpResponse:
 
 
 def _login(pk: int) -> User:
-    """Return a person who can sign in. Raise `NotFound` if there is none with this key."""
+    """Return the person with this primary key. Raise `NotFound` if no such person can sign in."""
     found = users.logins().filter(pk=pk).first()
     if found is None:
         raise NotFound("There is no such person.")

@@ -94,7 +94,7 @@ def show_settings(
 ) -> HttpResponse:
     """Show the settings page. Call it inside the person's transaction.
 
-    An invalid form is shown with its problems.
+    `preferences` or `mail` is an invalid form that is shown with its errors.
     """
     user, own = person(request), own_settings(request)
     keys = ApiKey.objects.filter(user=user, revoked_at__isnull=True)
@@ -171,7 +171,7 @@ def set_switch(request: HttpRequest, name: str) -> HttpResponse:
         return render(request, "ops/settings_page.html#switches", context)
 
 
-# For each layer of memory: its kind of personal data, and the words for what is kept of it.
+# For each layer of memory: its kind of personal data, and a sentence with the number of rows.
 _LAYERS: dict[str, tuple[str, Callable[[int], str]]] = {
     "longterm_enabled": (
         "memory",
@@ -204,8 +204,9 @@ def _switches(request: HttpRequest) -> dict[str, Any]:
 def _switch(name: str, counts: dict[str, int], *, is_on: bool) -> dict[str, Any]:
     """Return a memory switch for the page.
 
-    `does` says what happens when it is on, `help` what happens when it is off. `offer` is the
-    address of a page that deletes stored rows; it is empty if there are none or the switch is on.
+    `does` describes the effect of turning it on, `help` the effect of turning it off. `offer` is
+    the address of a page that deletes the stored rows; it is empty if the switch is on or no rows
+    are stored.
     """
     title, does, help_text = _switch_texts()[name]
     kind, words = _LAYERS.get(name, ("", str))

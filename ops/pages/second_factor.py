@@ -42,7 +42,7 @@ _CONNECTING_SECONDS = 10 * 60
 def sign_in_code(request: HttpRequest) -> HttpResponse:
     """Ask for the code of the second factor, and sign in if it is right.
 
-    After ten wrong codes, from whatever address, this step is locked for a while.
+    After ten wrong codes, even from different addresses, this step is locked for a while.
     """
     user = _who_waits(request)
     if user is None:
@@ -71,7 +71,7 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
 def _who_waits(request: HttpRequest) -> User | None:
     """Return the person who entered the right password in this session a short time ago.
 
-    Return None if there is nobody, or if the password has changed since.
+    Return None if there is no such person, or if the password has changed since.
     """
     waiting = request.session.get(sign_ins.WAITING)
     if not waiting or timezone.now().timestamp() - waiting["at"] > _WAITING_SECONDS:
@@ -181,8 +181,8 @@ def show_signin_settings(
 def _set_up(request: HttpRequest, user: User) -> dict[str, str]:
     """Return the secret that an authenticator app needs, as a QR code, a link and text.
 
-    It stays the same until it has been used, so that reloading the page doesn't invalidate a QR
-    code that was already scanned.
+    The secret stays the same until it has been used, so that reloading the page doesn't invalidate
+    a QR code that was already scanned.
     """
     secret = request.session.setdefault(_NEW_SECRET, sign_ins.new_secret())
     address = sign_ins.app_address(secret, user=user)
@@ -235,7 +235,8 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
 def identity_connect(request: HttpRequest) -> HttpResponse:
     """Check the person's identity, then show a link that leads to the provider.
 
-    It is a link, since forms on our pages may only lead to our own pages.
+    A redirect wouldn't work, since our content security policy doesn't let a form lead to another
+    site.
     """
     _must_be_on()
     form = ProofForm(request.POST, request=request)

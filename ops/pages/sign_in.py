@@ -286,9 +286,9 @@ def session_end_others(request: HttpRequest) -> HttpResponse:
 @sensitive_variables("token")
 @require_GET
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign in the person of the link, which then can't be used again.
+    """Sign in the person for whom the link was made, and use up the link.
 
-    If a browser only prefetches the page, the link isn't used up.
+    A browser that only prefetches the page doesn't use up the link.
     """
     address = request.META.get("REMOTE_ADDR", "")
     if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
@@ -360,7 +360,7 @@ def first_password(request: HttpRequest) -> HttpResponse:
     except Invalid as error:
         form.refuse(error)
         return _show_first_password(request, form, status=422)
-    begin(request, user)  # the session contains the password's hash
+    begin(request, user)  # the old session contains a hash of the old password
     messages.success(request, _("From now on you can sign in with this name and password."))
     return leave(request, "/settings/sessions/")
 

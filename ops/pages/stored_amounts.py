@@ -23,7 +23,7 @@ from ops.models import User
 logger = logging.getLogger(__name__)
 
 Words = Callable[[int], str]
-# Plain names in the order of the page. Other kinds are counted as related entries.
+# Counts in words, in the order of the page. All other kinds are counted as related entries.
 WORDS: dict[str, Words] = {
     "message": lambda n: ngettext("%(n)s message", "%(n)s messages", n),
     "conversation": lambda n: ngettext("%(n)s conversation", "%(n)s conversations", n),
@@ -159,7 +159,7 @@ def _other(participant: registry.UserData, user: User, rows: Collection[str]) ->
 
 
 def amounts_of(counts: dict[str, int]) -> list[Amount]:
-    """Return the bars of the chart, relative to the largest; amounts of zero are left out."""
+    """Return the bars of the chart. Kinds of data without any rows are left out."""
     counts = {name: counts.get(name, 0) for name in _IN_THE_PICTURE}
     largest = max(counts.values(), default=0)
     return [
@@ -188,12 +188,12 @@ def sentences_of(counts: dict[str, int]) -> list[str]:
 
 
 def label_of(name: str) -> str:
-    """Return the plain name of a table, a store or a step; an unknown name is hardly changed."""
+    """Return the label of a table, a store or a step; if it has none, return its name in words."""
     return known_label(name) or name.rpartition(":")[2].replace("_", " ")
 
 
 def known_label(name: str) -> str:
-    """Return the plain name of a table, a store or a step; "" if it has none."""
+    """Return the label of a table, a store or a step, or "" if it has none."""
     bare = name.rpartition(":")[2]
     return str(next((LABELS[one] for one in (bare, bare.rpartition("_")[2]) if one in LABELS), ""))
 

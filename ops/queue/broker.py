@@ -12,8 +12,8 @@ from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 _ASKED = "worker-asked"
-_DRAIN = "ops.tasks.drain_outbox"  # by name, since the task's module imports this one
-_ASKED_SECONDS = 5  # a lost message delays the next one at most this long
+_DRAIN = "ops.tasks.drain_outbox"  # by name, since the task's module imports this module
+_ASKED_SECONDS = 5  # a lost message delays the next message by at most this long
 
 
 def wake() -> None:
@@ -32,7 +32,7 @@ def wake() -> None:
 def begun() -> None:
     """Record that a worker has begun to run operations.
 
-    Operations enqueued from now on send a new message.
+    The next operation that is enqueued then sends a new message.
     """
     try:
         cache.delete(_ASKED)

@@ -137,7 +137,7 @@ def enqueue(
     """Insert an operation in the caller's transaction, and wake the worker after the commit.
 
     `payload` may contain only ids. If an operation with the same `dedupe_key` is already queued,
-    return that one. The acting API key is recorded as the requester.
+    return that operation. The acting API key is recorded as the requester.
     """
     operation = _new(
         Wanted(kind, payload, priority),
@@ -164,9 +164,9 @@ def _new(wanted: Wanted, **fields: Any) -> Operation:
 
 
 def keep_question(operation: Operation, told: dict[str, Any]) -> None:
-    """Store the outcome of a request to forget, as ids, in the operation that handled it.
+    """Store the outcome of a request to forget in the operation that handled the request.
 
-    The person may still have to choose what to forget.
+    `told` contains ids only. The outcome may be a question: which of several things to forget.
     """
     statements.rows(_QUESTION, [json.dumps(told), operation.pk])
     operation.payload["forget"] = told
@@ -183,7 +183,7 @@ def mark_answered(operation: Operation, *, by: str = "") -> None:
 def _written(operation: Operation) -> Operation:
     """Insert the operation, or return the queued operation with the same dedupe key.
 
-    A worker may start that operation at any time.
+    Repeat both if a worker starts that operation between the two statements.
     """
     while not statements.insert_unless(operation, conflict=_TWIN):
         twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
@@ -232,11 +232,11 @@ def enqueue_all(
 def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
     """Claim the most urgent operation that is due, or return None.
 
-    Claiming gives this worker a lease: the right to run the operation until a time that it must
-    keep extending. Among operations of the same priority, the oldest is claimed. With `after`, it
-    is the oldest one of the next person, in the order of subjects. Of several operations with the
-    same `serial_key`, only one runs at a time. Raise `IntegrityError` if another worker was faster;
-    the caller's transaction is then rolled back.
+    Claiming gives this worker a lease: the right to run the operation until a time that the worker
+    must keep extending. Among operations of the same priority, the oldest is claimed or, with
+    `after`, the oldest of the person whose subject follows `after`. Operations with the same
+    `serial_key` run one at a time. Raise `IntegrityError` if another worker was faster; the
+    caller's transaction is then rolled back.
     """
     due = [now, list(kinds)]
     following = [] if after is None else [after, *due]
@@ -264,9 +264,9 @@ def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) ->
 def fail(operation: Operation, *, error: str, permanent: bool = False, counts: bool = True) -> bool:
     """RUNNING -> PENDING with a delay, or FAILED for good. Return False if the lease was lost.
 
-    The delay is 1 s, and doubles with each attempt up to an hour. `error` is plain text without any
-    personal content. With `counts=False` (for example if a server was down), the failure uses up no
-    attempt while the operation is younger than `PROVIDER_PATIENCE_HOURS`.
+    The delay is 1 s, and doubles with each attempt up to `OPERATION_BACKOFF_CAP`. `error` is plain
+    text without any personal content. With `counts=False` (for example if a server was down), the
+    failure uses up no attempt while the operation is younger than `PROVIDER_PATIENCE_HOURS`.
     """
     now = timezone.now()
     patience = timedelta(hours=settings.PROVIDER_PATIENCE_HOURS)
@@ -303,10 +303,10 @@ def give_back(operation: Operation) -> bool:
 
 
 def put_off(pk: int, *, error: str) -> None:
-    """Count an attempt at a queued operation whose work, done by another one, killed the process.
+    """Record a failed attempt at a queued operation whose work has ended a worker process.
 
-    Because of that attempt it runs on its own next time. Do nothing if it is no longer queued or
-    was tried before.
+    Another operation was doing that work together with its own. After a failed attempt, the queued
+    operation runs alone. Do nothing if it is no longer queued or was tried before.
     """
     now = timezone.now()
     statements.rows(_PUT_OFF, [now + _PUT_OFF_BY, error, now, pk, now, now, error])
@@ -315,11 +315,11 @@ def put_off(pk: int, *, error: str) -> None:
 def expire(*, now: datetime) -> int:
     """Handle leases that have run out: RUNNING -> PENDING, or FAILED if no attempts are left.
 
-    Also corrects times that come from a clock which was ahead and has been set back since.
+    Also correct times that were stored while the clock was ahead, before it was set back.
     """
     count = 0
     lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)
-    # A stuck worker may hold a row lock; others skip it.
+    # A stuck worker may hold a lock on a row; skip such rows rather than wait.
     for operation in lost.select_for_update(skip_locked=True).order_by("pk")[:500]:
         changes: dict[str, Any] = {
             "lease_until": None,
@@ -339,7 +339,10 @@ def expire(*, now: datetime) -> int:
 
 
 def _set_right(now: datetime) -> None:
-    """Make operations due whose times come from a clock that was ahead."""
+    """Correct the times of operations that were stored while the clock was ahead.
+
+    Queued operations become due now, and leases run out after the usual time.
+    """
     soon = _lease(now)
     ahead = Operation.objects.filter(updated_at__gt=soon)
     waiting = ahead.filter(status=Status.PENDING, run_after__gt=now)
@@ -369,7 +372,8 @@ def bring_forward(operation: Operation) -> None:
 def retry(operation: Operation) -> None:
     """FAILED -> PENDING, with as many attempts as a new operation has.
 
-    Raise `Conflict` if the operation hasn't failed, or if one with the same dedupe key is queued.
+    Raise `Conflict` if the operation hasn't failed, or if another operation with the same dedupe
+    key is queued.
     """
     now = timezone.now()
     failed = Operation.objects.filter(pk=operation.pk, status=Status.FAILED)
@@ -394,7 +398,7 @@ def renew(operation: Operation) -> bool:
     """Extend the lease. Return False if it was lost.
 
     `updated_at` stays unchanged, since it is the time of the last progress. A locked row is
-    skipped; it is normally locked by a transaction of this very attempt.
+    skipped, since the lock normally belongs to a transaction of the same attempt.
     """
     mine = [operation.pk, operation.attempt]
     renewed = statements.rows(_RENEW, [_lease(timezone.now()), *mine])
@@ -428,7 +432,8 @@ def _running(operation: Operation) -> Any:
 def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) -> int:
     """Apply the changes to the running operation; return the number of changed rows.
 
-    If it can't become PENDING because an operation with its dedupe key is queued, cancel it.
+    If the operation can't become PENDING because another one with its dedupe key is queued, cancel
+    it.
     """
     try:
         with transaction.atomic():

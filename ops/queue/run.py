@@ -1,10 +1,10 @@
 """One attempt at an operation, as its handler sees it, and helpers for handlers.
 
 A handler may work in batches, and may do the work of queued operations of the same person and kind
-together with its own. No other worker starts these in the meantime, since the running operation
-occupies the person's serial key. They stay PENDING until the transaction that does their work also
-sets them to SUCCEEDED, by an UPDATE that requires the old status. If the process is killed, all of
-a transaction's work is done or none.
+together with its own. No other worker starts the queued operations in the meantime, since the
+running operation occupies the person's serial key. They stay PENDING until the transaction that
+does their work also sets them to SUCCEEDED, by an UPDATE that requires the old status. If the
+process is killed, each transaction has done either all of its work or none.
 
 Each call of a model is recorded with its operation, tokens, time and cost, but without any content.
 """
@@ -32,7 +32,7 @@ from ops.models import Kind, ModelCall, Operation, User
 from ops.queue import outbox, watchdog
 
 _FOLLOWING = frozenset([Kind.EXTRACT_TURN, Kind.INDEX_EPISODE, Kind.INDEX_MEMORY, Kind.SUMMARIZE])
-# An operation that failed before runs alone, since it could fail the others.
+# An operation that failed before runs alone, since it could make the others fail.
 _WAITING_BESIDE = """
 SELECT id, payload FROM ops_operation
  WHERE status = 'pending' AND subject = %s AND serial_key = %s AND kind = %s AND priority = %s
@@ -92,9 +92,10 @@ class Run:
     def applying(self, user: User, *, durable: bool = False) -> Iterator[None]:
         """Open a transaction that holds the person's lock, and check this attempt's lease.
 
-        Raise `LeaseLost` if the lease was lost. For rows that are derived from others, the commit
-        doesn't wait for the disk. The write-ahead log is ordered, so after a crash an operation is
-        never recorded as finished without its rows.
+        Raise `LeaseLost` if the lease was lost. For kinds of operations that only derive rows from
+        other rows, the commit doesn't wait for the disk, unless `durable` is True. The write-ahead
+        log is ordered, so after a crash an operation is never recorded as finished without its
+        rows.
         """
         watchdog.own.go_on()
         durable = durable or self.operation.kind not in _FOLLOWING
@@ -112,8 +113,8 @@ class Run:
     def step(self, name: str, *, done: int = 0, total: int = 0) -> None:
         """Store the progress. Raise `LeaseLost` if this attempt has lost its lease.
 
-        Without `total`, the steps are counted: those done so far, and one more as the total. The
-        commit doesn't wait for the disk. The limit on processor time starts anew.
+        Without `total`, the progress is the number of earlier steps, out of one more. The commit
+        doesn't wait for the disk. The limit on processor time starts anew.
         """
         watchdog.own.go_on()
         if not total:
@@ -124,7 +125,7 @@ class Run:
                 raise LeaseLost(self.operation.public_id)
 
     def beside(self, *, limit: int) -> list[Beside]:
-        """Return queued operations of the same person and kind that this one may do as well."""
+        """Return queued operations of the same person and kind whose work this one may also do."""
         return waiting_beside(self.operation, limit=limit)
 
     def turn_to(self, waiting: int | None) -> None:
@@ -152,7 +153,7 @@ class Beside:
 def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
     """Return due operations of the same person, kind and priority, oldest first.
 
-    An operation that is retried gets none, since it must run on its own.
+    The list is empty if `operation` is being retried, since it must then run alone.
     """
     if operation.attempt > 1 or not operation.serial_key:
         return []
@@ -165,9 +166,9 @@ def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
 
 
 def hold_beside(beside: Sequence[Beside]) -> set[int]:
-    """Lock those operations that are still queued; return their keys.
+    """Lock those of the operations that are still queued; return their primary keys.
 
-    The caller may do the work of the locked ones only.
+    The caller may do the work of the locked operations only.
     """
     if not beside:
         return set()
@@ -193,7 +194,8 @@ def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
 def work_in_batches(run: Run, rows: QuerySet[Any], act: Callable[[QuerySet[Any]], object]) -> int:
     """Call `act` with `rows`, at most `AT_ONCE` at a time, each batch in its own transaction.
 
-    `act` must change the rows so that `rows` no longer contains them. Return how many there were.
+    `act` must change the rows so that `rows` no longer contains them. Return the number of
+    processed rows.
     """
     count = 0
     while True:
@@ -222,8 +224,9 @@ def on_behalf_of(operation: Operation) -> Iterator[None]:
 def record_model_call(use: ModelUse, *, subject: UUID | None = None) -> None:
     """Record one model call for the operation that runs now.
 
-    If none runs, as in a chat, `subject` names the person. Call it outside any transaction: the
-    record must remain if the operation fails later, since the call was paid for.
+    If no operation runs, as in a chat, `subject` names the person. Call this function outside any
+    transaction: the record must remain if the operation fails later, since the model call was paid
+    for.
     """
     operation = _current.get()
     with as_system():

@@ -1,13 +1,14 @@
 """Limit the processor time of operations, renew their leases, and recover those of dead workers.
 
-An operation over the limit ends its process, and Celery starts another one. Each worker process has
-a small file that names the operation it runs; when the limit is reached, the stack of that moment
-is added. The process holds a lock on the file as long as it lives, so the sweep in another process
-notices its death at once, without waiting for the lease to run out. The file contains only numbers
-and the names of files and functions.
+If an operation exceeds the limit, its process ends, and Celery starts another process. Each worker
+process has a small file that names the operation it runs; when the limit is reached, the current
+stack is appended. The process holds a lock on the file as long as it lives, so the sweep in another
+process notices its death at once, without waiting for the lease to run out. The file contains only
+numbers and the names of files and functions.
 
-One thread renews the leases of all operations that the process runs. A thread for each operation
-would cost as much as a statement, and few operations run long enough to need a renewal.
+One thread renews the leases of all operations that the process runs. Starting a thread for each
+operation would cost as much as a database statement, and few operations run long enough to need a
+renewal.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Watchdog:
     def watching(self, operation: Operation, *, seconds: float) -> Iterator[None]:
         """Limit the processor time of the operation inside the block.
 
-        `go_on` starts the limit anew.
+        Each call of `go_on` starts the limit anew.
         """
         if self._file is None:
             yield
@@ -118,8 +119,8 @@ def take_back() -> int:
 class _Ended:
     """A worker process that has died.
 
-    `running` is its operation; `culprit` is the operation whose work it was doing. `where` is the
-    stack if the limit ended the process, else empty.
+    `running` is the primary key of the operation that it ran, and `culprit` that of the operation
+    whose work it was doing. `where` is the stack if the limit ended the process, else empty.
     """
 
     running: int
@@ -187,7 +188,7 @@ class Leases:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Forget all leases. A forked process must call this, since it has no such thread."""
+        """Forget all leases. A forked process must call this, since it lacks the thread."""
         self._held: dict[int, Operation] = {}
         self._used = False
         self._guard = threading.Lock()
@@ -246,7 +247,7 @@ class Leases:
 def _record_renewal() -> None:
     """Record in Redis that leases were renewed, for `/readyz`.
 
-    It couldn't learn this from the operations, since their rows are locked.
+    The rows of the operations don't always show a renewal, since it skips locked rows.
     """
     try:
         cache.set(RENEWED_KEY, 1, timeout=RENEWED_SECONDS)

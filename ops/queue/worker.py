@@ -51,7 +51,7 @@ def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
 
 
 class _Turns:
-    """Decides whose operation comes next: usually the oldest, regularly that of the next person.
+    """Chooses the next operation: usually the oldest, but every fourth time the next person's.
 
     Ten thousand operations of one person therefore delay other people's by only a few.
     """
@@ -86,8 +86,8 @@ _turns = _Turns()
 def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> Claimed | None:
     """Record the end of one operation and claim the next one, in one transaction.
 
-    If another worker claims it first, the end is recorded on its own and claiming starts again. The
-    commits don't wait for the disk, since work lost in a crash is repeated.
+    If another worker claims that operation first, the end is recorded on its own and claiming
+    starts again. The commits don't wait for the disk, since work lost in a crash is repeated.
     """
     for _ in range(_MOST_RACES):
         try:
@@ -173,7 +173,7 @@ def _seconds_for(operation: Operation) -> int:
 def _broke_off(operation: Operation, error: Exception) -> Ending:
     """Return the function that records an unexpected error of the handler.
 
-    It records only the type of the error, since the message may quote rows.
+    Only the type of the error is recorded, since the message may quote rows.
     """
     logger.error("operation %s broke off at %s", operation.public_id, _where(error))
     if isinstance(error, OSError) and error.errno in storing.NO_ROOM:

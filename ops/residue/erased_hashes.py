@@ -1,10 +1,10 @@
 """Store hashes and ids of erased rows for later scans, but none of their text.
 
-There are hashes for the scan of all stores and others for the scan of the raw files. The latter
-outlive the receipt; they are deleted when it is recorded that the texts are gone from the disk. The
-forget operations of about a day share a random key for them, so that one scan of the files serves
-them all. The scan closes this key, so that later operations use another one. A key is deleted
-together with its last hash.
+Two sets of hashes are stored: one for the scan of all stores, and one for the scan of the
+database's raw files. The second set outlives the receipt, and is deleted when it is recorded that
+the texts are gone from the disk. The forget operations of about a day share a random key for the
+second set, so that one scan of the files serves them all. The scan closes this key, and later
+operations use a new key. A key is deleted together with its last hash.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def remember(
 ) -> None:
     """Store hashes of these texts and ids of these rows, before they are erased.
 
-    `staying` are texts that remain; hashes that occur in them aren't stored. Runs in the caller's
-    transaction. Safe to repeat, even if some rows have already been erased.
+    `staying` are texts that remain; pieces of text that occur in them aren't hashed. Runs in the
+    caller's transaction. Safe to repeat, even if some rows have already been erased.
     """
     key = _key_of(operation)
     without = pieces_of(staying)
@@ -105,9 +105,9 @@ def remember(
 
 
 def leave_out(operation: Operation, texts: Iterable[str]) -> None:
-    """Delete the stored hashes that occur in these texts, which remain.
+    """Delete the stored hashes that also occur in these remaining texts.
 
-    Also called when a failed operation is retried, so hashes of an earlier attempt are deleted too.
+    A retry of a failed operation calls this too, so hashes of an earlier attempt are also deleted.
     """
     known = erased_by(operation).texts
     found = {int(one) for text in (texts if len(known) else ()) for one in known.within([text])}
@@ -216,7 +216,7 @@ def keep_disk_traces(operation: Operation, texts: Iterable[str]) -> None:
         )
         for cut in _hasher(key).cut(texts)
     ]
-    # The tables of a forget without texts are rewritten too.
+    # Without texts, store an empty row, so that the tables of this operation are rewritten too.
     DiskTrace.objects.bulk_create(rows or [DiskTrace(operation=operation, key_id=key_id)])
 
 
@@ -268,7 +268,10 @@ class SearchedTexts:
         self.left_out = sum(row.left_out for row in rows)
 
     def holds_a_text(self, numbers: Places) -> bool:
-        """Return whether these are at least half of the hashes of any one text."""
+        """Return whether at least half of the hashes of some text were found.
+
+        `numbers` are the positions of the found hashes in `wanted.hashes`.
+        """
         found: Words = self.wanted.hashes[numbers]
         for hashes, counts in self._rows:
             if not len(hashes):

@@ -1,8 +1,8 @@
 """Find copies of erased texts by keyed hashes, without storing the texts.
 
 The strings of a value are taken from JSON, lists, and encoded and compressed data. Texts are
-normalised and cut into overlapping pieces (shingles) by `memcenter.lib.text.shingles`. Of each
-shingle, 64 bits of its BLAKE2b under a random key are stored. A field counts as containing a text
+normalised and cut into overlapping pieces (shingles) by `memcenter.lib.text.shingles`. Only a hash
+of each shingle is stored: 64 bits of BLAKE2b with a random key. A field counts as containing a text
 if it contains at least half of the text's hashes.
 """
 
@@ -35,14 +35,14 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Held:
-    """A text, given by its number, that was found in a field, and the hashes that matched."""
+    """The number of a text that was found in a field, and the hashes that matched."""
 
     number: int
     hashes: Hashes
 
 
 def pieces_of(texts: Iterable[str]) -> frozenset[str]:
-    """Return all shingles of these texts, in both sizes."""
+    """Return all shingles of these texts, in the sizes for Chinese and for other texts."""
     found: set[str] = set()
     for plain in map(shingles.normalise, texts):
         for size in (shingles.LONG, shingles.HAN):
@@ -70,7 +70,7 @@ class Fingerprints:
     """Finds texts by their hashes in fields of any length."""
 
     def __init__(self, key: bytes, prints: Iterable[tuple[int, Sequence[int]]]) -> None:
-        """Store the shingle size and the hashes of each text."""
+        """Build the index. `prints` contains the shingle size and the hashes of each text."""
         self._key = key
         known = list(prints)
         self._sizes = sorted({size for size, _ in known})
@@ -86,10 +86,10 @@ class Fingerprints:
         return len(self._needed)
 
     def held_by(self, leaves: Sequence[str], *, short: bool = True) -> list[Held]:
-        """Return the texts of which a field contains at least half.
+        """Return the texts for which the field contains at least half of the hashes.
 
-        `leaves` are the strings in the field. With `short`, texts shorter than a shingle are also
-        found, if one forms a whole line.
+        `leaves` are the strings in the field. With `short`, a text shorter than a shingle is found
+        too, if it forms a whole line of the field.
         """
         found = self.within(leaves, short=short)
         if not found.size:
@@ -103,7 +103,7 @@ class Fingerprints:
         return [Held(int(number), values[owners == number]) for number in enough]
 
     def within(self, leaves: Sequence[str], *, short: bool = True) -> Hashes:
-        """Return those hashes of the known texts that occur in a field."""
+        """Return the hashes of the known texts that occur in a field with the strings `leaves`."""
         if not self._values.size:
             return self._values
         wanted = set(self._of(leaves, short=short))
@@ -141,7 +141,7 @@ class _Made(dict[str, int]):
 
 
 class Plain(Fingerprints):
-    """Finds texts that are given in full; a short one is found anywhere in a field."""
+    """Finds texts that are given in full. Short texts are found anywhere in a field."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         found = [known for text in texts if (known := fingerprint(text, key=b"by hand"))]
@@ -163,7 +163,7 @@ class Plain(Fingerprints):
 
 
 def _hash(piece: bytes, *, key: bytes, size: int) -> int:
-    """Return the hash of a shingle, which depends on its size, so that sizes are never confused."""
+    """Return the hash of a shingle. It depends on `size`, so different sizes never match."""
     made = blake2b(piece, digest_size=8, key=key, salt=bytes([size]))
     return int.from_bytes(made.digest(), "big", signed=True)
 

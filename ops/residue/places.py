@@ -44,7 +44,7 @@ from ops.residue import fingerprints
 
 _TEXTUAL = (CharField, TextField, JSONField, ArrayField, BinaryField, FileField)
 _FEW = 1_000  # rows of one table; a table with more is read separately, in chunks
-_USER, _SUBJECT = -1, UUID(int=1)  # stand for the person in a prepared statement
+_USER, _SUBJECT = -1, UUID(int=1)  # placeholders for the person in a prepared statement
 _SETTING = "SELECT set_config('enable_seqscan', %s, true)"
 _NAMES = {_USER: "%(user)s", _SUBJECT: "%(subject)s"}
 _STATEMENTS: dict[object, tuple[str, dict[str, Any]]] = {}
@@ -55,11 +55,13 @@ _IDS = "%(ids)s"
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """One table. `words` are its columns with people's texts, `vouching` those with original texts.
+    """One table, and what its columns can contain.
 
-    The other attributes list columns that can contain one of our ids: `named` and `listed` are
-    indexed columns that contain a single id or a list of ids, `mentioned` maps columns with ids
-    anywhere in a text to their type. `rest` are columns too short for an id.
+    `vouching` are columns with original texts, which only a scan by hand reads; `columns` are all
+    other columns with text. `words` are the columns with people's texts. The other attributes list
+    columns by how they can contain one of our ids. `named` and `listed` are indexed columns that
+    contain a single id or a list of ids. `mentioned` maps columns with ids anywhere in a text to
+    their type. `rest` are columns too short for an id.
     """
 
     model: type[Model]
@@ -223,7 +225,10 @@ class Reading:
 def erased_rows(
     tables: tuple[Place, ...], gone: Mapping[str, Collection[int]]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield table and key of rows that should have been erased, and of rows that refer to them."""
+    """Yield table and key of rows that should have been erased, and of rows that refer to them.
+
+    `gone` are the erased keys by table.
+    """
     asked = [
         lookup for table, pks in gone.items() if pks for lookup in _asked_of(tables).get(table, ())
     ]
@@ -283,9 +288,10 @@ def _parameter(value: Any, values: dict[str, Any]) -> str:
 
 @cache
 def _asked_of(tables: tuple[Place, ...]) -> Mapping[str, Sequence[tuple[str, str, str]]]:
-    """Return, for each table that may lose rows, the lookups that find these rows again.
+    """Return, for each table, the lookups that find its erased rows and references to them.
 
-    A lookup consists of a statement, the place that it reads, and the table that lost the rows.
+    A lookup consists of a statement, the place that the statement reads, and the table whose erased
+    keys are its parameter.
     """
     found: dict[str, list[tuple[str, str, str]]] = {}
     for place in tables:
@@ -310,7 +316,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A lookup of ids in a column of a table; with an empty `column`, in all of its texts."""
+    """A lookup of ids in a column, or in all `mentioned` columns if `column` is empty."""
 
     place: Place
     column: str

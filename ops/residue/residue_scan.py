@@ -2,9 +2,9 @@
 
 Residue is an entry that contains an erased id, or a field that contains at least half of the
 shingles of an erased text. It isn't residue if the same shingles occur in a remaining message, in a
-version of a memory written by a person or client, or in a summary written since. In other people's
-rows, only ids are searched for. Some tables, such as operations, receipts and the audit log,
-contain ids on purpose. Findings name the place, never the content.
+version of a memory written by a person or client, or in a summary written after the request to
+forget. In other people's rows, only ids are searched for. Some tables, such as operations, receipts
+and the audit log, contain ids on purpose. Findings name the place, never the content.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ class Scan:
 
 @dataclass(frozen=True)
 class Whose:
-    """The person whose data was erased, and the time since when; `user_id` may be None."""
+    """The person whose data was erased, and the time of the request to forget (`since`).
+
+    `user_id` is None if the account no longer exists, or if a scan by hand covers all people.
+    """
 
     user_id: int | None
     subject: UUID | None
@@ -166,7 +169,7 @@ def _look_in_tables(search: _Search, tables: tuple[Place, ...]) -> None:
 
 
 def check(found: Scan) -> None:
-    """Raise `ResidueFound` or `OthersErase`, naming the first places, if the scan has findings."""
+    """Raise `ResidueFound` or `OthersErase`, naming the first places, if the scan found residue."""
     if found.found:
         where = ", ".join(map(str, found.found[:_SHOWN]))
         error = OthersErase if found.others_wait else ResidueFound
@@ -221,7 +224,7 @@ def explained(
 ) -> Hashes:
     """Return those hashes that occur in remaining messages or versions written by people.
 
-    A match of such hashes is no residue.
+    A field that matches only these hashes isn't residue.
     """
     found: Hashes = np.empty(0, dtype=np.int64)
     if user_id is None or not wanted.size:
@@ -234,9 +237,9 @@ def explained(
 
 
 def _unexplained(search: _Search) -> list[Residue]:
-    """Return the suspects for which remaining messages and versions are no explanation.
+    """Return the suspects that remaining messages and versions don't explain.
 
-    That is so if one of their hashes occurs in none of them.
+    A suspect is explained if all of its hashes occur in remaining texts (see `explained`).
     """
     if not search.suspects:
         return []

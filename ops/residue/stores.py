@@ -57,7 +57,7 @@ class ExternalStore(Protocol):
     def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
         """Erase from the store those rows of a person that the database has erased.
 
-        `then` is called with their number, in the transaction that marks them as done.
+        `then` is called with the number of erased rows, in the transaction that marks them as done.
         """
 
     def look(
@@ -65,8 +65,9 @@ class ExternalStore(Protocol):
     ) -> Iterator[tuple[str, bool]]:
         """Yield each entry that was checked, and whether it is residue.
 
-        `gone` are the erased keys by table; if it is empty, every entry is checked, and one that
-        the database doesn't have is residue. `is_gone` says that nothing of the person may be left.
+        `gone` are the erased keys by table. If it is empty, every entry is checked, and an entry
+        without a row in the database is residue. `is_gone` means that nothing of the person may be
+        left.
         """
 
 
@@ -74,8 +75,8 @@ class ExternalStore(Protocol):
 class Cached:
     """The cache keys with this prefix, and the module that writes them.
 
-    `of_user` returns the key for one person. `messages` says that they contain messages which exist
-    only in the cache, and which therefore aren't copies of erased texts.
+    `of_user` returns the key for one person. With `messages`, the entries contain messages that
+    exist only in the cache, so these messages aren't copies of erased texts.
     """
 
     prefix: str
@@ -94,7 +95,10 @@ _cached = [
 
 
 def vouches(texts: Vouching) -> Vouching:
-    """Register a function that yields remaining texts which people wrote themselves."""
+    """Register a function that yields remaining texts of independent origin, such as messages.
+
+    If a text in a store matches only pieces that also occur in these texts, it isn't residue.
+    """
     _vouching.append(texts)
     return texts
 
@@ -105,7 +109,11 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 
 
 def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[str]]:
-    """Register a function that yields texts made from what stays, once the rest is hidden."""
+    """Register a function that yields derived texts which remain, such as visible summaries.
+
+    It is called after the forgotten rows are hidden. The residue scan doesn't search for pieces
+    of text that occur in these texts.
+    """
     _remaining.append(texts)
     return texts
 
@@ -158,7 +166,7 @@ def everything(
 ) -> Iterator[Entry]:
     """Yield all entries in Redis (including Celery's messages), in files and in other stores.
 
-    `is_gone` says that all data of the person was erased. `gone` are the erased keys by table.
+    `is_gone` means that all data of the person was erased. `gone` are the erased keys by table.
     """
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)

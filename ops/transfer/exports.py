@@ -1,7 +1,7 @@
 """Exports: a request enqueues an operation, which writes a file.
 
-The file can be downloaded for a day. A forget operation erases it. It is JSON, or a zip archive
-with the JSON and readable pages.
+The file can be downloaded for `EXPORT_HOURS` hours. A forget operation erases it. It is JSON, or a
+zip archive with the JSON and readable pages.
 """
 
 from __future__ import annotations
@@ -97,7 +97,10 @@ def request_export(
 
 
 def list_exports(user: User) -> QuerySet[Export]:
-    """Return the person's exports that aren't cancelled, hidden or expired, newest first."""
+    """Return the person's exports, newest first.
+
+    Cancelled exports are left out, and finished exports that are hidden, expired or erased.
+    """
     visible = Export.objects.filter(user=user).exclude(operation__status=Status.CANCELLED)
     gone = Q(operation__status=Status.SUCCEEDED) & (
         Q(hidden_at__isnull=False) | Q(expires_at__lte=timezone.now()) | Q(sha256="")
@@ -229,8 +232,8 @@ class Out(Protocol):
 class Writer:
     """Writes the rows of one person, or of one conversation, in chunks.
 
-    After each chunk no transaction is open, the lease is checked, and the export is ended by
-    `GiveWay` if a forget operation for the same person is queued.
+    No transaction is open between two chunks. At most twice a second, the lease is checked, and
+    `GiveWay` is raised if a forget operation for the same person is due.
     """
 
     def __init__(self, run: Run, *, user: User, conversation: int | None) -> None:
@@ -298,10 +301,10 @@ class Writer:
                 self._write_page(archive, page[0])
 
     def _write_page(self, archive: zipfile.ZipFile, page: registry.Page) -> None:
-        """Write the page as Markdown, and as HTML, which every device opens.
+        """Write the page as Markdown, and as HTML, which every device can open.
 
-        The HTML is rendered in parts and waits in a temporary file, since an archive takes one file
-        at a time.
+        The HTML is rendered in parts into a temporary file, since only one file of an archive can
+        be written at a time.
         """
         with tempfile.TemporaryFile() as shown:
             title = escape(page.path.rpartition("/")[2].removesuffix(".md"))
@@ -324,14 +327,14 @@ class Writer:
                 shutil.copyfileobj(shown, inside)
 
     def _next(self, items: Iterator[Item], *, limit: int = CHUNK) -> list[Item]:
-        """Return the next few rows, loaded in a transaction of the person."""
+        """Return at most `limit` further items, loaded in a transaction of the person."""
         with as_user(self._user):
             return list(islice(items, limit))
 
     def _look(self) -> None:
         """Report the progress, and raise `GiveWay` if a forget operation is due.
 
-        Called after each chunk, but does so at most twice a second.
+        It is called after each chunk, but acts at most twice a second.
         """
         now = time.monotonic()
         if now - self._looked_at < _LOOK_EVERY:
@@ -342,10 +345,10 @@ class Writer:
 
 
 def _head(user: User, *, conversation: int | None) -> dict[str, Any]:
-    """Return the first part of an export: whose it is, when and how it was made.
+    """Return the metadata of an export: its format, time, scope, person and switches.
 
-    It also says whether any forget operation for the person is unfinished. Raise `NotFound` if the
-    person is being forgotten.
+    The metadata also lists the person's unfinished operations. Raise `NotFound` if the person is
+    being forgotten.
     """
     if User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists():
         raise NotFound("There is no such user.")
@@ -380,7 +383,7 @@ def _zipped(out: Out) -> Iterator[zipfile.ZipFile]:
     try:
         yield archive
     except BaseException:
-        archive.fp = None  # or garbage collection would write its table of contents
+        archive.fp = None  # else garbage collection would write its table of contents
         raise
     archive.close()
 
@@ -404,7 +407,7 @@ def export_user(run: Run) -> Mapping[str, Any] | None:
 
 @handles(Kind.EXPORT_CONVERSATION, is_long=True)
 def export_conversation(run: Run) -> Mapping[str, Any] | None:
-    """Write one conversation to a private file. Safe to run twice, as `export_user`."""
+    """Write one conversation to a private file. Safe to run twice, like `export_user`."""
     return _export(run, conversation=run.payload["conversation"])
 
 

@@ -73,7 +73,7 @@ def rows_out(
 ) -> Iterator[Mapping[str, Any]]:
     """Yield rows as plain dicts, ordered by primary key and loaded in chunks.
 
-    Each chunk is a query of its own, so no transaction needs to stay open between two of them.
+    Each chunk is a separate query, so the caller may close its transaction between two chunks.
     `also` adds columns, given by their lookup paths.
     """
     columns = {**_columns_out(rows.model, leave_out), **also}
@@ -113,7 +113,7 @@ def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]
 
 
 def reference_of(model: Any) -> str:
-    """Return the column by which rows of this table are named in a file."""
+    """Return the column whose values name rows of this table in a file."""
     names = {column.name for column in model._meta.concrete_fields}
     return next((name for name in IDS if name in names), "pk")
 
@@ -176,7 +176,7 @@ def _moment(value: datetime) -> datetime:
 def _is_storable(value: Any) -> bool:
     """Return whether PostgreSQL can store all strings in the value.
 
-    It rejects NUL characters and lone surrogates.
+    PostgreSQL rejects NUL characters and lone surrogates.
     """
     waiting = [value]
     while waiting:
@@ -206,7 +206,7 @@ class Loading:
     `new` counts the rows that were added, by kind, and `there` those that already existed.
     `on_progress` is called after each chunk with the number of processed rows, and may raise an
     exception to stop the import. `reference` names the origin of the data in the sources of
-    memories. With `learns=False`, turns are imported as already learned from.
+    memories. With `learns=False`, no memories are extracted from the imported turns.
     """
 
     user: User
@@ -235,7 +235,7 @@ class Loading:
     def key_of(self, model: type[Model], reference: Any) -> int:
         """Return the primary key of the row that has this name in the file.
 
-        Raise `AlreadyThere` if the row was rightly skipped, and `Unfit` if there is none.
+        Raise `AlreadyThere` if the row was skipped and settled, and `Unfit` if there is none.
         """
         try:
             return self._keys[model][reference]
@@ -245,7 +245,7 @@ class Loading:
             raise Unfit(DANGLING) from error
 
     def settle(self, model: type[Model], reference: Any) -> None:
-        """Note that the row with this name was rightly skipped."""
+        """Record that the row with this name was skipped; rows that refer to it aren't reported."""
         if isinstance(reference, (str, int)):
             self._settled[model].add(reference)
 
@@ -331,7 +331,7 @@ def _row(
 ) -> tuple[Model, Mapping[str, Any]]:
     """Return the unsaved row, and its references to rows of the same table.
 
-    These are set later, when the other rows have keys.
+    These references are set later, when the other rows have keys.
     """
     values: dict[str, Any] = {"user_id": loading.user.pk}
     own: dict[str, Any] = {}

@@ -42,7 +42,7 @@ def place(kind: str) -> Storage:
 def part_of(name: str) -> Path:
     """Return the path at which a file is written before it is stored under the same name.
 
-    It is on the local disk, and other users can't read it.
+    The file is on the local disk, and other users of the machine can't read it.
     """
     path = Path(storages[PARTS].path(name))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -75,8 +75,8 @@ class Part:
 def writing(name: str) -> Iterator[Part]:
     """Write the part file `name` inside the block.
 
-    At the end it is synced to the disk, or deleted if the block failed. Raise `NoRoom` if the disk
-    is full.
+    At the end, the file is synced to the disk, or deleted if the block failed. Raise `NoRoom` if
+    the disk is full.
     """
     path = part_of(name)
     try:

@@ -70,7 +70,7 @@ class WebhookRows(Rows):
 
 
 class AnswerRows(Rows):
-    """Stored responses to the person's calls, even from before the person was created."""
+    """Stored responses to calls about the person, or with the person's API keys."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         own = Q(user_id=user_id) | Q(api_key__user_id=user_id)

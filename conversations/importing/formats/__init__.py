@@ -1,4 +1,4 @@
-"""Parsers for files of other programs.
+"""Parsers for files of other programs and for our own export.
 
-They return plain values, and use neither Django nor the database.
+The parsers return plain values, and use neither Django nor the database.
 """

@@ -60,7 +60,7 @@ _IS_USER = re.compile(rf"(?:{_USERS})$", re.IGNORECASE)
 _TITLE = re.compile(r"^#\s+(.+?)\s*$")
 _QUOTE = re.compile(r"^> ?")
 _MIN_SPEAKER_LINES = 2
-_ITEMS_A_LINE = 3  # items that a list has for each line that isn't an item
+_ITEMS_A_LINE = 3  # minimum number of items for each other line of a list
 
 
 def is_mem0(item: object) -> bool:
@@ -99,8 +99,8 @@ def _tags(value: object) -> tuple[str, ...]:
 def is_memory_file(lines: list[str]) -> bool:
     """Return True if the file is a list of memories.
 
-    It contains a list item that ends with a memory id or is in a section named after a kind of
-    memory, or it is a list with few other lines.
+    Such a file contains a list item that ends with a memory id or is in a section named after a
+    kind of memory, or it is a list with few other lines.
     """
     return _names_memories(lines) or (_is_plain_list(lines) and not is_transcript(lines))
 
@@ -274,10 +274,7 @@ class _TranscriptMessage:
     lines: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """Return the text.
-
-        If the whole message is a Markdown quotation, remove the `>` of each line.
-        """
+        """Return the text, without the `>` of each line if all of it is a Markdown quotation."""
         said = [line for line in self.lines if line.strip()]
         if said and all(line.startswith(">") for line in said):
             return "\n".join(_QUOTE.sub("", line) for line in self.lines).strip()
@@ -356,7 +353,7 @@ def _speaker_line(line: str, *, number: int) -> _TranscriptMessage | None:
 
 @dataclass(frozen=True)
 class ExportContents:
-    """What a whole export file contains: the number of rows of each kind, and its version.
+    """The contents of an export file: the number of rows of each kind, and the version.
 
     `complete` is the flag at the very end of the file; it is missing from a truncated file.
     """
@@ -367,7 +364,7 @@ class ExportContents:
 
 
 def survey_export(path: Path) -> ExportContents:
-    """Read the whole file once, and return what it contains.
+    """Read the whole file once, and return a survey of its contents.
 
     Raise `Invalid` if the file is broken or truncated, or was written by another version.
     """

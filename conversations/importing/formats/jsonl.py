@@ -75,7 +75,7 @@ class _OpenConversation:
 class _MessageTime:
     """The time of a message.
 
-    `dated` is False if the file contains no time and this one was made up.
+    `dated` is False if the file contains no time and `moment` was made up.
     """
 
     moment: datetime

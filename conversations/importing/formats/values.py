@@ -1,4 +1,4 @@
-"""Dataclasses for what is read from a file, and functions to read untrusted JSON safely."""
+"""Dataclasses for the contents of imported files, and functions to read untrusted JSON safely."""
 
 from __future__ import annotations
 

@@ -142,9 +142,9 @@ class Condition:
 
 @dataclass(frozen=True)
 class Joined:
-    """Conditions combined with AND, OR or NOT (none of them matches).
+    """Conditions combined with AND, OR or NOT, where NOT means that none of them is true.
 
-    Without any conditions it matches everything.
+    A combination without any conditions matches everything.
     """
 
     how: str
@@ -216,7 +216,7 @@ def named(node: Node, key: str) -> list[str]:
 def names_somebody(node: Node) -> bool:
     """Return whether the filter names a user, agent, app or run.
 
-    A filter that names none would match all memories.
+    A filter that names none of these would match all memories.
     """
     return any(named(node, key) for key in ENTITIES)
 

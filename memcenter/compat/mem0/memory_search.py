@@ -156,9 +156,9 @@ def _best_of(
 
 
 def every(body: Mapping[str, Any]) -> Wanted:
-    """Parse the filters in a query string, where objects are written as JSON text.
+    """Parse the filters in a query string, where objects are written as text.
 
-    Empty names are kept, so that validation rejects them.
+    An empty name is rejected with `Invalid`, rather than ignored.
     """
     given: dict[str, Any] = {
         key: filters.read_name(body[key], field=key) for key in filters.ENTITIES if key in body

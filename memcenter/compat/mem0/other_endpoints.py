@@ -297,7 +297,7 @@ def _forget_user(asked: Asked, name: str) -> Operation:
 
 
 def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
-    """Forget the user, agent, app or run of this name, for all users that the key may access.
+    """Forget all memories of an agent, app or run, for all users that the key may access.
 
     Return the first operation, or None if nothing matched.
     """

@@ -31,7 +31,7 @@ _MOST = 100
 
 
 def name_of(user: User) -> str:
-    """Return the user's external id, or the login name of a user who registered here."""
+    """Return the name by which clients know a user: the external id or else the login name."""
     return user.external_id or user.username or str(user.subject)
 
 
@@ -55,9 +55,12 @@ def writer(asked: Asked, name: str | None) -> User:
 
 
 def readers(asked: Asked, tree: Joined) -> Sequence[User]:
-    """Return the existing users that a filter names, or the default user if it names none.
+    """Return the existing users whose memories a filter may match.
 
-    Raise `Invalid` if the filter names nobody, or if an unbound key asks for all users.
+    For a key bound to a user, return that user; raise `NotFound` if the filter names another user.
+    For an unbound key, return the users that the filter names or, if it names only agents, apps or
+    runs, the default user. Raise `Invalid` if the filter names no user, agent, app or run, if it
+    names too many users, or if it asks for all users with an unbound key.
     """
     if not names_somebody(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")

@@ -1,6 +1,6 @@
-"""Get answers from the configured model server or, without one, from the demo assistant.
+"""Get answers from the model server, or from the demo assistant if no server is configured.
 
-Requests and responses are passed on unchanged.
+This module passes requests and responses on unchanged.
 """
 
 from __future__ import annotations

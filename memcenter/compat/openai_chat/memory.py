@@ -1,6 +1,6 @@
 """Recall memories before the model is called, and record the turn afterwards.
 
-A chat never fails because one of the two fails.
+If recalling or recording fails, the chat goes on without it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def recalled(exchange: Exchange) -> Recalled:
 def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
     """Record the turn, unless it is already recorded (a client may repeat a request).
 
-    An answer that was cut off is stored as an incomplete message, without a turn.
+    An answer that was cut off or that contains tool calls is stored as an incomplete message,
+    without a turn.
     """
     if not exchange.kept or not answer.strip():
         return
@@ -126,7 +127,8 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
 def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
     """Return how many messages at the start of the request the summary replaces.
 
-    Only whole turns count, and only if they were recorded from requests that start in the same way.
+    A turn counts only if it is summarized as a whole, and if the request in which it was recorded
+    started with the same messages.
     """
     summary, start = found.gathered.summary, found.gathered.window.first_number
     if summary is None or start is None or all(item.type != "summary" for item in found.items):
@@ -208,7 +210,7 @@ def _marks(exchange: Exchange) -> list[str]:
 
 
 def _mark(user: User, *texts: str) -> str:
-    """Return a hash of the texts. It is keyed, so that nobody can guess the texts from it."""
+    """Return a hash of the texts, keyed with our secret so that nobody can guess the texts."""
     return _keyed(user, *texts).hexdigest()[:32]
 
 

@@ -18,9 +18,9 @@ _INSTRUCTIONS = ("system", "developer")
 class Said:
     """The newest user message of a request, with its context.
 
-    `before` holds the texts of all messages up to and including this one; it is equal for two
-    requests of the same turn. `first` is the first user message. `tools` are the tool calls of this
-    turn with their results. `starts` are the positions of the user messages.
+    `before` holds the texts of all messages up to and including the newest user message; two
+    requests of the same turn have the same `before`. `first` is the first user message. `tools` are
+    the tool calls of the turn with their results. `starts` are the positions of the user messages.
     """
 
     text: str
@@ -42,7 +42,7 @@ def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def said_in(messages: Sequence[Message]) -> Said | None:
-    """Return the newest user message, or None if it has no text."""
+    """Return the newest user message, or None if there is none or it has no text."""
     asked = [number for number, message in enumerate(messages) if message["role"] == "user"]
     if not asked or not (text := text_of(messages[asked[-1]].get("content")).strip()):
         return None
@@ -67,16 +67,16 @@ def text_of(content: Any) -> str:
 
 
 def without_first(messages: Sequence[Message], count: int) -> list[Message]:
-    """Drop the first `count` messages, but keep instructions among them."""
+    """Drop the first `count` messages, except system and developer messages."""
     kept = [message for message in messages[:count] if message["role"] in _INSTRUCTIONS]
     return [*kept, *messages[count:]]
 
 
 def with_block(messages: Sequence[Message], block: str) -> list[Message]:
-    """Return the messages with the memory block added after the first instruction.
+    """Return the messages with the memory block in the system message at the beginning.
 
-    The block is appended to that instruction rather than sent as a second one, since some models
-    accept only one.
+    If the request begins with a system or developer message, the block is appended to that message,
+    since some models accept only one system message.
     """
     if not block:
         return list(messages)
@@ -119,7 +119,7 @@ def _is_call(call: Any) -> bool:
 class Whole:
     """Collects the text of an answer that is a single JSON object.
 
-    `finished` is set if the answer ended normally and without tool calls.
+    `finished` is true if the answer is complete and contains no tool calls.
     """
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ class Whole:
 
 
 class Streamed:
-    """The same as `Whole` for server-sent events, whose chunks may end at any byte."""
+    """Does the same as `Whole` for server-sent events; a chunk may end within an event."""
 
     def __init__(self) -> None:
         self._rest = b""

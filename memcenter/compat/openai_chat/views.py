@@ -103,7 +103,7 @@ class ChatCompletionsView(OpenAIView):
 class ModelsView(OpenAIView):
     @endpoint(summary="The models that can be asked", answers={}, idempotent=False)
     def get(self, asked: Asked) -> HttpResponseBase:
-        """Return the model server's list of models; if it has none, the configured model."""
+        """Return the model server's list of models, or the configured model if that fails."""
         if not settings.MODEL_BASE_URL:
             return Response(_listed(answers.MODEL))
         try:
@@ -204,7 +204,8 @@ def _passed_on(answer: Forwarded, exchange: Exchange | None, place: ExitStack) -
 class ForwardedStream:
     """A streamed answer that is passed on unchanged and recorded when it ends.
 
-    If the client disconnects, even before the first chunk, the rest of the answer is still read.
+    If the client disconnects, even before the first chunk, the rest of the answer is still read
+    and recorded.
     """
 
     def __init__(self, answer: Forwarded, exchange: Exchange | None, place: ExitStack) -> None:

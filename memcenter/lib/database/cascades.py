@@ -1,8 +1,8 @@
 """Delete rows and all rows that depend on them in a single statement.
 
-Django reads and deletes each dependent table by separate statements: fifteen for one memory. Since
-the models declare the dependencies, one statement can delete from all tables. PostgreSQL checks
-foreign keys at the end of the transaction.
+Django runs separate statements to read and delete the rows of each dependent table: fifteen for one
+memory. Since the models declare the dependencies, one statement can delete from all tables.
+PostgreSQL checks foreign keys at the end of the transaction.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from memcenter.lib.database import statements
 
 @dataclass
 class _Table:
-    """A table from which rows are deleted, because of their primary key or a foreign key.
+    """A table whose rows are deleted, or whose foreign keys are set to NULL.
 
-    `parents` are the foreign keys with CASCADE to other affected tables. `loosened` are the foreign
-    keys that are set to NULL instead.
+    `parents` are the foreign keys with CASCADE to tables with deleted rows. `loosened` are the
+    foreign keys that are set to NULL if they point to deleted rows.
     """
 
     model: type[Model]

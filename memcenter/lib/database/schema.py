@@ -11,8 +11,8 @@ Statistics are therefore turned off for columns with people's texts. These colum
 uncompressed, since the scan of the raw files can't read compressed values. Long values go to the
 TOAST table.
 
-Mentions: an index of the rows whose text contains a public id. Only few rows do, so searching for
-an erased id doesn't get slower with more users.
+Mentions: an index of the rows whose text contains a public id. Only few rows contain one, so the
+search for an erased id doesn't get slower with more users.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class VisibleManager(models.Manager[Row]):
-    """A manager that excludes rows being forgotten.
+    """A manager that excludes rows that are being forgotten.
 
-    They are excluded from the moment of the request to forget them.
+    A row is excluded as soon as somebody requests to forget it.
     """
 
     def get_queryset(self) -> models.QuerySet[Row]:
@@ -62,7 +62,7 @@ def user_key(**options: Any) -> models.ForeignKey[Any, Any]:
 
 
 APP_ROLE = "memcenter_app"
-# The subquery is evaluated once per statement; a plain call, once per row.
+# A subquery is evaluated once per statement; a plain call would be evaluated once per row.
 _WHO = "(SELECT NULLIF(current_setting('memcenter.user', true), '')::bigint)"
 
 
@@ -70,8 +70,8 @@ def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool =
     """Restrict the app's database role to the rows of the current person, by a policy.
 
     The policy applies to every command. With `or_nobodys` it also allows rows without a person,
-    which belong to the whole installation. Nothing is restricted if the role doesn't exist, because
-    the database wasn't prepared by roles.sql.
+    which belong to the whole installation. If roles.sql hasn't created the role, nothing is
+    restricted.
     """
     policy = f'CREATE POLICY own_rows ON "{table}" TO {APP_ROLE} USING ({_own(owner, or_nobodys)})'
     return RunSQL(
@@ -82,11 +82,11 @@ def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool =
 
 
 def _own(owner: str, or_nobodys: bool) -> str:
-    """Return the condition of the policy, as a CASE that the planner takes to match half the rows.
+    """Return the condition of the policy as a CASE, for which the planner expects half the rows.
 
-    With OR, the planner expected two rows in a thousand. For people with very many rows it then
-    sorted all of them instead of using the ordered index (67 ms instead of 0.7 ms, with 100,000 of
-    a million rows).
+    With OR, the planner expects two rows in a thousand. If a person has very many rows, the planner
+    then sorts all of these rows instead of using the ordered index (67 ms instead of 0.7 ms, with
+    100,000 of a million rows).
     """
     nobodys = f' OR "{owner}" IS NULL' if or_nobodys else ""
     return f'CASE WHEN {_WHO} IS NULL THEN true ELSE "{owner}" = {_WHO}{nobodys} END'
@@ -128,7 +128,8 @@ SHORTEST_ID = 30
 TEXT, JSON, LIST = "text", "json", "list"
 _AS_TEXT = {TEXT: '"{}"', JSON: '"{}"::text', LIST: 'memcenter_joined("{}"::text[])'}
 
-# The built-in `array_to_string` is only STABLE, because it accepts other types than text.
+# An index needs IMMUTABLE functions. The built-in `array_to_string` is only STABLE, because it
+# accepts other types than text.
 ID_FUNCTIONS = RunSQL(
     f"""
     CREATE FUNCTION memcenter_joined(text[]) RETURNS text
@@ -143,10 +144,10 @@ ID_FUNCTIONS = RunSQL(
 
 
 def mention_condition(columns: Mapping[str, str]) -> str:
-    """Return the SQL condition that a text of the row contains one of the given ids.
+    """Return the SQL condition that a text of the row contains one of the ids in the array `%s`.
 
-    `columns` maps each text column to its type. The condition contains exactly the expression of
-    the index of mentions, since PostgreSQL would otherwise not use the index.
+    `columns` maps each column to TEXT, JSON or LIST. The condition contains exactly the expression
+    of the index of mentions, since PostgreSQL would otherwise not use the index.
     """
     return f"{_mentions(columns)} AND memcenter_ids({_whole(columns)}) && %s"
 
@@ -166,6 +167,6 @@ def _mentions(columns: Mapping[str, str]) -> str:
 
 
 def _whole(columns: Mapping[str, str]) -> str:
-    """Return SQL that joins the texts of a row, so that ids are searched for only once a row."""
+    """Return SQL that joins the texts of a row, so that a row is searched only once for ids."""
     texts = (f"coalesce({_AS_TEXT[how].format(name)}, '')" for name, how in columns.items())
     return " || ' ' || ".join(texts)

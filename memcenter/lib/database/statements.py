@@ -56,7 +56,7 @@ class _Cursor(psycopg.Cursor[Any]):
 
     def __init__(self, server: Any) -> None:
         super().__init__(server)
-        # Django's loader of timestamps is slow Python; every session here uses UTC.
+        # Django's own loader of timestamps is slow. It isn't needed, since every session uses UTC.
         self.adapters.register_loader("timestamptz", _TIMES)
 
     def take(self) -> list[tuple[Any, ...]]:
@@ -84,10 +84,10 @@ def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[An
 
     Values are sent separately from the text, and a statement that is used often is prepared. The
     statement runs in the open transaction, is logged in `connection.queries`, and raises Django's
-    database errors. With `anew`, PostgreSQL plans the statement for these particular values; a
-    shared plan can't suit both users with few rows and users with very many.
+    database errors. With `anew`, PostgreSQL plans the statement for these particular values. Use it
+    if users with few rows and users with very many rows need different plans.
     """
-    # one lookup; `connection` repeats it for each attribute
+    # Looked up only once; `connection` would repeat the lookup for each attribute.
     database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
     prepare = False if anew else None
@@ -103,7 +103,7 @@ def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[An
 
 
 def first_rows(text: str, values: Values = ()) -> list[tuple[Any, ...]]:
-    """Run the first statement of a request, which must only read, and return its rows.
+    """Run the first statement of a request and return its rows. The statement must only read.
 
     If the server has closed the connection, the statement is repeated on a new one. This replaces
     Django's health check of the connection, which costs another round trip.
@@ -136,7 +136,10 @@ class Batch:
         return later
 
     def run(self, *, ends: bool = False) -> None:
-        """Run all added statements. With `ends`, also commit the transaction that they begin."""
+        """Run all added statements.
+
+        With `ends`, also commit the transaction if these statements begin it.
+        """
         waiting, self._waiting = self._waiting, []
         database = connections[DEFAULT_DB_ALIAS]
         database.ensure_connection()
@@ -225,8 +228,9 @@ def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[A
 def beginning(text: str) -> Iterator[None]:
     """Send `text` together with the BEGIN of the transaction, which saves a round trip.
 
-    Use it inside `atomic`. For the duration of the block it replaces the method by which the driver
-    begins a transaction, so `text` runs before the first statement, even one of the ORM.
+    Use this function inside `atomic`. During the block, it replaces the method with which the
+    driver begins a transaction, so `text` runs before the first statement, even if the ORM sends
+    that statement.
     """
     database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
@@ -247,7 +251,7 @@ def beginning(text: str) -> Iterator[None]:
 def _start(server: Any, text: str) -> Iterator[None]:
     """Begin the transaction, unless one is open, and run `text` in it.
 
-    Replaces the method that the driver calls before each statement.
+    This function replaces the method that the driver calls before each statement.
     """
     idle = server.pgconn.transaction_status == _IDLE and not server._autocommit
     if idle and not _begun(server.pgconn, text):
@@ -290,7 +294,8 @@ def _begun(server: Any, text: str) -> bool:
 def insert(instances: Sequence[Row]) -> None:
     """Insert new rows of one model in one statement, and set their ids.
 
-    This is much faster than `bulk_create`, but supports neither conflicts nor model inheritance.
+    This is much faster than `bulk_create`, but supports neither ON CONFLICT nor model
+    inheritance.
     """
     made = rows(*insertion(instances))
     for row, (pk,) in zip(instances, made, strict=True):
@@ -340,8 +345,8 @@ class IdOf:
 def insert_together(instances: Sequence[Model]) -> None:
     """Insert new rows of several models in one statement, and set their ids.
 
-    A row may refer to rows before it, by a foreign key or by an `IdOf` as the value of a field. Row
-    security policies and triggers of one row can't see the others yet.
+    A row may refer to earlier rows of the list, by a foreign key or by an `IdOf` as the value of a
+    field. Row security policies and triggers of a row can't see the other new rows yet.
     """
     places = {id(row): place for place, row in enumerate(instances)}
     shape: list[_Shape] = []

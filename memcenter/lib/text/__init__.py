@@ -1,1 +1,1 @@
-"""Text functions: search terms, tokens, stop words, Markdown, and containment of texts."""
+"""Text functions: search terms, stop words, tokens, Markdown, and detection of copied text."""

@@ -1,7 +1,7 @@
 """Convert Markdown to safe HTML: CommonMark with tables, bare links and highlighted code.
 
 Raw HTML in the text is escaped. The output is also sanitised by nh3, in case the renderer has a
-gap.
+security bug.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _TABLE = re.compile(r"<table>")
 def as_html(text: str, *, under: int = 2) -> SafeString:
     """Render the Markdown as HTML.
 
-    The highest heading gets the level below `under`, which by default is the level of a message's
-    own heading. No level is skipped.
+    `under` is the level of the heading above the text. The highest heading in the text gets the
+    next lower level (`<h3>` by default), and no level is skipped.
     """
     tokens = _renderer().parse(text[:LONGEST])
     _place_headings(tokens, under=under)
@@ -185,7 +185,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def inner(text: str) -> str:
-    """Replace quotation marks by nested ones: 「来自『小满』」, “from ‘Seville’”."""
+    """Replace quotation marks by nested quotation marks: 「来自『小满』」, “from ‘Seville’”."""
     return text.translate(_INNER)
 
 

@@ -20,7 +20,7 @@ _NAMES = ("Will", "An", "Can", "Don", "Do", "So", "My")
 _NAME = re.compile(rf"(?:{'|'.join(_NAMES)})(?:['’]s)?\b(?!['’])")
 # A word is a name if it is capitalised inside a sentence …
 _GOES_BEFORE = re.compile(r"[\w,;:] ")
-# … or at the beginning of one, if the next word allows it (not "Will you" and "An apple").
+# … or at the beginning of a sentence, if the next word allows it (not "Will you", "An apple").
 _ASKED = (
     "i|you|he|she|it|we|they|there|this|that|these|those|the|a|an|my|your|his|her|its|our|their"
     "|anyone|anybody|someone|somebody|everyone|everybody|any|some|all|no"
@@ -32,7 +32,7 @@ _WORDS = re.compile(r"\b[A-Za-z]")
 
 
 def names_among_stop_words(text: str) -> frozenset[str]:
-    """Return, in lower case, those stop words that the text uses as names.
+    """Return the stop words that the text uses as names, in lower case.
 
     The result is empty if most words are capitalised, as in a headline.
     """
@@ -120,9 +120,9 @@ def terms(text: str) -> list[str]:
     """Return the terms of a text for the search index or for a query, with repetitions.
 
     English words are stemmed. Ids, numbers and addresses are kept whole and also split into parts.
-    Chinese text, converted to simplified characters, gives words, the words inside long words, and
-    pairs of characters, so that texts match even if they are segmented differently. Stop words are
-    left out, unless they are names or the text contains nothing else.
+    Chinese text is converted to simplified characters. Its terms are words, the words inside long
+    words, and pairs of characters, so that texts match even if they are segmented differently. Stop
+    words are left out, unless they are names or the text contains nothing else.
     """
     names = names_among_stop_words(text)
     found = [(term, stop and term not in names) for term, stop in _tokens(normalise(text))]
@@ -141,7 +141,7 @@ def unusual(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Split the text into words and separators; joined, they give the text again."""
+    """Split the text into words and separators. Joining them returns the same text."""
     return _cutter().cut(text)
 
 

@@ -35,7 +35,7 @@ def shingles(normalised: str, *, size: int) -> frozenset[str]:
 
 
 class Resemblance:
-    """Checks whether a text contains at least half of the pieces of any one of given texts."""
+    """Checks whether a text contains at least half of the pieces of one of the given texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._needed: list[int] = []
@@ -67,7 +67,10 @@ class Resemblance:
 
 
 def title_without(title: str, texts: Iterable[str]) -> str:
-    """Return the title, or an empty string if one of these texts contains it."""
+    """Return the title, or an empty string if one of these texts contains the title.
+
+    A title with fewer than four letters and digits is always returned.
+    """
     plain = normalise(title)
     if len(plain) < _TITLE_AT_LEAST:
         return title

@@ -1,4 +1,4 @@
-"""Count tokens of a text, and cut it by tokens, in OpenAI's encoding o200k.
+"""Count the tokens of a text in OpenAI's encoding o200k, and cut texts by number of tokens.
 
 Each line of `o200k_base.tiktoken.gz` is one token: its bytes in base64, and its rank.
 """
@@ -13,10 +13,11 @@ from pathlib import Path
 # `tiktoken.Encoding` keeps a second copy of all tokens (26 MB) for methods not needed here.
 from tiktoken._tiktoken import CoreBPE
 
-# Matching very long runs of one character needs a deep stack; each cut costs at most one token.
+# Texts are encoded in slices, since a very long run of one character would need a deep stack. Each
+# cut adds at most one token.
 _SLICE = 40_000
 _PIECES = Path(__file__).with_name("o200k_base.tiktoken.gz")
-# The pattern by which tiktoken (`openai_public.py`) splits text into words.
+# The pattern with which tiktoken (`openai_public.py`) splits text into words.
 _ENDING = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 _WORDS = "|".join(
     (

@@ -9,7 +9,7 @@ _REFERENCE = re.compile(r"\{([a-z][a-z_.]*)\}")
 
 
 class WordTables:
-    """The TOML files of one folder, each named without `.toml`.
+    """The TOML files of one folder. The name of a file is given without `.toml`.
 
     In these files, the lines of a string are alternatives in a regular expression, and the items of
     a list are concatenated.

@@ -1,4 +1,4 @@
-"""Find out why an instance doesn't work: report each problem in plain words, with advice.
+"""Find out why an instance doesn't work: report each problem together with advice.
 
 Basic checks come first. A check is skipped if it depends on something that doesn't work.
 """
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-# The size that PostgreSQL's write-ahead log alone may reach.
+# In bytes. PostgreSQL's write-ahead log alone may reach this size.
 LEAST_FREE = 1_000_000_000
 _PORTS_TRIED = 50
 
@@ -118,7 +118,7 @@ def _refuse_files_of_others(folder: DataFolder) -> None:
     """
     for place in (folder.path, folder.log):
         for entry in place.iterdir():
-            # A running instance may have deleted it in the meantime.
+            # A running instance may have deleted the file in the meantime.
             if not os.access(entry, os.R_OK | os.W_OK) and entry.exists():
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(entry))
 

@@ -28,7 +28,7 @@ class Command(BaseCommand):
 def _valid_key(text: str) -> ApiKey:
     """Return the API key with this text. Raise `Trouble` if it is no longer valid.
 
-    It is looked up for each call, so that a revoked key stops working at once.
+    The key is looked up for each call, so that a revoked key stops working at once.
     """
     key = key_of(text)
     if key is None:

@@ -54,7 +54,8 @@ class Command(BaseCommand):
 def _nothing_runs(data: Path) -> Iterator[None]:
     """Make sure that no supervisor runs or starts during the block.
 
-    Raise `FolderBusy` if one is running. Programs started without it must be stopped by hand.
+    Raise `FolderBusy` if a supervisor is running. Programs that were started without a supervisor
+    must be stopped by hand.
     """
     if not (data / "secrets.json").exists():
         yield

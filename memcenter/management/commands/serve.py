@@ -37,8 +37,8 @@ _LOGIN = """\
 
 """
 
-# Modules that the programs import at their start. Imported before the fork, they are loaded only
-# once.
+# Modules that the programs import at their start. They are imported before the fork, so that they
+# are loaded only once.
 _OF_PROGRAMS = (
     *("celery.apps.worker", "celery.apps.beat", "celery.concurrency.prefork"),
     *(
@@ -115,7 +115,7 @@ def _collect_static(folder: DataFolder) -> None:
 
 def _static_fingerprint() -> str:
     """Return a hash that changes when our static files or installed packages change."""
-    # The names of these folders contain the versions.
+    # The names of these folders contain the versions of the packages.
     files = sorted(Path(django.__file__).parents[1].glob("*.dist-info"))
     for folder in settings.STATICFILES_DIRS:
         files += sorted(path for path in Path(folder).rglob("*") if path.is_file())

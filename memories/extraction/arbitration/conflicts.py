@@ -1,7 +1,8 @@
-"""Decide which memory a correction or an end is about.
+"""Decide which memory a statement corrects or ends.
 
-The reader model is often wrong about "now" and "moved": it finds a newer value of something else.
-So a correction may replace only a memory that names the same thing.
+A statement ends a memory if it says that the memory no longer holds. The reader model is often
+wrong about "now" and "moved": it reports a newer value for a memory about something else. So a
+correction may replace only a memory that names the same thing.
 """
 
 from __future__ import annotations
@@ -23,18 +24,19 @@ from memories.extraction.wording.owners import Ownership, owner_names, ownership
 
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
 CONTRADICTS = Finding(Verdict.REVIEW, "contradicts")
-# Below this cosine, texts without a common word are about different matters, unless the reader
-# model has this probability: it was trained on few unrelated pairs.
+# Texts without a common word count as unrelated if their cosine is below the first value, unless
+# the probability of the relation found is at least the second. The reader model finds too many
+# relations between such texts, because it was trained on few unrelated pairs.
 STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
-# Its probability from which statements contradict each other that have at most one word in
-# common, or only a part of a word (咖啡 in 咖啡店).
+# Minimum probabilities of a contradiction between statements that have at most one word in common,
+# or only a part of a word (咖啡 in 咖啡店).
 _SURE_OF_ONE_WORD, _SURE_OF_PART = 0.9, 0.97
-_SURE_OF_END = 0.8  # its probability from which one common word is enough for an end
+_SURE_OF_END = 0.8  # minimum probability of an end if the texts share only one word
 _LITTLE_LIKE = 0.3  # the cosine below which one common word of many isn't enough
 _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
 _FIGURE = re.compile(r"\d")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-_ALIKE = 0.6  # the cosine from which texts that share only a name may say the same
+_ALIKE = 0.6  # minimum cosine at which texts that share only a name may say the same
 _UNITS = frozenset("岁歲")
 _DATE_ADDED = re.compile(r"\[\d{4}[^\[\]]*\]")
 _WORDS_OF_TIME = frozenset(table("corrections")["of_time"].split("|"))
@@ -50,10 +52,10 @@ class Matter(IntEnum):
 
 
 def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding | None:
-    """Return the finding for a conflict that may be about something else, otherwise None.
+    """Return the finding that overrides the reader model's relation, or None to use the relation.
 
-    A correction or an end may replace only a memory that names the same thing and, if a correction
-    names the old value, that has this value.
+    A correction or an end may replace only a memory that names the same thing. If a correction
+    names the old value, the memory must have this value.
     """
     if reading.relation in CONFLICTS and ends_home(candidate, memory):
         return Finding(Verdict.REPLACE, "newer_value")
@@ -69,7 +71,7 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
 
 
 def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
-    """Return whether two statements that seem to belong together hardly name the same thing.
+    """Return whether it is doubtful that two related statements are about the same thing.
 
     A name and a form of address are different things, and bare figures ("I'm 34", "112 now") name
     nothing that could be compared.
@@ -94,9 +96,10 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
 
 
 def _share_only_name(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the name with which one begins is all that two texts have in common.
+    """Return whether two texts have only a name in common, with which one of them begins.
 
-    Such texts don't say the same of the person: 豆豆在学钢琴, 离豆豆学校近.
+    Such texts make different statements about the person: 豆豆在学钢琴 ("Doudou learns the piano"),
+    离豆豆学校近 ("close to Doudou's school").
     """
     texts = candidate.content, memory.content
     names = {leading_name(text) for text in texts} - {""}
@@ -113,15 +116,16 @@ def _names_matter(text: str) -> bool:
 
 
 def ends_home(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the person says that they moved, and the memory where they lived."""
+    """Return whether the candidate says that the person moved, and the memory where they live."""
     plain = [ADDED.sub("", one.content).strip() for one in (candidate, memory)]
     return bool(PATTERNS["moved_home"].search(plain[0]) and PATTERNS["lives"].search(plain[1]))
 
 
 def corrected_text(candidate: Candidate, memory: Known) -> str:
-    """Return a memory with the right value in place of the wrong one, or an empty string.
+    """Return the memory's text with the wrong value replaced by the right one, or an empty string.
 
-    The candidate names both: 豆豆是一年级，不是二年级.
+    The candidate must name both values, as in 豆豆是一年级，不是二年级 ("Doudou is in first grade,
+    not in second").
     """
     if not candidate.corrects or not candidate.old_value or memory.status == "disabled":
         return ""
@@ -134,7 +138,7 @@ def corrected_text(candidate: Candidate, memory: Known) -> str:
 def _finding_of_other_value(
     candidate: Candidate, memory: Known, reading: Reading
 ) -> Finding | None:
-    """Return the finding for a correction or an end, for a memory without a named old value."""
+    """Return the finding for a correction or an end of a memory that lacks the named old value."""
     ends, old = reading.relation is Relation.ENDED, bool(candidate.old_value)
     matter = shared_matter(memory, candidate)
     if matter is Matter.NOTHING:
@@ -149,7 +153,7 @@ def _finding_of_other_value(
 
 
 def _has_old_value(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a memory has the old value that a correction names, of the same thing."""
+    """Return whether a memory is about the same thing as a correction and has its old value."""
     old, theirs = telling_words(candidate.old_value), telling_words(memory.content)
     ours = telling_words(candidate.content)
     shared = (theirs & ours) - old
@@ -158,9 +162,10 @@ def _has_old_value(candidate: Candidate, memory: Known) -> bool:
 
 
 def corrected_part(candidate: Candidate, memory: Known) -> str:
-    """Return a memory with only its old value exchanged, if it says more than the correction.
+    """Return the memory's text with only the old value replaced, or an empty string.
 
-    "Gymnastics is on Wednesdays, not Tuesdays" keeps whose it is and at what time.
+    The result is empty unless it says more than the correction. For example, "Gymnastics is on
+    Wednesdays, not Tuesdays" changes only the day in "Mia has gymnastics on Tuesdays at 5".
     """
     old = candidate.old_value
     said = f"{candidate.content}, not {old}" if old else ""
@@ -172,16 +177,21 @@ def corrected_part(candidate: Candidate, memory: Known) -> str:
 
 
 def owners(candidate: Candidate, memory: Known) -> Ownership:
-    """Return whether both are about one person; "it's Theo, not Mia" names the wrong one itself."""
+    """Return whether the candidate and the memory are about the same person.
+
+    A memory with the corrected old value counts as the same: "it's Theo, not Mia" corrects a memory
+    about Mia.
+    """
     if _has_old_value(candidate, memory):
         return Ownership.SAME
     return ownership(candidate.content, memory.content)
 
 
 def _may_conflict(candidate: Candidate, memory: Known, reading: Reading) -> bool:
-    """Return False for two statements that only have the person in common, unless it is sure.
+    """Return False if the conflict that the reader model finds can't be a real one.
 
-    "Theo's school is St Chads" and "Theo's allergy test was negative" both hold.
+    Statements that have only a person in common don't conflict, unless the model is sure: "Theo's
+    school is St Chads" and "Theo's allergy test was negative" both hold.
     """
     if reading.relation not in CONFLICTS:
         return True
@@ -194,14 +204,14 @@ def _may_conflict(candidate: Candidate, memory: Known, reading: Reading) -> bool
 
 
 def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], set[str]]:
-    """Return the telling words that both have, and those that either has in brackets."""
+    """Return the telling words that both texts have, and those in brackets in either text."""
     texts = candidate.content, memory.content
     named = telling_words(" ".join(ADDED.findall(" ".join(texts))))
     return telling_words(texts[0]) & telling_words(texts[1]), named
 
 
 def shared_matter(memory: Known, candidate: Candidate) -> Matter:
-    """Return how much the two name the same thing, apart from added dates and words of time."""
+    """Return how much two statements name the same thing; dates and words of time don't count."""
     theirs, ours = telling_words(memory.content), telling_words(candidate.content)
     shared = theirs & ours
     if not shared:
@@ -212,7 +222,7 @@ def shared_matter(memory: Known, candidate: Candidate) -> Matter:
 
 
 def telling_words(text: str) -> set[str]:
-    """Return the terms of a text that tell what it is about; weekdays are shortened to "tue"."""
+    """Return the terms that say what a text is about; weekdays are shortened ("tue")."""
     terms = set(segment.terms(_DATE_ADDED.sub(" ", text)))
     terms -= segment.ENGLISH_STOP_WORDS | segment.CHINESE_STOP_WORDS | _WORDS_OF_TIME
     days = {term: _WEEKDAY.fullmatch(term) for term in terms}
@@ -220,22 +230,25 @@ def telling_words(text: str) -> set[str]:
 
 
 def is_denial(candidate: Candidate, memory: Known) -> bool:
-    """Return whether only one of the two is negated, apart from the old value ("…, not Dan")."""
+    """Return whether only one of the two statements is negated.
+
+    The old value that the candidate names ("…, not Dan") doesn't count as a negation.
+    """
     said = candidate.content[: old_value(candidate.content)[1]]
     return pairs.denies(said) != pairs.denies(memory.content)
 
 
 def ends_part(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a candidate ends only some items of a list: one of "Figma, Linear and Notion".
+    """Return whether a candidate ends only some items of a list such as "Figma, Linear and Notion".
 
-    A list has at least three items.
+    Two items don't count as a list.
     """
     items = [item for item in _items(memory.content) if item]
     return len(items) > 2 and _touches_part(candidate, items)
 
 
 def changes_part(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a candidate has a newer figure for one item of "Zuri is 9 and Theo is 6"."""
+    """Return whether a candidate updates some figures of a list: "Zuri is 9 and Theo is 6"."""
     items = _items(memory.content, only=_FIGURE)
     of_each = set.intersection(*items) if items else set()
     return len(items) > 1 and _touches_part(candidate, [item - of_each for item in items])

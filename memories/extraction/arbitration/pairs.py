@@ -109,7 +109,10 @@ def _move(shares: dict[Relation, float], relations: Iterable[Relation], *, to: R
 
 
 def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Relation:
-    """Return the most probable relation; if none is sure, similar relations are added up."""
+    """Return the most probable relation.
+
+    If its probability is below its threshold, the probabilities of similar relations are added up.
+    """
     best = max(Relation, key=lambda relation: shares[relation])
     if shares[best] >= getattr(thresholds, best):
         return best
@@ -175,8 +178,9 @@ def denies(text: str) -> bool:
 def _opposed_relation(old: str, new: str) -> Relation | None:
     """Return the relation of two texts that differ only in a number or negation, otherwise None.
 
-    The reader model takes some of them for the same: "I drive", "I don't drive". With other small
-    words they may be about different things: 喜欢喝茶, 不喜欢喝茶的人.
+    The reader model considers some of these pairs to say the same: "I drive", "I don't drive". If
+    the texts also differ in stop words, they may be about different things: 喜欢喝茶 ("likes tea"),
+    不喜欢喝茶的人 ("people who don't like tea").
     """
     plain = [_ADDED_DATE.sub("", _THOUSANDS.sub("", segment.normalise(one))) for one in (old, new)]
     figures = [set(_FIGURE.findall(text)) for text in plain]
@@ -245,7 +249,7 @@ def _is_continued_by(words: Sequence[str], other: Sequence[str]) -> bool:
     return 0 < len(words) < len(other) and list(other[: len(words)]) == list(words)
 
 
-# Weights that are added to the cosine, and the sum from which a pair is compared
+# Weights that are added to the cosine, and the minimum sum at which a pair is compared
 # (`likeliest_related`). Measured among 60 memories, the best three pairs include .94 of the related
 # memories, and the best twelve include .97.
 _SHARED_WORDS, _DENIAL, _WORTH_READING = 0.4, 0.05, 0.25
@@ -277,7 +281,7 @@ def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int
     return [memory for memory in known if memory.id in chosen]
 
 
-YES = 0.5  # from here on, the request probably means the memory
+YES = 0.5  # minimum probability at which the request probably means the memory
 PERHAPS = 0.2  # below this, the request doesn't mean the memory
 
 
@@ -291,7 +295,7 @@ MOST_RESULTS = 3
 
 @dataclass(frozen=True)
 class Joined:
-    """A statement that was joined from several others; `inputs` holds the positions of these."""
+    """A statement that was joined from several others; `inputs` holds their positions."""
 
     content: str
     inputs: tuple[int, ...]
@@ -300,8 +304,8 @@ class Joined:
 class Consolidator(Protocol):
     """The interface of a method that joins similar statements into fewer ones.
 
-    Each result is made from at least two inputs, and an input is used in at most one result; the
-    others stay unchanged. Raise `ProviderError` if a model call fails.
+    Each result is made from at least two inputs, and an input is used in at most one result. Inputs
+    that aren't used stay unchanged. Raise `ProviderError` if a model call fails.
     """
 
     name: str

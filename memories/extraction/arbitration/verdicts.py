@@ -27,7 +27,7 @@ from memories.extraction.corrections import numbers_of_series, without_values
 from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
 from memories.extraction.wording.owners import Ownership
 
-# The order of findings if several known memories are affected; the first wins.
+# If several known memories are affected, the finding whose verdict comes first here wins.
 _RANK = (
     Verdict.SKIP, Verdict.REPLACE, Verdict.REVIEW, Verdict.MERGE, Verdict.KEEP_BOTH,
 )  # fmt: skip
@@ -37,12 +37,12 @@ SURE_ENOUGH = 0.5
 SAME_MATTER = 0.55
 # The same as `SURE_OF_STRANGERS`, for a contradiction.
 _SURE_OF_CONTRADICTION = 0.95
-_SURE_OF_BOTH = 0.96  # probability of "unrelated" from which the reverse isn't compared
+_SURE_OF_BOTH = 0.96  # from this probability of "unrelated" on, the reverse isn't compared
 _HESITATES = 0.93  # probability of "unrelated" below which the model is unsure
 _LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
 _MOST_READ = 12  # pairs compared for one candidate; a pair takes about ten milliseconds
-_SAME_STATEMENT = 0.5  # share of the terms of the shorter of two memories that both have
-_MOST_SUPPORTS = 3  # of one candidate
+_SAME_STATEMENT = 0.5  # minimum share of the shorter memory's terms that the other memory has
+_MOST_SUPPORTS = 3  # memories that support one candidate
 GONE = frozenset(["superseded", "archived"])
 # An agent's latest statement about a project holds without a review.
 _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insight"])
@@ -51,7 +51,7 @@ _AGREES = (Relation.SAME, Relation.REFINES)
 _PLAN, _EVENT = "task", "event"
 
 APART = Finding(None)
-# Each adds to the other, but the merged text would be too long.
+# Each statement adds to the other, but the merged text would be too long.
 UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")
 
 
@@ -237,8 +237,8 @@ def _is_own_page(candidate: Candidate, pair: Met) -> bool:
 def _may_change(pair: Met, first: Met, candidate: Candidate) -> bool:
     """Return whether a candidate that replaces `first` may also change the memory of `pair`.
 
-    One statement replaces several only if these say the same, and a project page only if their
-    texts are alike, as older editions are.
+    A statement may replace several memories only if these say the same. A project page may replace
+    several pages only if their texts are alike, as those of older editions are.
     """
     if not pair.finding.is_conflict:
         return True
@@ -266,7 +266,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
         relation = Relation.UNRELATED
     limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
     if relation in CONFLICTS and _is_only_planned(candidate, memory):
-        found = BESIDE  # the current state holds until a planned change
+        found = BESIDE  # the current state holds until the planned change happens
     elif limited:
         found = limited
     elif _differ_by_value(candidate, memory):
@@ -323,7 +323,7 @@ def are_strangers(candidate: Candidate, memory: Known) -> bool:
 
 
 def _is_only_planned(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a candidate is a plan, and the memory neither a plan nor a moved event."""
+    """Return whether the candidate is a plan and the memory is neither a plan nor a moved event."""
     reasons = (reason.endswith(".planned") for reason in candidate.reasons)
     moved = memory.kind == _EVENT and candidate.corrects
     return (candidate.kind == _PLAN or any(reasons)) and memory.kind != _PLAN and not moved
@@ -412,13 +412,13 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
 def guarded(
     candidate: Candidate, memory: Known, finding: Finding, *, ends_surely: bool = False
 ) -> Finding:
-    """Return the finding, or a review if a replacement is uncertain or about an earlier time.
+    """Return the finding, or a safer one if the candidate may not change the memory at once.
 
-    A statement changes no memory of somebody else.
-
-    A limit protects the person: without a review it is replaced only by another limit that isn't
-    its denial, or by a statement that surely ends it. For a disabled memory, only the finding that
-    the candidate repeats it has an effect.
+    A disabled memory is never changed; for it, only the finding that the candidate repeats it
+    counts. A statement about one person never changes a memory about another. An explicit candidate
+    needs no review. Otherwise, the user reviews a replacement that is uncertain or about an earlier
+    time. A constraint protects the person, so it is replaced without a review only by another
+    constraint that isn't its denial, or by a statement that surely ends it.
     """
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
         return APART
@@ -444,7 +444,7 @@ def guarded(
 
 
 def _is_of_a_person(finding: Finding) -> bool:
-    """Return whether a finding changes or repeats a statement, and isn't about a page."""
+    """Return whether a finding changes or repeats a statement and isn't about a page edition."""
     return finding.verdict not in (None, Verdict.KEEP_BOTH) and finding not in (NOTHING_NEW, NEWER)
 
 

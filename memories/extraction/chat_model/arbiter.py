@@ -71,8 +71,8 @@ class ModelArbiter:
     def _unsure(self, met: Sequence[Met], ruled: Decision) -> list[Known]:
         """Return the memories whose relation to the candidate the reader model is unsure of.
 
-        Return an empty list if it is sure about the memory that its verdict is about, unless that
-        verdict is to keep both.
+        Return an empty list if the reader model is sure about the target of its decision `ruled`,
+        unless this decision is to keep both.
         """
         sure = self._bundled.thresholds.sure
         about = next((pair for pair in met if pair.memory.id == ruled.target_id), None)
@@ -148,7 +148,7 @@ def _checked(
 
 
 def _is_doubtful(candidate: Candidate, target: Known) -> bool:
-    """Return whether the person decides: they wrote the memory, or the candidate is unsure."""
+    """Return whether the person must decide: they wrote the memory, or the candidate is unsure."""
     unsure = target.origin == "user" or candidate.confidence < SURE_ENOUGH
     return unsure and not (candidate.corrects or candidate.explicit)
 
@@ -190,7 +190,7 @@ class ModelConsolidator:
 
 
 def _items(answer: str) -> list[dict[str, Any]]:
-    """Return all items of the answer."""
+    """Return all items of the answer; raise `Unreadable` if any isn't an object."""
     found = questions.fields(answer, name="joined")["joined"]
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise questions.Unreadable

@@ -35,7 +35,7 @@ _PIECE = 3_000  # tokens of one question; halved while that is too long for the 
 _SMALLEST_PIECE = 150
 _OVERLAP = 30
 _NOTHING = Extraction()
-_CONTEXT = 400  # tokens of each message around it
+_CONTEXT = 400  # tokens of each context message
 
 
 class ModelExtractor:
@@ -156,8 +156,9 @@ def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list
 def _with_reader_marks(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
     """Add what the bundled extractor found in the same passage to the chat model's candidate.
 
-    These are the tags, if the chat model gave none, and that the person asked to save it. If the
-    bundled extractor is unsure whom the statement is about, its text and confidence are used.
+    Its tags are used if the chat model gave none. If the person asked to save the statement, the
+    candidate becomes explicit. If the bundled extractor is unsure whom the statement is about, its
+    text is used, with the lower confidence of the two.
     """
     same = [other for other in ruled if _same_span(other, candidate)]
     tags = candidate.tags or next((other.tags for other in same if other.tags), ())

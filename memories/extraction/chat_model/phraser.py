@@ -37,9 +37,9 @@ class ModelPhraser:
         self._reader = reader
 
     def word(self, statements: Sequence[str]) -> list[str]:
-        """Return a short phrase for each statement, or an empty string if there is none.
+        """Return a short phrase, which may be empty, for each statement.
 
-        There is none if the statement is long, or if the model's phrase is missing or fails a
+        The phrase is empty if the statement is long, or if the model's phrase is missing or fails a
         check. Raise `ProviderError` if the model call fails.
         """
         short = [

@@ -19,10 +19,10 @@ from memories.extraction.wording.dates import dates_in
 from memories.extraction.wording.languages import language_of, tag_of, topic_named
 from memories.extraction.wording.own_words import data_of
 
-_ACCEPTED = 0.1  # subtracted for a claim by the assistant that the person agreed with
+_ACCEPTED = 0.1  # subtracted from the confidence if the person only agreed with a claim
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _YEARS = range(1900, 2200)
-_AS_SAID = {"zh": 4, "en": 10}  # letters of a quotation that may replace the statement
+_AS_SAID = {"zh": 4, "en": 10}  # minimum letters of a quotation that may replace the statement
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class Quotable:
         return self._at(at, at + len(wanted)) if at >= 0 else self._find_loosely(wanted)
 
     def nearest(self, content: str) -> Quotation | None:
-        """Return the clause that shares the most words with `content`."""
+        """Return the clause that shares the most words with `content`, or None if it shares few."""
         wanted = set(segment.terms(content))
         scored = [
             (len(wanted.intersection(segment.terms(clause[0]))), -clause.start(), clause)

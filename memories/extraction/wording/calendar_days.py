@@ -64,7 +64,7 @@ class Sentence:
     today: date
     language: str
     past: bool
-    habit: bool  # it recurs, so a weekday, or a month without a year, is no date
+    habit: bool  # the statement recurs, so a weekday, or a month without a year, isn't a date
     yearly: bool
     before: str = ""  # the text before a match; `after` is the text after it
     after: str = ""
@@ -96,7 +96,7 @@ class Sentence:
         return self.today + timedelta(days=ahead or (7 if step == 2 else 0))
 
     def nth(self, day: int) -> Days:
-        """Return the next day with this number, or the latest one for a past statement."""
+        """Return the next day of the month `day`; for a past statement, the most recent one."""
         step = 0 if day == self.today.day or (day < self.today.day) == self.past else 1
         first, _ = month_of(self.today.year, self.today.month + (-step if self.past else step))
         return (first.replace(day=day),) * 2

@@ -1,6 +1,6 @@
 """Find the subject of a Chinese statement, which is often left out.
 
-The parts of speech tell whether a statement begins with a subject of its own (豆豆怕黑) or not
+The parts of speech show whether a statement begins with a subject of its own (豆豆怕黑) or not
 (下周要出差). A wrong subject does more harm than none.
 """
 
@@ -15,7 +15,7 @@ from memories.extraction.word_tables import table
 _NOUNS = ("n", "l", "b", "j", "eng")
 _SETTING = ("t", "f", "m", "q", "x", "u", "y", "o")
 _BEFORE_SUBJECT = (*_SETTING, "r", "d", "c")
-_NAME_TAGS = ("n", "q", "a", "l", "b")  # of a doubled name: 豆豆, 朵朵, 乐乐
+_NAME_TAGS = ("n", "q", "a", "l", "b")  # parts of speech of a doubled name: 豆豆, 朵朵, 乐乐
 _LONGEST = 24  # characters that are read of a statement
 _LETTER = re.compile(r"[^\W\d_]")
 _DOUBLED = re.compile(r"([\u4e00-\u9fff])\1")

@@ -388,7 +388,7 @@ def _matches(said: Sentence) -> Iterator[Dated]:
                 said, before=said.text[: match.start()], after=said.text[match.end() :]
             )
             if latin and (context.before[-1:].isalnum() or context.after[:1].isalnum()):
-                continue  # RE2's \b knows ASCII only
+                continue  # RE2's \b supports only ASCII
             lead = (_latin_lead if latin else _cjk_lead)(context)
             # A recurring event has a date too, if it says since when.
             since = lead == "since" or bool(_P["since_then"].search(context.before[-60:]))

@@ -28,7 +28,7 @@ from memories.extraction.wording.people import (
 from memories.screening import linear
 
 LONGEST = 400  # characters of a memory
-_CLAUSE = 60  # characters of a clause that is put before a fragment of it
+_CLAUSE = 60  # characters of a clause that is put before a fragment
 _NEAR = 12  # characters between the clause and the fragment
 _SCRAP = 4  # most words of a statement about "it" that means nothing by itself
 _READ = 2_000  # characters read of a statement, of the text before it, of an earlier message
@@ -147,7 +147,7 @@ def _widened(
         if _belongs(found, message[start:end]):
             start -= len(lead) - start_of(found, "all")
             break
-        lead = lead[end_of(found, "all") :]  # "or no not Ballarat": the second one may belong
+        lead = lead[end_of(found, "all") :]  # "or no not Ballarat": the second negation may belong
     after = _P["negated_after"].search(message[end : end + 24])
     return start, end + (after.end() if after else 0)
 
@@ -201,7 +201,7 @@ def _question_topic(text: str, before: str, assistant: str, language: str) -> st
 def _carried_clause(
     text: str, before: str, others: Sequence[tuple[int, int]], *, language: str
 ) -> str:
-    """Return the clause before a fragment like "three times a week", which completes it."""
+    """Return the preceding clause, in brackets, if it completes a fragment ("twice a week")."""
     on_it = language == "en" and len(text.split()) <= _SCRAP and _P["about_it"].search(text)
     if not on_it and not _is_part(text, language):
         return ""
@@ -261,7 +261,7 @@ def _day_alone(dated: Dated, text: str) -> re.Match[str] | None:
 
 
 def _in_named_month(dated: Dated, text: str, said: Sequence[Dated]) -> Dated:
-    """Return "the 7th" in the month of the full date that the message named before it."""
+    """Return a bare day ("the 7th") in the month of the last full date before it in the message."""
     alone = _day_alone(dated, text)
     named = next((one.first for one in reversed(said) if not one.relative), None)
     if alone is None or named is None:

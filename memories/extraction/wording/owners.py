@@ -1,7 +1,8 @@
-"""Compare whose two statements are: the person's own, or somebody else's.
+"""Compare whom two statements are about: the person themselves, or somebody else.
 
-A statement is about whoever it mentions first: "my husband works nights" is about the husband, "my
-birthday is in May" about the person. Only the wording is compared, so the result may be unsure.
+A statement is about the person that it mentions first: "my husband works nights" is about the
+husband, "my birthday is in May" about the speaker. Only the wording is compared, so the result may
+be unsure.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from memories.extraction.wording.people import (
 )
 
 _SELF = re.compile(r"(?i)\b(?:i|im|ive|i['’](?:m|ve|d|ll)|my|mine|me|we|our|us)\b|我|咱|俺")
-_BEGINNING = re.compile(r"^(?:\S{0,3}|\S+\s+|\[)$")  # what may stand before the owner
+_BEGINNING = re.compile(r"^(?:\S{0,3}|\S+\s+|\[)$")  # text that may precede the owner
 _OWNED = re.compile(r"(?P<who>[^\W\d_]{2,20}['’]?s) (?P<thing>[^\W\d_]{1,30})")
 _SEXES = ("f", "m")
 _WITH_SELF = re.compile(r"(?i)\b(?:and|&) (?:i|me)\b|\b(?:i|me) and\b|我们|我們|咱们")
@@ -41,8 +42,9 @@ class Ownership(Enum):
 class Owner(NamedTuple):
     """Whom a text is about.
 
-    `names` holds the terms for somebody else, which are empty for the person and for a pronoun.
-    `relation` is the relation that they name ("sister"), and `gender` its gender, if known.
+    `names` holds the terms that name somebody else; it is empty for the speaker, and for a pronoun
+    without a name in brackets. `relation` is the relation named ("sister"), and `gender` its
+    gender, if known.
     `mentions` says whether the text mentions anybody else at all.
     """
 
@@ -73,7 +75,8 @@ def ownership(first: str, second: str) -> Ownership:
 def owner_names(first: str, second: str) -> frozenset[str]:
     """Return the terms that name whom two statements are about, such as "theo" and "sister".
 
-    A word in -s before a noun, with which both begin, is a name too: "theos school", "theos test".
+    If both statements begin with the same word in -s and a noun, this word counts as a name too:
+    "theos school", "theos test".
     """
     texts = first, second
     begin = [_OWNED.match(text) for text in texts]

@@ -45,7 +45,7 @@ def people_in(text: str, language: str) -> Iterator[Person]:
         for found in PATTERNS[f"{language}_person"].finditer(text):
             at, name = start_of(found, "who"), (found["name"] or "")[1:]
             if PATTERNS["others_relative"].search(text[:at][-2:]):
-                continue  # 她老公 is no relative of the person
+                continue  # 她老公 ("her husband") isn't a relative of the person
             words = found["who"] + (found["name"] or "").removeprefix("叫")
             gender = _cjk_gender(found["relation"])
             if len(found["who"]) == 1 and at and text[at - 1] in _SURNAMES:  # 王姐, 陈叔
@@ -64,9 +64,9 @@ def people_in(text: str, language: str) -> Iterator[Person]:
 
 
 def _is_owner(word: str | None, *, before: str) -> bool:
-    """Return whether a word in -s says whose a relative is: "dans" in "dans mum is here".
+    """Return whether a word that ends in "s" names the owner of a relative.
 
-    In "she loves mum" it doesn't.
+    "dans" does in "dans mum is here", but "loves" doesn't in "she loves mum".
     """
     if not word or word.lower() in _NO_OWNER or word.lower() in _NO_SUBJECT:
         return False
@@ -96,8 +96,8 @@ def _matches_gender(pronoun: str, person: str) -> bool:
 def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
     """Return the person whom a pronoun means, or an empty string.
 
-    This is the most recently mentioned person who fits. In a text that mentions a woman, "she"
-    means her and not a name that could be anybody's.
+    The result is the person who fits and was mentioned last. Within a text, a person of the
+    pronoun's gender is preferred to a name of unknown gender.
     """
     for number, text in enumerate(earlier):
         people = [*people_in(text, language)]
@@ -119,13 +119,15 @@ def _other_names(
 ) -> list[Person]:
     """Return the names in a text that aren't part of `people`."""
     names = [*plain_names(text, texts)] if language == "en" else []
-    names += [*names_in(text)] if pronoun else []  # "Ethiopian" hates nothing
+    names += (
+        [*names_in(text)] if pronoun else []
+    )  # without a pronoun, "Ethiopian" is mistaken for a name
     taken = [(person.start, person.start + len(person.words)) for person in people]
     return [one for one in names if not any(start <= one.start < end for start, end in taken)]
 
 
 def _two_names(text: str) -> Iterator[Person]:
-    """Yield two people whom "they" means: "Kofi and Ama"."""
+    """Yield pairs of people that "they" may mean, such as "Kofi and Ama"."""
     for found in PATTERNS["two_names"].finditer(text):
         if not _NO_NAMES & {found["first"], found["second"]}:
             yield Person(start_of(found, "who"), found["who"], "s")
@@ -162,8 +164,8 @@ def names_in(text: str) -> Iterator[Person]:
 def plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
     """Yield the names at the beginning of a clause, also in small letters: oisin is 4.
 
-    A name that a bare "s" follows (oisins 4) must stand alone elsewhere in `texts`: "plus" and
-    "lives" are no names.
+    A name directly followed by "s" without an apostrophe (oisins 4) counts only if one of `texts`
+    also contains it without the "s". This rule excludes words such as "plus" and "lives".
     """
     for found in PATTERNS["plain_name"].finditer(text):
         words = found["who"]
@@ -199,14 +201,16 @@ def named_person(
     ):
         return []
     if not cjk and not PATTERNS["begins_with_verb"].search(text):
-        return []  # "oisin is 4" names somebody, though not by a word that is known here
+        return []  # "oisin is 4" names somebody, although the name wasn't found above
     said = earlier[0].rpartition("\n")[2]
     if language == "zh":
         name = leading_name(text)
         who = _relation_of(name, earlier) if name else _name_before(said)
         if name or who or not said.strip():
-            return [(0, f"[{who}]")] if who else []  # what begins a message names its subject
-    # A message that speaks of "I" and of nobody else goes on about "I".
+            return (
+                [(0, f"[{who}]")] if who else []
+            )  # the first statement of a message names its own subject
+    # Text before the statement in the same line takes precedence over earlier messages.
     nearby = [said] if said.strip() else list(earlier[1:])
     who = _antecedent(nearby, "", language)
     return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
@@ -223,7 +227,10 @@ def _relation_of(name: str, earlier: Sequence[str]) -> str:
 
 
 def _name_before(said: str) -> str:
-    """Return the name with which the last clause begins that names anybody, without a relation."""
+    """Return the name at the beginning of the last clause that mentions anybody.
+
+    Return an empty string if this clause mentions a relative or friend instead.
+    """
     for clause in reversed(_CLAUSES.split(said)):
         if any(True for _ in people_in(clause, "zh")):
             return ""

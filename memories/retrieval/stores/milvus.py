@@ -210,7 +210,7 @@ class MilvusServer:
     ) -> list[int]:
         """Return the ids of the user's targets of this kind that are nearest to the vector.
 
-        The nearest one comes first.
+        The nearest target comes first.
         """
         asked = [[float(value) for value in vector]]
         [found] = self._ask(
@@ -228,7 +228,7 @@ class MilvusServer:
         return [int(hit["id"].partition(":")[2]) for hit in found]
 
     def held(self, space_id: int, names: Collection[str]) -> set[str]:
-        """Return those of the given names for which an entity exists."""
+        """Return the names among `names` for which an entity exists."""
         every = sorted(names)
         found: set[str] = set()
         for start in range(0, len(every), AT_ONCE):
@@ -327,7 +327,7 @@ def _schema(client: MilvusClient, dimensions: int) -> Any:
 
     schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field("id", DataType.VARCHAR, max_length=_ID, is_primary=True)
-    # Each user's vectors are in one partition, so that a search skips those of other users.
+    # All vectors of a user are in one partition, so that a search skips the other partitions.
     schema.add_field("user_id", DataType.INT64, is_partition_key=True)
     schema.add_field("kind", DataType.VARCHAR, max_length=10)
     schema.add_field("embedding", DataType.FLOAT_VECTOR, dim=dimensions)

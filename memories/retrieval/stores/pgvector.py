@@ -1,4 +1,4 @@
-"""Vectors in PostgreSQL: exact scans, and an approximate index for users with very many."""
+"""Vector search in PostgreSQL: exact, or with an index for users with very many memories."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
 from memories.retrieval.stores.base import UnitVector
 
-# "IS TRUE" keeps the planner from using a join: it looks up each id in a hash of the eligible ids,
-# whatever number of ids it expects.
+# "IS TRUE" keeps the planner from using a join. Each id is looked up in a hash of the eligible ids
+# instead, however many ids the planner expects.
 _EXACT = """
 SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector v
  WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = %s
@@ -122,8 +122,7 @@ def dimensions_of_index(index: OwnIndex) -> int | None:
 def index_state(*, at_least: int) -> IndexState:
     """Return which users should have their own index, and which indexes exist.
 
-    A user gets an index at `at_least` memories, and keeps it while the number is at least half of
-    that.
+    A user gets an index at `at_least` memories, and keeps it at half as many or more.
     """
     counted = statements.rows(
         "SELECT v.user_id, v.space_id, count(*) FROM memories_vector v"

@@ -94,7 +94,7 @@ class LabelReader:
     def __init__(self, text: str, folded: Folded | None) -> None:
         self.text = text
         self.tokens = Tokens(text, folded)
-        self._plain: dict[int, bool] = {}  # by token number, as many labels pass the same token
+        self._plain: dict[int, bool] = {}  # a cache by token number, since many labels read a token
 
     # A value directly after or before its label.
 
@@ -117,7 +117,7 @@ class LabelReader:
         return None
 
     def _is_plain(self, number: int) -> bool:
-        """Return whether a token is an ordinary word, which can't be the value far from a label."""
+        """Return whether a token is an ordinary word, so that it isn't a value far from a label."""
         if number not in self._plain:
             token = self.tokens.all[number]
             self._plain[number] = (

@@ -1,4 +1,4 @@
-"""Split a text into tokens, and classify what each looks like: a word, a number, a code."""
+"""Split a text into tokens, and classify each by its look: a word, a number, a code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOKEN = linear.compile(
     r"(?P<sign>[，。！？；：、「」『』“”（）《》〈〉【】\"…])"
     r"|(?P<word>[^\s，。！？；：、「」『』“”（）《》〈〉【】\"…\x{3400}-\x{9fff}〇]+)"
 )
-# A copy, because RE2 rebuilds its table of group names whenever a match is asked for a name.
+# Group names by number. RE2 would rebuild its table of names for each match that is asked for one.
 _KINDS = {
     number: "word" if name == "digits" else name for name, number in _TOKEN.groupindex.items()
 }
@@ -35,7 +35,7 @@ class Token:
     end: int
     text: str
     kind: str  # han, line, sign or word
-    was_spaced: bool = False  # "n-i-g-h-t"
+    was_spaced: bool = False  # the original text had separators, as in "n-i-g-h-t"
 
     @property
     def has_digit(self) -> bool:
@@ -45,8 +45,8 @@ class Token:
     def core(self) -> str:
         """Return the text without surrounding punctuation.
 
-        A sign at the end of a code is part of the code, and so is a bracket that closes one inside
-        it: "abc(def)".
+        A sign at the end of a code is part of the code. So is a final bracket that closes a bracket
+        inside the code: "abc(def)".
         """
         has_digit = any(sign.isdigit() for sign in self.text)
         rest = self.text.lstrip(_AROUND)
@@ -150,7 +150,7 @@ _P = linear.compiled("values")
 
 
 class Look(IntEnum):
-    """How much a token looks like a secret; a higher look needs less other evidence."""
+    """How much a token looks like a secret; a higher value needs less other evidence."""
 
     NOTHING = 0  # an address, a date, a measure, a product
     WORD = 1

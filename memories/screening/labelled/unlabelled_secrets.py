@@ -103,7 +103,7 @@ def _access_sentences(text: str, tokens: Tokens) -> tuple[set[int], set[int], se
 
 
 def is_made_up_word(token: Token) -> bool:
-    """Return whether a token mixes characters as passwords do, and is no product, file or hash."""
+    """Return whether a token mixes characters like a password but isn't a product, file or hash."""
     core = token.core
     if token.look < Look.MIXED or len(core) < _FEWEST or not _STRUCTURE.isdisjoint(core):
         return False
@@ -148,7 +148,8 @@ _YEAR = linear.compile(r"^(?:19|20)\d\d$")
 def companions(text: str, *, with_card: bool) -> Iterator[Found]:
     """Yield codes and numbers that are near a covered secret, in the same line.
 
-    With `with_card`, the expiry date of a card is included.
+    A covered secret is one that was found earlier and replaced by `COVER` characters. With
+    `with_card`, the expiry date of a card is included.
     """
     secrets = [match.span() for match in _COVERED.finditer(text)]
     tokens = Tokens(text)

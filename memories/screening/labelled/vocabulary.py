@@ -82,7 +82,8 @@ def value_in(said: str) -> str:
 def is_an_answer(match: Match) -> bool:
     """Return whether the match is an answer to a security question.
 
-    After "I put" or "A:", it always is, unless it is a question; after "is", it must be plausible.
+    After "I put" or "A:", any text except a question is an answer. After "is", the text must also
+    be plausible as an answer.
     """
     said, lead = str(match["s"]), match[0][: match.start(1) - match.start()]
     links = ("is", "it's", "is it", "是", "叫", "its")

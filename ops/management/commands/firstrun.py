@@ -20,7 +20,7 @@ class Command(BaseCommand):
                 print(json.dumps({}))
                 return
             password = secrets.token_urlsafe(12)
-            # No backend key may reach a member of the staff, so the owner has no external id.
+            # An unbound key must not give access to staff, so the owner has no external id.
             user = User.objects.create_user(LOGIN, password, display_name="Demo")
             users.assign_role(user, Role.OWNER)
             UserSettings.objects.create(user=user)
