@@ -168,13 +168,12 @@ class Object(serializers.DictField):
         return data
 
 
+# A docstring of this class would be the description of each response in the OpenAPI document.
+#
+# The fields of a response; `show` renders a row with these fields. An optional field without a
+# value is left out. An empty text becomes null if the field may be null. Plain values are left to
+# the JSON renderer, since DRF's own conversion is slow.
 class Shape(serializers.Serializer[Any]):
-    """The fields of a response; `show` renders a row with these fields.
-
-    An optional field without a value is left out. An empty text becomes null if the field may be
-    null. Plain values are left to the JSON renderer, since DRF's own conversion is slow.
-    """
-
     @classmethod
     def show(cls, row: Any) -> dict[str, Any]:
         return _shape(cls).to_representation(row)
