@@ -401,6 +401,11 @@ def give_role(user: User, role: Role) -> None:
     access them. Raise `Conflict` if no other owner would be left.
     """
     lock_person(user)
+    _change_role(user, role)
+
+
+def _change_role(user: User, role: Role) -> None:
+    """Give the person this role, like `give_role`; the caller holds the person's lock."""
     if role is not Role.OWNER:
         check_not_last_owner(user)
     if user.external_id is not None and role is not Role.MEMBER:
@@ -414,8 +419,8 @@ def hand_over_ownership(*, user: User, to: User) -> None:
     """Make `to` an owner and `user` a member. Raise the same errors as `give_role`."""
     for person in sorted((user, to), key=lambda person: person.pk):
         lock_person(person)
-    give_role(to, Role.OWNER)
-    give_role(user, Role.MEMBER)
+    _change_role(to, Role.OWNER)
+    _change_role(user, Role.MEMBER)
 
 
 def assign_role(user: User, role: Role) -> None:
