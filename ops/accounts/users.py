@@ -376,17 +376,27 @@ def check_not_last_owner(user: User) -> None:
 
     Call it before the person is forgotten, demoted or deactivated, in the same transaction.
     """
-    if is_last_owner(user):
-        raise Conflict("This is the last owner. Make somebody else an owner first.")
+    lock_person(user)
+    _refuse_last_owner(user)
 
 
 def is_last_owner(user: User) -> bool:
-    """Return whether this person is the only active owner.
+    """Return whether this person is the only active owner, after taking the person's lock."""
+    lock_person(user)
+    return _is_last_owner(user)
+
+
+def _refuse_last_owner(user: User) -> None:
+    if _is_last_owner(user):
+        raise Conflict("This is the last owner. Make somebody else an owner first.")
+
+
+def _is_last_owner(user: User) -> bool:
+    """Return whether this person is the only active owner. The caller holds the person's lock.
 
     The rows of all owners are locked, so that the last two owners can't lose the role at the same
     time.
     """
-    lock_person(user)
     if not User.objects.filter(pk=user.pk, is_superuser=True).exists():
         return False
     with among_everybody():
@@ -407,7 +417,7 @@ def give_role(user: User, role: Role) -> None:
 def _change_role(user: User, role: Role) -> None:
     """Give the person this role, like `give_role`; the caller holds the person's lock."""
     if role is not Role.OWNER:
-        check_not_last_owner(user)
+        _refuse_last_owner(user)
     if user.external_id is not None and role is not Role.MEMBER:
         raise Invalid("Who has an external id can't be staff; register a login of its own.")
     assign_role(user, role)
