@@ -22,7 +22,12 @@ from memories.extraction.commands import (
     mention_wish,
     without_openers,
 )
-from memories.extraction.corrections import Correction, correction, without_old_value
+from memories.extraction.corrections import (
+    PATTERNS,
+    Correction,
+    correction,
+    without_old_value,
+)
 from memories.extraction.heard_message import (
     FLAG,
     LIKELY,
@@ -67,6 +72,8 @@ _IMPORTANCE = {
 }
 _OWN_LIFE = ("self", "related")
 _MOST = 40  # candidates of one message; a message with more is a list
+_SAID_BEFORE = 24  # characters before a statement that may have a word of correction
+_BREAKS = re.compile(r"[.!?;\n。！？；]")
 _LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _USUALLY = re.compile(
@@ -382,7 +389,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     quote, start = quotation(message, begin, statement.end)
     if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
         return None
-    corrects = statement.best("change") != "none"
+    corrects = _corrects(statement, message)
     without, old = without_old_value(content) if corrects else (content, "")
     content = without if statement.best("change") == "corrects" else content
     if not _LETTER.search(content):
@@ -438,6 +445,20 @@ def _start_after_order(statement: Statement, message: HeardMessage) -> int:
 def _with_speaker(content: str, speaker: str) -> str:
     """Put the speaker's name before the text, since "I" is ambiguous among several people."""
     return f"{speaker}: {content}" if speaker else content
+
+
+def _corrects(statement: Statement, message: HeardMessage) -> bool:
+    """Return whether a statement overrules an earlier one, judging by the model or its wording.
+
+    The result has an effect only if the statement conflicts with a known memory.
+    """
+    if statement.best("change") != "none":
+        return True
+    ends = [other.end for other in message.reading.statements if other.end <= statement.start]
+    first = max([statement.start - _SAID_BEFORE, 0, *ends])
+    before = _BREAKS.split(message.said.text[first : statement.start])[-1]
+    said = before + message.said.text[statement.start : statement.end]
+    return PATTERNS["overruling"].search(said) is not None
 
 
 def _importance(statement: Statement, kind: str) -> float:

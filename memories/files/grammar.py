@@ -26,7 +26,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "preference": "偏好",
         "fact": "事实",
         "constraint": "约束",
-        "task": "任务",
+        "task": "待办",
         "pattern": "习惯",
         "skill": "技能",
         "event": "事件",

@@ -143,8 +143,12 @@ def test_all_go_only_after_a_second_question(client: Client, asking: Turn) -> No
 
 
 @pytest.fixture
-def quoting(conversation: Conversation, alice: User, memories: list[Memory]) -> Turn:
+def quoting(
+    conversation: Conversation, alice: User, memories: list[Memory], pairs: FakePairs
+) -> Turn:
     """An exchange whose answer quotes the memory, and whose question taught two others."""
+    pairs.means(memories[0].content)
+    make_memory(alice, "Lived in Brno as a child")  # so that the person is asked
     memories[0].versions.update(content="I live in Brno")
     turn = make_turn(conversation, "We marry in June 2027!", "As you say, I live in Brno.")
     make_memory(alice, "Marries in June 2027", turns=[turn])
@@ -187,7 +191,7 @@ def test_chosen_alone_it_goes_after_a_question_that_names_every_memory(
     assert "Likes June" not in text_of(question)
     assert choose(client, asking, sure="1", **chosen) == 302
     worker.drain()
-    assert "Marries in June 2027" not in left() and len(left()) == 4
+    assert "Marries in June 2027" not in left() and len(left()) == 5
 
 
 def test_a_failed_forget_stays_in_view_where_it_was_asked(
@@ -238,9 +242,9 @@ def test_the_likely_memory_is_ticked_and_the_doubtful_stand_below(
     pairs: FakePairs,
 ) -> None:
     home, work, _cello = memories
-    born = make_memory(alice, "Was born in Brno")
+    child = make_memory(alice, "Lived in Brno as a child")
     pairs.means(home.content, share=0.6)
-    pairs.means(born.content, share=0.7)
+    pairs.means(child.content, share=0.7)
     pairs.means(work.content, share=0.3)
     answer_text.exchange(ASKED, user=alice, conversation=conversation)
     card = page_of(client, conversation).split('<form class="card forget"')[1].split("</form>")[0]
@@ -267,8 +271,14 @@ def test_an_answer_that_repeats_it_is_offered_and_goes_with_its_question(
 
 
 def test_the_toast_and_the_receipt_say_that_messages_stay(
-    client: Client, alice: User, conversation: Conversation, memories: list[Memory]
+    client: Client,
+    alice: User,
+    conversation: Conversation,
+    memories: list[Memory],
+    pairs: FakePairs,
 ) -> None:
+    pairs.means(memories[0].content)
+    make_memory(alice, "Lived in Brno as a child")  # so that the person is asked
     memories[0].versions.update(content="I live in Brno")
     make_turn(conversation, "Where should I eat?", "As you say, I live in Brno.")
     asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn

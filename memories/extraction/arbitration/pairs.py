@@ -184,7 +184,9 @@ def _opposed_relation(old: str, new: str) -> Relation | None:
     """
     plain = [_ADDED_DATE.sub("", _THOUSANDS.sub("", segment.normalise(one))) for one in (old, new)]
     figures = [set(_FIGURE.findall(text)) for text in plain]
-    if denies(plain[0]) == denies(plain[1]) and figures[0] == figures[1]:
+    # A text that only adds a number says the same more precisely.
+    adds = figures[0] <= figures[1] or figures[1] <= figures[0]
+    if denies(plain[0]) == denies(plain[1]) and adds:
         return None
     bare = [_FIGURE.sub(" ", _DENIED.sub(" ", text)) for text in plain]
     if _likeness(*map(segment.terms, bare)) < _WORDED_ALIKE:
