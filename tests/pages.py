@@ -74,7 +74,7 @@ def _reference(seen: Seen, name: str) -> Any:
     if name.startswith("="):
         return name[1:]
     row = getattr(seen, name)
-    return getattr(row, "public_id", row.pk)
+    return row.pk if name == "key" else getattr(row, "public_id", row.pk)
 
 
 PAGES: dict[str, Address] = {

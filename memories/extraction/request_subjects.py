@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     "|".join([*_KINDS.values(), r"(?P<own>[^\W\u3040-\u9fff]+(?:['-][^\W\u3040-\u9fff]+)*|\w)"]),
     re.IGNORECASE,
 )
-_LEADING = re.compile(rf"\s*(?:{_any_of('leading')})(?=[\s\u3400-\u9fff])", re.IGNORECASE)
+_LEADING = re.compile(rf"\s{{0,8}}+(?:{_any_of('leading')})(?=[\s\u3400-\u9fff])", re.IGNORECASE)
 _MOST_LEADING = 3
 
 

@@ -95,7 +95,7 @@ def test_a_kill_while_copies_are_written_is_made_good(
 def test_forgetting_takes_a_line_out_of_the_copies_and_keeps_the_rest(
     alice: User, noted: DailyNote
 ) -> None:
-    line = note(alice, "User is allergic to peanuts.")
+    line = note(alice, "I am allergic to peanuts.")
     make_memory(alice, "Lives in Lisbon")
     consolidate(alice)
     file_sync.sync(alice)
