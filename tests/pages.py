@@ -168,7 +168,10 @@ def _remembered(user: User, turns: list[Turn], project: Project, *, size: int) -
     """In use, waiting, in the bin, refused; gives the first, on which the others bear."""
     found = [make_memory(user, f"It matters {n}", turns=[turns[0]]) for n in range(size // 5)]
     rows = [
-        Memory(user=user, origin="user", created_at=timezone.now(), **fields)
+        # Over several days, so that the charts are drawn.
+        Memory(
+            user=user, origin="user", created_at=timezone.now() - timedelta(days=n % 3), **fields
+        )
         for n in range(size)
         for fields in _fields(n, project, against=found[0])
     ]
