@@ -45,12 +45,17 @@ class TextEmbedder(Protocol):
 
 
 def is_wish(
-    text: str, statements: Sequence[Statement], *, embedder: TextEmbedder | None, kind: str = ""
+    text: str,
+    statements: Sequence[Statement],
+    *,
+    embedder: TextEmbedder | None,
+    kind: str = "",
+    vector: Floats | None = None,
 ) -> bool:
     """Return whether a text is a standing wish about answers; a long text never is.
 
     `statements` are the statements that the reader model finds in the text. `kind` is the kind of
-    the memory, if it is known.
+    the memory, if it is known. `vector` is the embedder's vector of the text, if it is known.
     """
     if len(text) > LONGEST or kind in NEVER:
         return False
@@ -59,7 +64,8 @@ def is_wish(
     if embedder is None or embedder.model != LEARNED_FOR:
         return is_mostly_about_answers(statements)
     weights, bias = _weights()
-    features = features_of(statements, vector=embedder.embed([text])[0])
+    own = embedder.embed([text])[0] if vector is None else vector
+    features = features_of(statements, vector=own)
     return float(features @ weights) + bias >= 0
 
 

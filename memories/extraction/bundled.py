@@ -153,8 +153,15 @@ class BundledExtractor:
         kinds = {statement.best("kind") for statement in self._reader.read(text).statements}
         return kinds.pop() if len(kinds) == 1 else ""
 
-    def marks_of(self, text: str, *, spoken_at: datetime, kind: str = "") -> Marks:
-        """Return the marks of a short text; a text longer than 300 characters gets none."""
+    def marks_of(
+        self,
+        text: str,
+        *,
+        spoken_at: datetime,
+        kind: str = "",
+        vector: answer_wishes.Floats | None = None,
+    ) -> Marks:
+        """Return the marks of a text of at most 300 characters; `vector` is its, if known."""
         if len(text) > answer_wishes.LONGEST:
             return Marks()
         found = self._reader.read(text).statements
@@ -166,7 +173,7 @@ class BundledExtractor:
             tags=(tag_of(topic, language=language),) if sure else (),
             data=data_of(text, spoken_at=spoken_at, language=language),
             says_how_to_answer=answer_wishes.is_wish(
-                text, found, embedder=self._embedder, kind=kind
+                text, found, embedder=self._embedder, kind=kind, vector=vector
             ),
         )
 

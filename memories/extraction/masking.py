@@ -193,6 +193,7 @@ def cover_foreign(text: str) -> str:
 _SIGNS = re.compile(r"[\W_]+")
 _SIGN = re.compile(r"[^\n]")
 ADDED = re.compile(r"\[[^\[\]]*\]")
+ADDED_DATE = re.compile(r"\[\d{4}[^\[\]]*\]")
 _SHORTEST = 3
 
 

@@ -18,6 +18,7 @@ from memcenter.lib.database.statements import Batch
 from memcenter.lib.errors import Conflict, Invalid
 from memcenter.lib.text import tokens
 from memcenter.providers.base import Vectors
+from memcenter.providers.embedders import BundledEmbedder
 from memories import language_steps, projects
 from memories.extraction.masking import screen
 from memories.extraction.wording.languages import ANSWERS
@@ -111,7 +112,13 @@ def prepare(
     tags = tuple(dict.fromkeys(tag.strip() for tag in given.tags if tag.strip()))
     extractor = language_steps.bundled_extractor()
     kind = memory_writes.check_kind(given.kind or Kind.FACT)
-    marks = extractor.marks_of(screened.text, spoken_at=timezone.now(), kind=kind)
+    is_bundled = search_index.embedder().model == BundledEmbedder.model
+    marks = extractor.marks_of(
+        screened.text,
+        spoken_at=timezone.now(),
+        kind=kind,
+        vector=vector if is_bundled else None,
+    )
     draft = Draft(
         content=screened.text,
         kind=kind,

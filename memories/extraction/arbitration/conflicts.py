@@ -16,7 +16,7 @@ from memories.extraction.arbitration.editions import Document, Finding, differ_i
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.commands import is_form_of_address
 from memories.extraction.corrections import PATTERNS, contrasts, old_value, without_values
-from memories.extraction.masking import ADDED
+from memories.extraction.masking import ADDED, ADDED_DATE
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
 from memories.extraction.wording.chinese_subjects import leading_name
@@ -38,7 +38,6 @@ _FIGURE = re.compile(r"\d")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _ALIKE = 0.6  # minimum cosine at which texts that share only a name may say the same
 _UNITS = frozenset("岁歲")
-_DATE_ADDED = re.compile(r"\[\d{4}[^\[\]]*\]")
 _WORDS_OF_TIME = frozenset(table("corrections")["of_time"].split("|"))
 _WEEKDAY = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs|nes|ur|urs)?(?:d|day|dai)?")
 
@@ -84,7 +83,7 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
         return agrees and _share_only_name(candidate, memory)
     shared = telling_words(texts[0]) & telling_words(texts[1])
     if not shared and not all(map(_names_matter, texts)):
-        frames = [pairs.fold(without_values(_DATE_ADDED.sub("", text))) for text in texts]
+        frames = [pairs.fold(without_values(ADDED_DATE.sub("", text))) for text in texts]
         return frames[0] != frames[1]
     if reading.relation is not Relation.CONTRADICTS:
         return False
@@ -223,7 +222,7 @@ def shared_matter(memory: Known, candidate: Candidate) -> Matter:
 
 def telling_words(text: str) -> set[str]:
     """Return the terms that say what a text is about; weekdays are shortened ("tue")."""
-    terms = set(segment.terms(_DATE_ADDED.sub(" ", text)))
+    terms = set(segment.terms(ADDED_DATE.sub(" ", text)))
     terms -= segment.ENGLISH_STOP_WORDS | segment.CHINESE_STOP_WORDS | _WORDS_OF_TIME
     days = {term: _WEEKDAY.fullmatch(term) for term in terms}
     return {day[1] if day else term for term, day in days.items()}
@@ -262,5 +261,5 @@ def _touches_part(candidate: Candidate, items: list[set[str]]) -> bool:
 
 def _items(text: str, *, only: re.Pattern[str] | None = None) -> list[set[str]]:
     """Return the terms of each item of a list; with `only`, of the items that match it."""
-    items = [item for item in _AND.split(_DATE_ADDED.sub(" ", text)) if item.strip()]
+    items = [item for item in _AND.split(ADDED_DATE.sub(" ", text)) if item.strip()]
     return [set(segment.terms(item)) for item in items if only is None or only.search(item)]

@@ -16,6 +16,7 @@ from itertools import combinations
 from typing import Protocol
 
 from memcenter.lib.text import segment
+from memories.extraction.masking import ADDED_DATE
 from memories.extraction.types import Candidate, Known
 
 LONGEST = 400  # characters; a longer text is a document and is not read as a statement
@@ -125,7 +126,6 @@ def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Rela
 
 _FIGURE = re.compile(r"\d+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
-_ADDED_DATE = re.compile(r"\[\d{4}[^\[\]]*\]")
 _WORDED_ALIKE = 0.7  # share of the terms in the same order
 _DENIED = re.compile(
     r"n['’]t\b|\b(?:not?|never|neither|without|cannot|nunca|jamás|sin|nicht|kein\w{0,2}|nie|ohne"
@@ -182,7 +182,7 @@ def _opposed_relation(old: str, new: str) -> Relation | None:
     the texts also differ in stop words, they may be about different things: 喜欢喝茶 ("likes tea"),
     不喜欢喝茶的人 ("people who don't like tea").
     """
-    plain = [_ADDED_DATE.sub("", _THOUSANDS.sub("", segment.normalise(one))) for one in (old, new)]
+    plain = [ADDED_DATE.sub("", _THOUSANDS.sub("", segment.normalise(one))) for one in (old, new)]
     figures = [set(_FIGURE.findall(text)) for text in plain]
     # A text that only adds a number says the same more precisely.
     adds = figures[0] <= figures[1] or figures[1] <= figures[0]

@@ -46,5 +46,9 @@ def leading_name(text: str) -> str:
     word, tag = words[0] if words else ("", "")
     if _DOUBLED.fullmatch(word):
         return word if tag.startswith(_NAME_TAGS) else ""
-    is_name = tag.startswith("nr") and len(word) in (2, 3) and word[0] in _NAMES_BEGIN
-    return word if is_name else ""
+    return word if is_name(word, tag) else ""
+
+
+def is_name(word: str, tag: str) -> bool:
+    """Return whether a word with this part of speech names a person: 王芳, 小雨, 老周, 阿明."""
+    return tag.startswith("nr") and len(word) in (2, 3) and word[0] in _NAMES_BEGIN

@@ -10,7 +10,7 @@ import rjieba
 
 from memcenter.lib.text import segment
 from memories.extraction.word_tables import patterns, table
-from memories.extraction.wording.chinese_subjects import leading_name
+from memories.extraction.wording.chinese_subjects import is_name, leading_name
 from memories.screening import linear
 
 PATTERNS = {name: linear.compile(one) for name, one in patterns("own_words").items()}
@@ -20,7 +20,6 @@ _NO_SUBJECT = frozenset(table("own_words")["no_subject"].split("|"))
 _NO_OWNER = frozenset(table("own_words")["no_owner"].split("|"))
 _NO_NAMES = frozenset(table("own_words")["no_names"].split("|"))
 _SURNAMES = frozenset(table("own_words")["surnames"])
-_NAMES_BEGIN = _SURNAMES | frozenset("小老阿")
 
 
 def start_of(found: linear.Match, group: str) -> int:
@@ -119,9 +118,8 @@ def _other_names(
 ) -> list[Person]:
     """Return the names in a text that aren't part of `people`."""
     names = [*plain_names(text, texts)] if language == "en" else []
-    names += (
-        [*names_in(text)] if pronoun else []
-    )  # without a pronoun, "Ethiopian" is mistaken for a name
+    # Without a pronoun, "Ethiopian" would be mistaken for a name.
+    names += [*names_in(text)] if pronoun else []
     taken = [(person.start, person.start + len(person.words)) for person in people]
     return [one for one in names if not any(start <= one.start < end for start, end in taken)]
 
@@ -137,7 +135,7 @@ def _chinese_names(text: str) -> Iterator[Person]:
     """Yield the names of people that begin with a surname, 小, 老 or 阿."""
     at = 0
     for word, tag in rjieba.tag(text):
-        if tag.startswith("nr") and len(word) in (2, 3) and word[0] in _NAMES_BEGIN:
+        if is_name(word, tag):
             yield Person(at, word, name=word)
         at += len(word)
 
@@ -207,9 +205,8 @@ def named_person(
         name = leading_name(text)
         who = _relation_of(name, earlier) if name else _name_before(said)
         if name or who or not said.strip():
-            return (
-                [(0, f"[{who}]")] if who else []
-            )  # the first statement of a message names its own subject
+            # The first statement of a message names its own subject.
+            return [(0, f"[{who}]")] if who else []
     # Text before the statement in the same line takes precedence over earlier messages.
     nearby = [said] if said.strip() else list(earlier[1:])
     who = _antecedent(nearby, "", language)
