@@ -87,7 +87,7 @@ class Product:
 def running(*, root: Path = ROOT, **settings: str) -> Iterator[Product]:
     """Start an instance with these settings; stop it and delete its files at the end.
 
-    `root` may be another checkout.
+    `root` may be another checkout. If it has an environment `.venv`, the instance runs in that one.
     """
     folder = Path(tempfile.mkdtemp(prefix="memcenter-bench-"))
     port = free_port()
@@ -98,9 +98,10 @@ def running(*, root: Path = ROOT, **settings: str) -> Iterator[Product]:
         kept | {"MEMCENTER_DATA_DIR": str(folder / "data"), "PORT": str(port)} | limits | settings
     )
     log = folder / "serve.log"
+    python = root / ".venv" / "bin" / "python"
     with log.open("wb") as sink:
         server = subprocess.Popen(
-            [sys.executable, "manage.py", "serve"],
+            [str(python if python.exists() else sys.executable), "manage.py", "serve"],
             cwd=root,
             env=environment,
             stdout=sink,
