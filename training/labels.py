@@ -1,6 +1,7 @@
 """The labelled rows that the reader learns from (`training/data/README.md`)."""
 
 import json
+import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -153,6 +154,25 @@ def read_pairs(folder: Path, names: str = "*") -> list[Pair]:
         else:
             relation = _RELATIONS.get(row["relation"], row["relation"])
             found.append(Pair(group, language, row["old"], row["new"], relation))
+    return found
+
+
+_OTHERS = 4  # memories that a request doesn't mean, for each request
+
+
+def read_requests(folder: Path) -> list[Pair]:
+    """Read requests to forget: one pair for each memory that is meant, and for some of the others.
+
+    The others are taken in a fixed order that differs from request to request.
+    """
+    found = []
+    for name, row in _lines(sorted(folder.glob("*.jsonl"))):
+        chance = random.Random(row["request"])
+        others = [n for n in range(len(row["memories"])) if n not in row["wanted"]]
+        for number in [*row["wanted"], *chance.sample(others, min(_OTHERS, len(others)))]:
+            memory, about = row["memories"][number], number in row["wanted"]
+            group = f"requests_{name}:{row['memories'][0]}"
+            found.append(Pair(group, name[-2:], row["request"], memory, about=about))
     return found
 
 

@@ -25,7 +25,15 @@ from training import base as pretrained
 from training.base import Base
 from training.careless import careless_pair, careless_row
 from training.encoding import Example, encode_pair, encode_row
-from training.labels import Pair, Row, read_clauses, read_messages, read_pairs, read_secrets
+from training.labels import (
+    Pair,
+    Row,
+    read_clauses,
+    read_messages,
+    read_pairs,
+    read_requests,
+    read_secrets,
+)
 from training.unrelated_pairs import unrelated
 
 DATA = Path(__file__).parent / "data"
@@ -163,7 +171,7 @@ def main() -> None:
     tokenizer = Tokenizer.of(base.pieces, base.scores.tolist(), base.normal)
     messages = read_messages(DATA / "messages") + read_messages(BENCH / "reader", "*_messages*")
     pairs = read_pairs(DATA / "pairs") + read_pairs(BENCH / "pairs")
-    pairs += read_pairs(BENCH / "reader", "*_pairs*")
+    pairs += read_pairs(BENCH / "reader", "*_pairs*") + read_requests(BENCH / "forget_requests")
 
     def is_unseen(name: str) -> bool:
         return any(part in name for part in given.unseen)
