@@ -67,7 +67,8 @@ install-check: .venv/dev.stamp  ## the wheel with each Python that is here, in a
 
 lock: .venv/lock.stamp  ## requirements*.txt from requirements*.in
 	.venv/lock/bin/uv pip compile --quiet $(LOCKING) requirements.in -o requirements.txt
-	.venv/lock/bin/uv pip compile --quiet $(LOCKING) requirements-dev.in -o requirements-dev.txt
+	.venv/lock/bin/uv pip compile --quiet $(LOCKING) --override requirements-dev.override \
+	requirements-dev.in -o requirements-dev.txt
 	for one in $(INTEGRATIONS); do .venv/lock/bin/uv pip compile --quiet --no-annotate $(LOCKING) \
 	integrations/$$one/requirements.in -o integrations/$$one/requirements.txt || exit 1; done
 	.venv/lock/bin/uv pip compile --quiet --no-annotate $(LOCKING) --no-generate-hashes \
@@ -92,7 +93,7 @@ LOCKING := --generate-hashes --no-emit-index-url --no-header --python-version 3.
 	@touch $@
 
 .venv/dev.stamp: requirements-dev.txt .venv/run.stamp
-	@$(PIP) --requirement requirements-dev.txt
+	@$(PIP) --no-deps --requirement requirements-dev.txt
 	@touch $@
 
 .venv-train/stamp: training/requirements.txt

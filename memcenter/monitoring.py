@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import redis
 from django.conf import settings
@@ -30,6 +30,9 @@ from ops.models import ModelCall, Operation, Status
 from ops.queue.watchdog import RENEWED_KEY, RENEWED_SECONDS
 from ops.selectors import Trouble
 from ops.tasks import HEARTBEAT_KEY
+
+if TYPE_CHECKING:
+    from prometheus_client.core import GaugeMetricFamily
 
 
 @require_safe
@@ -110,45 +113,41 @@ def metrics(request: HttpRequest) -> HttpResponse:
     wanted = settings.METRICS_TOKEN
     if not wanted or not hmac.compare_digest(given.encode(), wanted.encode()):
         raise Http404
-    return HttpResponse("".join(_lines()), content_type="text/plain; version=0.0.4; charset=utf-8")
+    from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
+
+    registry = CollectorRegistry()
+    registry.register(_Gauges())
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
-def _lines() -> Iterator[str]:
+class _Gauges:
+    """The collector of a request. The library is imported only by processes that are asked."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        for name, description, samples in list(_gauges()):  # the transaction ends here
+            gauge = GaugeMetricFamily(f"memcenter_{name}", description)
+            for labels, value in samples:
+                gauge.add_sample(gauge.name, dict(labels), value)
+            yield gauge
+
+
+def _gauges() -> Iterator[Gauge]:
     ready: list[Sample] = [({"part": name}, float(not check())) for name, check in CHECKS.items()]
-    yield from _gauge("ready", "1 where this part answers.", ready)
+    yield "ready", "1 where this part answers.", ready
     if ({"part": "database"}, 0.0) in ready:
         return  # an alert about the database must work while the database is down
     with as_system(durable=False):
-        gauges: list[Gauge] = [
-            ("operations", "Operations that aren't done, by kind and status.", _open_operations()),
-            ("operations_in_trouble", "Due and not taken up, or not getting on.", _troubled()),
-            ("oldest_due_seconds", "How long the oldest due operation waits.", _oldest()),
-            *_recalls(),
-            (
-                "cache_hit_rate",
-                "Share of the pages of memories found in cache.",
-                [({}, cache_hit_rate())],
-            ),
-            *_model_calls(),
-            (
-                "audit_unsealed",
-                "Events that the audit log's chain lacks.",
-                [({}, audit_chain.tail().count)],
-            ),
-        ]
-    for gauge in gauges:
-        yield from _gauge(*gauge)
-
-
-def _gauge(name: str, description: str, samples: list[Sample]) -> Iterator[str]:
-    yield f"# HELP memcenter_{name} {description}\n# TYPE memcenter_{name} gauge\n"
-    for labels, value in samples:
-        inside = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
-        yield f"memcenter_{name}{f'{{{inside}}}' if inside else ''} {value:g}\n"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+        yield "operations", "Operations that aren't done, by kind and status.", _open_operations()
+        yield "operations_in_trouble", "Due and not taken up, or not getting on.", _troubled()
+        yield "oldest_due_seconds", "How long the oldest due operation waits.", _oldest()
+        yield from _recalls()
+        hits = cache_hit_rate()
+        yield "cache_hit_rate", "Share of the pages of memories found in cache.", [({}, hits)]
+        yield from _model_calls()
+        unsealed = audit_chain.tail().count
+        yield "audit_unsealed", "Events that the audit log's chain lacks.", [({}, unsealed)]
 
 
 def _open_operations() -> list[Sample]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import http.client
 import ipaddress
 import secrets
 import socket
@@ -17,7 +16,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -326,60 +324,46 @@ def post_to_address(place: PublicAddress, *, body: bytes, headers: Mapping[str, 
 
     Redirects aren't followed. Raise `Unreachable` if there is no response.
     """
-    connection = _connection(place)
-    over = threading.Event()
-    alarm = threading.Timer(_PATIENCE_SECONDS, _hang_up, [connection, over])
-    alarm.daemon = True
-    alarm.start()
+    import httpcore2
+
+    from ops.pinned_network import PinnedBackend
+
+    parts = place.url
+    url = httpcore2.URL(
+        scheme=parts.scheme,
+        host=parts.hostname or "",
+        port=place.port,
+        target=(parts.path or "/") + (f"?{parts.query}" if parts.query else ""),
+    )
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    steps = {"connect": CONNECT_SECONDS, "read": ANSWER_SECONDS, "write": ANSWER_SECONDS}
     try:
-        path = place.url.path or "/"
-        asked = f"{path}?{place.url.query}" if place.url.query else path
-        connection.request("POST", asked, body=body, headers=dict(headers))
-        answer = connection.getresponse()
-        answer.read(_READ_BYTES)
-        return answer.status
-    except ssl.SSLError as error:
-        if over.is_set():
-            raise TooSlow(_TOOK_TOO_LONG) from error
-        raise Unreachable("The certificate of the address is not valid.") from error
-    except TimeoutError as error:
+        with (
+            httpcore2.HTTPConnection(
+                url.origin,
+                ssl_context=ssl.create_default_context() if parts.scheme == "https" else None,
+                network_backend=PinnedBackend(place.address, deadline=deadline),
+            ) as connection,
+            connection.stream(
+                "POST",
+                url,
+                headers=[("Host", parts.netloc), *headers.items()],
+                content=body,
+                extensions={"timeout": steps},
+            ) as answer,
+        ):
+            received = 0
+            for piece in answer.iter_stream():
+                received += len(piece)
+                if received >= _READ_BYTES:
+                    break
+            return answer.status
+    except httpcore2.TimeoutException as error:
         raise TooSlow(_TOOK_TOO_LONG) from error
-    except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
-        if over.is_set():
-            raise TooSlow(_TOOK_TOO_LONG) from error
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError, ValueError) as error:
+        if isinstance(error.__cause__, ssl.SSLError):
+            raise Unreachable("The certificate of the address is not valid.") from error
         raise Unreachable("The address could not be reached.") from error
-    finally:
-        alarm.cancel()
-        connection.close()
-
-
-def _connection(place: PublicAddress) -> http.client.HTTPConnection:
-    """Return a connection to the address that was checked.
-
-    The host name isn't resolved again; it is used only for the headers and the certificate.
-    """
-    secure = place.url.scheme == "https"
-    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    connection = kind(place.url.hostname or "", place.port, timeout=ANSWER_SECONDS)
-
-    def connect() -> None:
-        plain = socket.create_connection((place.address, place.port), CONNECT_SECONDS)
-        plain.settimeout(ANSWER_SECONDS)
-        connection.sock = plain
-        if secure:
-            context = ssl.create_default_context()
-            connection.sock = context.wrap_socket(plain, server_hostname=place.url.hostname)
-
-    connection.connect = connect  # type: ignore[method-assign]
-    return connection
-
-
-def _hang_up(connection: http.client.HTTPConnection, over: threading.Event) -> None:
-    """Shut down the socket of a connection, since closing it wouldn't wake a thread that reads."""
-    over.set()
-    if connection.sock is not None:
-        with suppress(OSError):
-            connection.sock.shutdown(socket.SHUT_RDWR)
 
 
 def _parts(url: str) -> SplitResult:

@@ -1,11 +1,12 @@
 """Typed readers of environment variables. A bad value stops the start with a clear message."""
 
 import json
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
+
+from environs import EnvValidationError, FileAwareEnv
+from marshmallow.validate import OneOf, Range
 
 T = TypeVar("T")
 
@@ -20,54 +21,49 @@ class BadSetting(SystemExit):
         super().__init__(f"The setting {name} {problem}.")
 
 
+_environment = FileAwareEnv(strip_whitespace=True)
+
+
 def text(name: str, default: str = "") -> str:
     """Return the value of the variable `name`, or the content of the file named in `name`_FILE."""
-    path = os.environ.get(f"{name}_FILE")
-    if path:
-        try:
-            return Path(path).read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise BadSetting(f"{name}_FILE", f"can't be read ({error.strerror})") from error
-    return os.environ.get(name, default)
+    try:
+        return str(_environment.str(name, default))
+    except ValueError as error:
+        raise BadSetting(f"{name}_FILE", "must name a text file that can be read") from error
 
 
 def integer(name: str, default: int, *, least: int = 0) -> int:
-    value = _parsed(name, default, int, "a whole number")
-    if value < least:
-        raise BadSetting(name, f"must be at least {least}, not {value}")
-    return value
+    bounds = Range(min=least, error="must be at least {min}, not {input}")
+    return _parsed(_environment.int, name, default, noun="a whole number", validate=bounds)
 
 
 def number(name: str, default: float, *, low: float = 0.0, high: float = 1.0) -> float:
-    value = _parsed(name, default, float, "a number")
-    if not low <= value <= high:
-        raise BadSetting(name, f"must lie between {low} and {high}, not {value}")
-    return value
-
-
-def _parsed(name: str, default: T, parse: Callable[[str], T], noun: str) -> T:
-    raw = text(name)
-    try:
-        return parse(raw) if raw else default
-    except ValueError as error:
-        raise BadSetting(name, f"must be {noun}, not {raw!r}") from error
+    bounds = Range(low, high, error="must lie between {min} and {max}, not {input}")
+    return _parsed(_environment.float, name, default, noun="a number", validate=bounds)
 
 
 def flag(name: str, default: bool) -> bool:
-    raw = text(name).lower()
-    if not raw:
-        return default
-    if raw in {"1", "true", "yes", "on"}:
-        return True
-    if raw in {"0", "false", "no", "off"}:
-        return False
-    raise BadSetting(name, f"must be true or false, not {raw!r}")
+    return _parsed(_environment.bool, name, default, noun="true or false")
 
 
 def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
-    value = text(name, default)
-    if value not in among:
-        raise BadSetting(name, f"must be one of {', '.join(among)}, not {value!r}")
+    known = OneOf(among, error="must be one of {choices}, not {input!r}")
+    return _parsed(_environment.str, name, default, noun="a text", validate=known)
+
+
+def _parsed(
+    parse: Callable[..., Any], name: str, default: T, *, noun: str, validate: Any = None
+) -> T:
+    """Parse a variable. An empty one counts as unset, which environs doesn't do."""
+    wrong = f"must be {noun}, not {{input!r}}"
+    messages = {"invalid": wrong, "too_large": wrong, "special": f"must be {noun}"}
+    if not text(name):
+        return default
+    try:
+        value: T = parse(name, validate=validate, error_messages=messages)
+    except EnvValidationError as error:
+        [problem] = error.error_messages
+        raise BadSetting(name, problem) from error
     return value
 
 

@@ -33,9 +33,12 @@ def token(settings: LazySettings, db: None) -> None:
 
 
 def figures() -> dict[str, float]:
-    text = Client().get("/metrics", headers=TOKEN).content.decode()
-    lines = [line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#")]
-    return {name: float(value) for name, value in lines}
+    answer = Client().get("/metrics", headers=TOKEN)
+    assert answer["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    lines = [line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#")]
+    found = {name: float(value) for name, value in lines}
+    assert len(found) == len(lines)
+    return found
 
 
 def test_without_its_token_there_are_no_metrics(token: None, settings: LazySettings) -> None:
@@ -50,14 +53,14 @@ def test_metrics_tell_what_waits_what_failed_and_what_models_cost(token: None) -
     for status in (Status.PENDING, Status.FAILED):
         Operation.objects.create(kind=Kind.CLEANUP, status=status, run_after=long_ago)
     ModelCall.objects.create(
-        step="extract", provider="p", model='a"b', input_tokens=7, cost="0.5", outcome="ok"
+        step="extract", provider="p", model='a"b', input_tokens=12_345_678, cost="0.5", outcome="ok"
     )
     found = figures()
     assert found['memcenter_operations{kind="cleanup",status="failed"}'] == 1
     assert found['memcenter_operations_in_trouble{trouble="overdue"}'] == 1
     assert found["memcenter_oldest_due_seconds"] >= 3600
-    labels = r'{step="extract",model="a\"b",outcome="ok"}'
-    assert found[f"memcenter_model_tokens_in{labels}"] == 7
+    labels = r'{model="a\"b",outcome="ok",step="extract"}'
+    assert found[f"memcenter_model_tokens_in{labels}"] == 12_345_678
     assert found[f"memcenter_model_cost{labels}"] == 0.5
     assert found['memcenter_ready{part="database"}'] == 1
     assert 0 <= found["memcenter_cache_hit_rate"] <= 1

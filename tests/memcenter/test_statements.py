@@ -1,7 +1,9 @@
 """Statements by hand: counted like others, planned once, and right under every role."""
 
+import gc
 from typing import Any, cast
 
+import psycopg
 import pytest
 from django.db import DatabaseError, DataError, connection, transaction
 from django.utils import timezone
@@ -119,11 +121,14 @@ def test_a_key_is_known_until_it_ends(alice: User, alice_key: str) -> None:
     assert keys.authenticate(alice_key) is None
 
 
-def test_nothing_that_was_read_or_given_stays_in_the_process(db: None) -> None:
-    """The cursor is kept for the next statement; a text that is forgotten must not be in it."""
+def test_nothing_that_was_read_or_given_stays_in_the_process(alice: User) -> None:
+    """A text that is forgotten must not be in a cursor that the next statement uses."""
     assert statements.rows("SELECT %s::text", ["Plays chess"]) == [("Plays chess",)]
-    cursor = statements._cursor_of(connection.connection)
-    assert (cursor.pgresult, cursor._query, cursor._results) == (None, None, [])
+    batch = statements.Batch()
+    found = [batch.add("SELECT %s::text", ["Plays chess"]) for _ in range(2)]
+    assert [one.rows() for one in found] == [[("Plays chess",)]] * 2
+    cursors = [one for one in gc.get_objects() if isinstance(one, psycopg.Cursor)]
+    assert [one for one in cursors if not one.closed] == []
 
 
 def test_after_a_wrong_one_the_next_is_run_as_ever(db: None) -> None:
@@ -133,13 +138,9 @@ def test_after_a_wrong_one_the_next_is_run_as_ever(db: None) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_new_connection_gets_its_own_cursor() -> None:
-    before = statements._cursor_of(connection.connection or _connected())
+def test_statements_run_on_a_new_connection() -> None:
+    assert statements.rows("SELECT 1") == [(1,)]
+    before = connection.connection
     connection.close()
     assert statements.rows("SELECT 1") == [(1,)]
-    assert statements._cursor_of(connection.connection) is not before
-
-
-def _connected() -> object:
-    connection.ensure_connection()
-    return connection.connection
+    assert connection.connection is not before

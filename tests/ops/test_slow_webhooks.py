@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -91,6 +92,29 @@ def test_whoever_trickles_is_hung_up_on(silent: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(webhooks, "_PATIENCE_SECONDS", 0.05)
     with pytest.raises(webhooks.TooSlow):
         webhooks.post_to_address(webhooks.public_address(silent), body=b"{}", headers={})
+
+
+def test_the_deadline_holds_for_a_server_that_never_stops_sending(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No step is slow: only the deadline ends the request."""
+    settings.WEBHOOKS_MAY_BE_PRIVATE = True
+    monkeypatch.setattr(webhooks, "_PATIENCE_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sending = threading.Thread(target=send_forever, args=[server])
+        sending.start()
+        place = webhooks.public_address(f"http://127.0.0.1:{server.getsockname()[1]}")
+        with pytest.raises(webhooks.TooSlow):
+            webhooks.post_to_address(place, body=b"{}", headers={})
+        sending.join()
+
+
+def send_forever(server: socket.socket) -> None:
+    """Send interim answers until the caller hangs up."""
+    calling, _ = server.accept()
+    with calling, suppress(OSError):
+        while True:
+            calling.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
 
 
 def test_one_worker_sends_while_the_others_do_the_rest(alice: User, silent: str) -> None:

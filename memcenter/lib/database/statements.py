@@ -52,7 +52,7 @@ Values = Sequence[Any] | Mapping[str, Any]  # positional for `%s`, or by name
 
 
 class _Cursor(psycopg.Cursor[Any]):
-    """A cursor that is reused, since creating one takes longer than most statements."""
+    """A cursor for one statement."""
 
     def __init__(self, server: Any) -> None:
         super().__init__(server)
@@ -60,12 +60,8 @@ class _Cursor(psycopg.Cursor[Any]):
         self.adapters.register_loader("timestamptz", _TIMES)
 
     def take(self) -> list[tuple[Any, ...]]:
-        """Return the rows and drop the cursor's own copy, which would occupy memory."""
         # Not `description`, which creates an object for every column.
-        found = self.fetchall() if self.pgresult and self.pgresult.nfields else []
-        self._reset()
-        self._tx.set_pgresult(None)
-        return found
+        return self.fetchall() if self.pgresult and self.pgresult.nfields else []
 
 
 @dataclass(frozen=True)
@@ -91,13 +87,13 @@ def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[An
     database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
     prepare = False if anew else None
-    if database.queries_logged or database.execute_wrappers:
+    if _is_watched(database):
         return _watched(text, values, prepare=prepare)
     database.validate_no_broken_transaction()
     if _entering(database.connection):
         return Batch().add(text, values, anew=anew).rows()
     with database.wrap_database_errors:
-        cursor = _cursor_of(database.connection)
+        cursor = _Cursor(database.connection)
         cursor.execute(text, _given(values), prepare=prepare)
         return cursor.take()
 
@@ -143,7 +139,7 @@ class Batch:
         waiting, self._waiting = self._waiting, []
         database = connections[DEFAULT_DB_ALIAS]
         database.ensure_connection()
-        if database.queries_logged or database.execute_wrappers:
+        if _is_watched(database):
             for later in waiting:
                 later.found = _watched(
                     later.text, later.values, prepare=False if later.anew else None
@@ -174,43 +170,33 @@ class Later:
 def _run_together(server: Any, waiting: Sequence[Later], *, ends: bool) -> None:
     entering = _entering(server)
     cursors = [_Cursor(server) for _ in waiting]
-    with server.pipeline(), _begun_by_hand(server, entering, ends=ends):
-        for cursor, later in zip(cursors, waiting, strict=True):
-            prepare = False if later.anew else None
-            cursor.execute(later.text, _given(later.values), prepare=prepare)
+    try:
+        if entering:
+            server.autocommit = True  # else the driver would send a BEGIN and wait for its answer
+        with server.pipeline(), server.cursor() as around:
+            if entering:
+                around.execute("BEGIN", prepare=False)
+                around.execute(entering, prepare=False)
+            for cursor, later in zip(cursors, waiting, strict=True):
+                prepare = False if later.anew else None
+                cursor.execute(later.text, _given(later.values), prepare=prepare)
+            if entering and ends:
+                around.execute("COMMIT", prepare=False)
+    finally:
+        # Inside the transaction it can't be set, nor does it matter; Django sets it at the end.
+        if entering and server.pgconn.transaction_status == _IDLE:
+            server.autocommit = False
     for cursor, later in zip(cursors, waiting, strict=True):
         later.found = cursor.take()
-
-
-@contextmanager
-def _begun_by_hand(server: Any, entering: str, *, ends: bool) -> Iterator[None]:
-    """Send BEGIN and COMMIT together with the statements of the block.
-
-    The driver itself would wait for the answer to each of them.
-    """
-    if not entering:
-        yield
-        return
-    before, server._autocommit = server._autocommit, True
-    try:
-        for command in ("BEGIN", entering):
-            server.wait(server._exec_command(command))
-        yield
-        if ends:
-            server.wait(server._exec_command("COMMIT"))
-    finally:
-        server._autocommit = before
 
 
 def _given(values: Values) -> list[Any] | Mapping[str, Any]:
     return values if isinstance(values, Mapping) else list(values)
 
 
-def _cursor_of(server: Any) -> _Cursor:
-    cursor: _Cursor | None = getattr(_own, "cursor", None)
-    if cursor is None or cursor.connection is not server:
-        cursor = _own.cursor = _Cursor(server)
-    return cursor
+def _is_watched(database: Any) -> bool:
+    wrappers = database.execute_wrappers
+    return database.queries_logged or any(one is not _begin_before for one in wrappers)
 
 
 def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[Any, ...]]:
@@ -228,9 +214,8 @@ def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[A
 def beginning(text: str) -> Iterator[None]:
     """Send `text` together with the BEGIN of the transaction, which saves a round trip.
 
-    Use this function inside `atomic`. During the block, it replaces the method with which the
-    driver begins a transaction, so `text` runs before the first statement, even if the ORM sends
-    that statement.
+    Use this function inside `atomic`. During the block, `text` runs before the first statement,
+    even if the ORM sends that statement.
     """
     database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
@@ -239,24 +224,21 @@ def beginning(text: str) -> Iterator[None]:
         rows(text)
         yield
         return
-    raw._start_query = partial(_start, raw, text)
     _own.entering = (raw, text)
     try:
-        yield
+        with database.execute_wrapper(_begin_before):
+            yield
     finally:
-        del raw._start_query
         _own.entering = None
 
 
-def _start(server: Any, text: str) -> Iterator[None]:
-    """Begin the transaction, unless one is open, and run `text` in it.
-
-    This function replaces the method that the driver calls before each statement.
-    """
-    idle = server.pgconn.transaction_status == _IDLE and not server._autocommit
-    if idle and not _begun(server.pgconn, text):
-        raise psycopg.OperationalError("The transaction could not begin.")
-    yield from ()
+def _begin_before(execute: Any, text: str, values: Any, many: bool, context: Any) -> Any:
+    """Begin the transaction of `beginning`, unless it has begun, and run a statement of the ORM."""
+    server = context["connection"].connection
+    entering = _entering(server)
+    if entering and not _begun(server.pgconn, entering):
+        raise OperationalError("The transaction could not begin.")
+    return execute(text, values, many, context)
 
 
 def _entering(server: Any) -> str:
