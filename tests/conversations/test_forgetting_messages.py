@@ -170,6 +170,17 @@ def test_an_older_version_is_erased_and_the_present_text_stays_in_view(
     assert Memory.objects.get(pk=memory.pk).current_version == 2
 
 
+def test_side_texts_of_an_erased_older_version_are_erased(alice: User, talk: Talk) -> None:
+    side = {"tags": ["rain over the old town of Lyon"], "feedback_reason": "Lyon in the rain"}
+    memory = make_memory(alice, "Likes rain over the old town of Lyon", turns=[talk.tea_turn])
+    Memory.objects.filter(pk=memory.pk).update(**side, feedback="positive", data={"a": "Lyon"})
+    make_version(memory, "Lives in Paris", change=Change.REPLACED, turns=[talk.jazz_turn])
+    assert drained(forget_message(talk.tea_turn.user_message)).status == Status.SUCCEEDED
+    memory.refresh_from_db()
+    assert (memory.content, memory.feedback) == ("Lives in Paris", "positive")
+    assert (memory.tags, memory.data, memory.feedback_reason) == ([], {}, "")
+
+
 def test_a_merged_memory_says_only_what_remains(alice: User, talk: Talk) -> None:
     memory = make_memory(alice, "Has a cat", turns=[talk.tea_turn])
     make_version(
