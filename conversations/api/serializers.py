@@ -318,8 +318,8 @@ class RatedThing(serializers.Serializer[Any]):
     forget = ForgetOffer(
         allow_null=True,
         help_text=(
-            "After very_negative: ask the person whether it shall be forgotten, and where they "
-            "say yes, send this to POST /memory/forget. Otherwise null."
+            "After very_negative: ask the person whether to forget it, and if they agree, send "
+            "this to POST /memory/forget. Otherwise null."
         ),
     )
 

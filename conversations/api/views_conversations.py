@@ -79,7 +79,7 @@ class ConversationsView(MemcenterView):
 
 class ConversationView(MemcenterView):
     @endpoint(
-        summary="One conversation, by our id or the client's",
+        summary="Get a conversation, by its id or by the client's id",
         takes=Personal,
         answers={200: serializers.Conversation},
         unknown_user=PRETEND,
@@ -101,7 +101,7 @@ class ConversationView(MemcenterView):
         return threads.as_kept(thread, _shown_conversation(thread, user=call.user))
 
     @endpoint(
-        summary="Forget a conversation and what was learned only from it",
+        summary="Forget a conversation and the memories learned only from it",
         takes=serializers.ConversationRemoval,
         answers={202: Accepted},
         strict=True,
@@ -113,7 +113,7 @@ class ConversationView(MemcenterView):
 
 class TurnsView(MemcenterView):
     @endpoint(
-        summary="Record a completed turn",
+        summary="Record a user message and its reply",
         takes=serializers.TurnInput,
         answers={200: serializers.Recorded, 201: serializers.Recorded},
         unknown_user=unless_temporary,
@@ -225,7 +225,7 @@ class ConversationMessagesView(MemcenterView):
 
 class MessageView(MemcenterView):
     @endpoint(
-        summary="One message",
+        summary="Get a message",
         takes=serializers.OneMessage,
         answers={200: serializers.Message},
     )
@@ -235,7 +235,7 @@ class MessageView(MemcenterView):
         return Response(_shown_message(row, row.conversation, in_window=inside))
 
     @endpoint(
-        summary="Forget a message and everything that rests on its turn",
+        summary="Forget a message and everything derived only from its turn",
         takes=serializers.MessageRemoval,
         answers={202: Accepted},
         strict=True,
@@ -250,7 +250,7 @@ def _window_ids(call: Call, thread: Conversation) -> set[int]:
 
 class FeedbackView(MemcenterView):
     @endpoint(
-        summary="Say what you think of a message or memory; a rating of null takes it back",
+        summary="Rate a message or memory; a rating of null removes the rating",
         takes=serializers.FeedbackInput,
         answers={200: serializers.RatedThing},
     )

@@ -44,7 +44,7 @@ def _prepared(call: Call, field: str) -> PreparedQuery:
 
 class ContextView(MemcenterView):
     @endpoint(
-        summary="The memory block for a prompt: the one call before the model",
+        summary="Build the memory block for a prompt",
         takes=serializers.ContextInput,
         answers={200: serializers.Context},
         unknown_user=unless_temporary,
@@ -135,7 +135,7 @@ def _shown(found: Context) -> dict[str, object]:
 
 class SummaryView(MemcenterView):
     @endpoint(
-        summary="The rolling summary of a conversation",
+        summary="Get the rolling summary of a conversation",
         takes=serializers.OfConversation,
         answers={200: serializers.Summary},
     )
@@ -151,7 +151,7 @@ class SummaryView(MemcenterView):
 
 class EpisodesView(MemcenterView):
     @endpoint(
-        summary="The episodes of a conversation: newest first, or by likeness to a query",
+        summary="List the episodes of a conversation, newest first or by similarity to a query",
         takes=serializers.EpisodeQuery,
         answers={200: page_of(serializers.Episode)},
         paged=True,

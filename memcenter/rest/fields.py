@@ -40,7 +40,7 @@ class Prose(Text):
 
 
 class UserId(Text):
-    """The chat product's own id of the person."""
+    """The id that the chat product uses for the person."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"required": False, "allow_null": True, "max_length": 64} | options))
@@ -210,7 +210,7 @@ class Personal(serializers.Serializer[Any]):
 
     user_id = UserId(
         help_text=(
-            "The chat product's own id of the person. Required with a key that is bound to nobody, "
-            "also beside an id of ours; a key bound to a person may leave it out."
+            "The id that the chat product uses for the person. Required with an unbound key, even "
+            "if the call contains another id; optional with a key that is bound to a person."
         )
     )

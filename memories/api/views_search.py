@@ -34,7 +34,7 @@ def _prepare(call: Call) -> PreparedQuery:
 
 class SearchView(MemcenterView):
     @endpoint(
-        summary="Search everything of a user: memories, messages, episodes, summaries, notes",
+        summary="Search a user's memories, messages, episodes, summaries and notes",
         takes=serializers.SearchQuery,
         answers={200: response_shapes.SearchAnswer},
         prepare=_prepare,
@@ -115,7 +115,7 @@ def _whose_trace(asked: Asked) -> User:
 
 class DebugView(MemcenterView):
     @endpoint(
-        summary="How a recall or search came to its results",
+        summary="Explain the results of a recall or search",
         takes=Personal,
         answers={200: response_shapes.Trace},
         whose=_whose_trace,
@@ -127,7 +127,7 @@ class DebugView(MemcenterView):
 
 class MetricsView(MemcenterView):
     @endpoint(
-        summary="How much is remembered and how fast it is recalled",
+        summary="Get counts of memories and the times that recalls take",
         takes=Personal,
         answers={200: response_shapes.Metrics},
         all_users_for=Scope.ADMIN,

@@ -1,6 +1,6 @@
 """A message forgotten alone or with its turn, and what the memories that rest on it become."""
 
-from datetime import datetime
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -40,7 +40,7 @@ from tests.rows import rows_of
 pytestmark = pytest.mark.django_db
 
 
-def in_the_bin() -> dict[str, datetime]:
+def in_the_bin() -> dict[str, Any]:
     return {"deleted_at": timezone.now(), "purge_at": timezone.now()}
 
 
