@@ -140,12 +140,8 @@ class TurnsView(MemcenterView):
             tools=data.get("tools", ()),
             occurred_at=data.get("occurred_at"),
         )
-        answer = {
-            "conversation_id": recorded.conversation.public_id,
-            "user_message_id": recorded.user_message.public_id,
-            "assistant_message_id": recorded.assistant_message.public_id,
-            "op_ids": [operation.public_id for operation in recorded.operations],
-        }
+        op_ids = [operation.public_id for operation in recorded.operations]
+        answer = serializers.Recorded.show(recorded, op_ids=op_ids)
         return Response(answer, status=200 if recorded.repeated else 201)
 
 
@@ -274,38 +270,12 @@ class FeedbackView(MemcenterView):
         return Response({"id": public_id, "rating": rating, "comment": shown, "forget": forget})
 
 
-# Rows are rendered as plain dicts, because serializers are too slow on hot paths.
-
-
-def _shown_conversation(row: Conversation | TemporaryConversation, *, user: User) -> dict[str, Any]:
-    return {
-        "id": row.public_id,
-        "external_id": row.external_id,
-        "user_id": user.external_id,
-        "title": row.title,
-        "kind": row.kind,
-        "temporary": isinstance(row, TemporaryConversation),
-        "message_count": row.message_count,
-        "last_message_at": row.last_message_at,
-        "created_at": row.created_at,
-        "updated_at": row.updated_at,
-    }
+def _shown_conversation(row: Thread, *, user: User) -> dict[str, Any]:
+    is_temporary = isinstance(row, TemporaryConversation)
+    return serializers.Conversation.show(row, user_id=user.external_id, temporary=is_temporary)
 
 
 def _shown_message(
     row: Message | TemporaryMessage, thread: Thread, *, in_window: bool
 ) -> dict[str, Any]:
-    rated = getattr(row, "feedback", None)  # without a rating, plain access raises AttributeError
-    return {
-        "id": row.public_id,
-        "external_id": row.external_id,
-        "conversation_id": thread.public_id,
-        "role": row.role,
-        "speaker": row.speaker,
-        "content": row.content,
-        "completed": row.completed,
-        "created_at": row.created_at,
-        "token_count": row.token_count,
-        "in_window": in_window,
-        "feedback": {"rating": rated.rating, "comment": rated.comment} if rated else None,
-    }
+    return serializers.Message.show(row, conversation_id=thread.public_id, in_window=in_window)

@@ -61,9 +61,9 @@ class NumberedSource(MemorySource):
 
 
 class Memory(Shape):
-    id = serializers.CharField()
+    id = serializers.CharField(source="public_id")
     user_id = serializers.CharField(allow_null=True)
-    project_key = serializers.CharField(allow_null=True)
+    project_key = serializers.CharField(source="project.key", allow_null=True)
     kind = serializers.CharField()
     content = serializers.CharField()
     summary = serializers.CharField()
@@ -84,12 +84,12 @@ class Memory(Shape):
     valid_until = serializers.DateTimeField(allow_null=True)
     access_count = serializers.IntegerField()
     last_accessed_at = serializers.DateTimeField(allow_null=True)
-    version = serializers.IntegerField()
+    version = serializers.IntegerField(source="current_version")
     deleted_at = serializers.DateTimeField(allow_null=True)
     purge_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
-    sources = MemorySource(many=True)
+    sources = MemorySource(many=True, source="shown_sources")
     conflicts_with = serializers.ListField(child=serializers.CharField(), required=False)
     archived_at = serializers.DateTimeField(
         required=False,
@@ -275,11 +275,13 @@ class AppendedLine(Shape):
     path = serializers.CharField(
         help_text="The daily note of the current day in the person's time zone."
     )
-    line = serializers.IntegerField(help_text="The number of the line in the note.")
-    id = serializers.CharField()
+    line = serializers.IntegerField(
+        source="note.number", help_text="The number of the line in the note."
+    )
+    id = serializers.CharField(source="note.public_id")
     text = serializers.CharField(help_text="The line as the note shows it.")
     redacted = serializers.BooleanField(required=False)
-    created_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="note.created_at")
 
 
 class FileEntry(Shape):
@@ -305,7 +307,7 @@ class EditedFile(Shape):
 
 
 class FileVersion(Shape):
-    version = serializers.IntegerField()
+    version = serializers.IntegerField(source="number")
     bytes = serializers.IntegerField()
     actor = serializers.CharField(
         help_text="page, api, mcp, tool, disk, or system (rendered again)."
@@ -353,13 +355,13 @@ class ToolAnswer(Shape):
 
 
 class AgentHit(Shape):
-    id = serializers.CharField()
-    snippet = serializers.CharField(help_text="At most 200 characters.")
-    content_type = serializers.CharField()
-    project_key = serializers.CharField(allow_null=True)
-    score = serializers.FloatField()
-    status = serializers.ChoiceField(choices=MemoryStatus.choices)
-    updated_at = serializers.DateTimeField()
+    id = serializers.CharField(source="hit.id")
+    snippet = serializers.CharField(source="hit.snippet", help_text="At most 200 characters.")
+    content_type = serializers.CharField(source="memory.kind")
+    project_key = serializers.CharField(source="memory.project.key", allow_null=True)
+    score = serializers.FloatField(source="hit.score")
+    status = serializers.ChoiceField(source="memory.status", choices=MemoryStatus.choices)
+    updated_at = serializers.DateTimeField(source="memory.updated_at")
 
 
 class AgentFound(Shape):
@@ -387,13 +389,13 @@ class Ingested(Shape):
 
 
 class TimelineEntry(Shape):
-    id = serializers.CharField()
+    id = serializers.CharField(source="public_id")
     snippet = serializers.CharField(help_text="At most 200 characters.")
-    content_type = serializers.CharField()
-    project_key = serializers.CharField(allow_null=True)
+    content_type = serializers.CharField(source="kind")
+    project_key = serializers.CharField(source="project.key", allow_null=True)
     summary = serializers.CharField()
     tags = serializers.ListField(child=serializers.CharField())
-    version = serializers.IntegerField()
+    version = serializers.IntegerField(source="current_version")
     at = serializers.DateTimeField(
         help_text="When the event happened, or else when the memory was written."
     )

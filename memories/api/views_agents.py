@@ -77,7 +77,7 @@ class AgentSearchView(MemcenterView):
             kinds=_kinds(call.data),
             limit=call.data.get("limit", 20),
         )
-        results = [rendering.found(one.memory, one.hit) for one in found]
+        results = [response_shapes.AgentHit.show(one) for one in found]
         return Response({"results": results, "next_action": NEXT_ACTION})
 
 

@@ -154,11 +154,14 @@ def _written(written: Written, *, user: User) -> dict[str, Any]:
     memory = written.memory
     if written.result != "created":  # a new memory already has its sources loaded
         memory = selectors.memory_of(user, memory.public_id)
-    answer = {**rendering.memory(memory, user=user), "result": written.result}
-    answer["superseded"] = list(written.superseded)
-    if written.redacted:
-        answer["redacted"] = True
-    return answer
+    return rendering.memory(
+        memory,
+        user=user,
+        shape=response_shapes.WrittenMemory,
+        result=written.result,
+        superseded=written.superseded,
+        redacted=written.redacted,
+    )
 
 
 def _filter(call: Call) -> MemoryFilter:
@@ -342,12 +345,8 @@ class ConfirmView(MemcenterView):
             ReviewInput(one["id"], one["decision"], one.get("valid_from"))
             for one in call.data["decisions"]
         ]
-        results = []
-        for one in review.confirm(user=call.user, decisions=decisions):
-            results.append({"id": one.id, "result": one.result})
-            if one.memory_id is not None:
-                results[-1]["memory_id"] = one.memory_id
-        return Response({"results": results})
+        done = review.confirm(user=call.user, decisions=decisions)
+        return Response({"results": [response_shapes.Decision.show(one) for one in done]})
 
 
 class BulkView(MemcenterView):

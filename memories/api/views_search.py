@@ -56,13 +56,8 @@ class SearchView(MemcenterView):
             kind=data.get("conversation_kind"),
             own=call.own,
         )
-        return Response(
-            {
-                "request_id": found.request_id,
-                "results": [rendering.hit(one) for one in found.results],
-                "took_ms": found.took_ms,
-            }
-        )
+        results = [rendering.hit(one) for one in found.results]
+        return Response(response_shapes.SearchAnswer.show(found, results=results))
 
 
 def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
@@ -122,7 +117,7 @@ class DebugView(MemcenterView):
     )
     def get(self, call: Call, request_id: str) -> Response:
         row = selectors.trace_of(call.user, request_id)
-        return Response(rendering.trace(row, hits=selectors.hits_of(row)))
+        return Response(response_shapes.Trace.show(row, hits=selectors.hits_of(row)))
 
 
 class MetricsView(MemcenterView):

@@ -103,7 +103,7 @@ class Webhook(Shape):
     user_id = serializers.CharField(
         source="user.external_id",
         allow_null=True,
-        help_text="Null if the webhook receives events of all users that an unbound key can access.",
+        help_text="Null if the webhook receives events of all users of unbound keys.",
     )
     url = serializers.CharField()
     events = serializers.ListField(child=serializers.CharField())
@@ -260,7 +260,7 @@ class Receipt(Shape):
     kept = serializers.ListField(child=serializers.CharField())
     scan = serializers.DictField(help_text="The number of scanned places, and the residue found.")
     disk = serializers.DictField(
-        help_text="The vacuumed tables, and until when the write-ahead log and backups may contain the data."
+        help_text="The vacuumed tables, and when the log and backups no longer hold the data."
     )
     chosen = serializers.CharField(
         allow_blank=True,
