@@ -238,7 +238,6 @@ def forget_chosen(
     memory_ids: Sequence[str] = (),
     message_ids: Sequence[str] = (),
     requested_by_key: int | None = None,
-    chosen: str = BY_PERSON,
 ) -> Operation:
     """Hide these memories and messages now, and enqueue one operation that erases all of them.
 
@@ -259,7 +258,7 @@ def forget_chosen(
         user,
         memories,
         messages,
-        extra={"named": named, "chosen": chosen},
+        extra={"named": named, "chosen": BY_PERSON},
         requested_by_key=requested_by_key,
     )
 
@@ -373,13 +372,7 @@ def _public_ids(model: type[Memory | Message], user: User, pks: Collection[int])
     return list(rows.values_list("public_id", flat=True))
 
 
-def delete_layer(
-    *,
-    user: User,
-    layer: str,
-    through: int | None = None,
-    requested_by_key: int | None = None,
-) -> tuple[Operation, int]:
+def delete_layer(*, user: User, layer: str, through: int | None = None) -> tuple[Operation, int]:
     """Hide all summaries (or all episodes) of a person now, and enqueue their erasure.
 
     Only rows with primary keys up to `through` are hidden, if it is given. Return the operation and
@@ -403,7 +396,6 @@ def delete_layer(
         user=user,
         payload=payload,
         about=Q(kind=Kind.SUMMARIZE) if layer == "summary" else Q(pk__in=[]),
-        requested_by_key=requested_by_key,
         target={"layer": layer},
     )
     return operation, count

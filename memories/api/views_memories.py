@@ -202,6 +202,11 @@ def _prepare_edit(call: Call) -> tuple[Memory, Edit]:
     return memory, curation.prepare_edit(changes, memory=memory, actor=Origin.API)
 
 
+def _shown(call: Call, memory_id: str) -> Response:
+    row = selectors.memory_of(call.user, memory_id)
+    return Response(rendering.memory(row, user=call.user))
+
+
 class LongTermMemoryView(MemcenterView):
     @endpoint(
         summary="Get a memory, even if it is in the recycle bin",
@@ -209,7 +214,7 @@ class LongTermMemoryView(MemcenterView):
         answers={200: response_shapes.Memory},
     )
     def get(self, call: Call, memory_id: str) -> Response:
-        return Response(rendering.memory(selectors.memory_of(call.user, memory_id), user=call.user))
+        return _shown(call, memory_id)
 
     @endpoint(
         summary="Change a memory; a new text creates a new version",
@@ -220,7 +225,7 @@ class LongTermMemoryView(MemcenterView):
     def patch(self, call: Call, memory_id: str) -> Response:
         memory, edit = call.ready
         curation.edit(edit, user=call.user, memory=memory, actor=Origin.API)
-        return Response(rendering.memory(selectors.memory_of(call.user, memory_id), user=call.user))
+        return _shown(call, memory_id)
 
     @endpoint(
         summary="Forget a memory, or with recycle=true move it to the recycle bin",
@@ -232,8 +237,7 @@ class LongTermMemoryView(MemcenterView):
         memory = selectors.memory_of(call.user, memory_id)
         if call.data.get("recycle", False):
             curation.recycle(user=call.user, memory=memory)
-            binned = selectors.memory_of(call.user, memory_id)
-            return Response(rendering.memory(binned, user=call.user))
+            return _shown(call, memory_id)
         operation = memory_forgets.forget_memory(
             user=call.user, memory=memory, requested_by_key=call.key_id
         )
@@ -331,7 +335,7 @@ class MemoryRestoreView(MemcenterView):
             memory_writes.restore_version(
                 memory, number=call.data["version"], text=text, vectors=vectors, pieces=pieces
             )
-        return Response(rendering.memory(selectors.memory_of(call.user, memory_id), user=call.user))
+        return _shown(call, memory_id)
 
 
 class ConfirmView(MemcenterView):
