@@ -271,7 +271,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Memory Center",
-    "DESCRIPTION": "Record what was said, get the prompt's memory block back, and forget for real.",
+    "DESCRIPTION": "Record messages, get the memory block of a prompt, and forget permanently.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Exists, Manager, Max, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Count, Manager, Max, Prefetch, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -208,15 +208,6 @@ def sources_of(memory: Memory) -> QuerySet[Source]:
         )
         .order_by("-pk")
     )
-
-
-def learned_only_from(user: User, messages: Sequence[Message]) -> QuerySet[Memory]:
-    """Return the memories whose sources all belong to the turns of these messages."""
-    pks = [one.pk for one in messages]
-    theirs = Q(message__in=pks) | Q(turn__user_message__in=pks) | Q(turn__assistant_message__in=pks)
-    told = Source.objects.filter(theirs, user=user).values("memory")
-    others = Source.objects.filter(user=user, memory=OuterRef("pk")).exclude(theirs)
-    return Memory.visible.filter(~Exists(others), user=user, pk__in=told).order_by("pk")
 
 
 def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:

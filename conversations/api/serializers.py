@@ -21,6 +21,7 @@ from memcenter.rest.fields import (
     Personal,
     Prose,
     QueryFlag,
+    Shape,
     Text,
     Texts,
     Whole,
@@ -252,7 +253,7 @@ class ForgetAnswer(Accepted):
     message_ids = serializers.ListField(child=serializers.CharField(), required=False)
 
 
-class ForgetQuestion(serializers.Serializer[Any]):
+class ForgetQuestion(Shape):
     """Nothing was forgotten yet.
 
     If `status` is `needs_choice`, ask the user which of these items to forget, and call again with
@@ -264,15 +265,15 @@ class ForgetQuestion(serializers.Serializer[Any]):
     message_ids = serializers.ListField(child=serializers.CharField())
 
 
-class Recorded(serializers.Serializer[Any]):
-    conversation_id = serializers.CharField()
-    user_message_id = serializers.CharField()
-    assistant_message_id = serializers.CharField()
+class Recorded(Shape):
+    conversation_id = serializers.CharField(source="conversation.public_id")
+    user_message_id = serializers.CharField(source="user_message.public_id")
+    assistant_message_id = serializers.CharField(source="assistant_message.public_id")
     op_ids = serializers.ListField(child=serializers.CharField())
 
 
-class Conversation(serializers.Serializer[Any]):
-    id = serializers.CharField()
+class Conversation(Shape):
+    id = serializers.CharField(source="public_id")
     external_id = serializers.CharField(allow_null=True)
     user_id = serializers.CharField(allow_null=True)
     title = serializers.CharField()
@@ -284,13 +285,13 @@ class Conversation(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
 
 
-class MessageFeedback(serializers.Serializer[Any]):
+class MessageFeedback(Shape):
     rating = serializers.CharField()
     comment = serializers.CharField()
 
 
-class Message(serializers.Serializer[Any]):
-    id = serializers.CharField()
+class Message(Shape):
+    id = serializers.CharField(source="public_id")
     external_id = serializers.CharField(allow_null=True)
     conversation_id = serializers.CharField()
     role = serializers.CharField()
@@ -303,7 +304,7 @@ class Message(serializers.Serializer[Any]):
     feedback = MessageFeedback(allow_null=True)
 
 
-class ForgetOffer(serializers.Serializer[Any]):
+class ForgetOffer(Shape):
     user_id = serializers.CharField(required=False)
     scope = serializers.ChoiceField(choices=("memory", "message"))
     memory_id = serializers.CharField(required=False)
@@ -311,32 +312,32 @@ class ForgetOffer(serializers.Serializer[Any]):
     cascade = serializers.BooleanField(required=False)
 
 
-class RatedThing(serializers.Serializer[Any]):
+class RatedThing(Shape):
     id = serializers.CharField()
     rating = serializers.CharField(allow_null=True)
     comment = serializers.CharField()
     forget = ForgetOffer(
         allow_null=True,
         help_text=(
-            "After very_negative: ask the person whether it shall be forgotten, and where they "
-            "say yes, send this to POST /memory/forget. Otherwise null."
+            "After very_negative: ask the person whether to forget it, and if they agree, send "
+            "this to POST /memory/forget. Otherwise null."
         ),
     )
 
 
-class Section(serializers.Serializer[Any]):
+class Section(Shape):
     name = serializers.CharField(help_text=f"One of {', '.join(SECTIONS)}.")
     text = serializers.CharField()
     tokens = serializers.IntegerField()
 
 
-class WindowMessage(serializers.Serializer[Any]):
+class WindowMessage(Shape):
     role = serializers.CharField()
     content = serializers.CharField()
     message_id = serializers.CharField()
 
 
-class ContextItem(serializers.Serializer[Any]):
+class ContextItem(Shape):
     type = serializers.CharField()
     id = serializers.CharField()
     text = serializers.CharField()
@@ -345,7 +346,7 @@ class ContextItem(serializers.Serializer[Any]):
     components = serializers.DictField(child=serializers.FloatField())
 
 
-class Context(serializers.Serializer[Any]):
+class Context(Shape):
     request_id = serializers.CharField(allow_null=True)
     block = serializers.CharField()
     tokens = serializers.IntegerField()
@@ -355,19 +356,19 @@ class Context(serializers.Serializer[Any]):
     took_ms = serializers.FloatField()
 
 
-class Summary(serializers.Serializer[Any]):
+class Summary(Shape):
     text = serializers.CharField()
     version = serializers.IntegerField()
     covered_message_count = serializers.IntegerField()
     covered_from_message_id = serializers.CharField(allow_null=True)
     covered_through_message_id = serializers.CharField(allow_null=True)
-    updated_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField(source="created_at")
 
 
-class Episode(serializers.Serializer[Any]):
-    id = serializers.CharField()
-    user_message_id = serializers.CharField()
-    assistant_message_id = serializers.CharField()
+class Episode(Shape):
+    id = serializers.CharField(source="public_id")
+    user_message_id = serializers.CharField(source="turn.user_message.public_id")
+    assistant_message_id = serializers.CharField(source="turn.assistant_message.public_id")
     similarity = serializers.FloatField(allow_null=True)
     created_at = serializers.DateTimeField()
     user_message = serializers.CharField()
@@ -390,7 +391,7 @@ class ImportInput(Personal):
     format = OneOf(choices=[one.value for one in Format], required=False)
 
 
-class Started(serializers.Serializer[Any]):
+class Started(Shape):
     """The operation of an export or import, with its progress; a finished import has a `report`."""
 
     status = serializers.ChoiceField(choices=("accepted",))

@@ -79,7 +79,7 @@ class ConversationsView(MemcenterView):
 
 class ConversationView(MemcenterView):
     @endpoint(
-        summary="One conversation, by our id or the client's",
+        summary="Get a conversation, by its id or by the client's id",
         takes=Personal,
         answers={200: serializers.Conversation},
         unknown_user=PRETEND,
@@ -101,7 +101,7 @@ class ConversationView(MemcenterView):
         return threads.as_kept(thread, _shown_conversation(thread, user=call.user))
 
     @endpoint(
-        summary="Forget a conversation and what was learned only from it",
+        summary="Forget a conversation and the memories learned only from it",
         takes=serializers.ConversationRemoval,
         answers={202: Accepted},
         strict=True,
@@ -113,7 +113,7 @@ class ConversationView(MemcenterView):
 
 class TurnsView(MemcenterView):
     @endpoint(
-        summary="Record a completed turn",
+        summary="Record a user message and its reply",
         takes=serializers.TurnInput,
         answers={200: serializers.Recorded, 201: serializers.Recorded},
         unknown_user=unless_temporary,
@@ -140,12 +140,8 @@ class TurnsView(MemcenterView):
             tools=data.get("tools", ()),
             occurred_at=data.get("occurred_at"),
         )
-        answer = {
-            "conversation_id": recorded.conversation.public_id,
-            "user_message_id": recorded.user_message.public_id,
-            "assistant_message_id": recorded.assistant_message.public_id,
-            "op_ids": [operation.public_id for operation in recorded.operations],
-        }
+        op_ids = [operation.public_id for operation in recorded.operations]
+        answer = serializers.Recorded.show(recorded, op_ids=op_ids)
         return Response(answer, status=200 if recorded.repeated else 201)
 
 
@@ -225,7 +221,7 @@ class ConversationMessagesView(MemcenterView):
 
 class MessageView(MemcenterView):
     @endpoint(
-        summary="One message",
+        summary="Get a message",
         takes=serializers.OneMessage,
         answers={200: serializers.Message},
     )
@@ -235,7 +231,7 @@ class MessageView(MemcenterView):
         return Response(_shown_message(row, row.conversation, in_window=inside))
 
     @endpoint(
-        summary="Forget a message and everything that rests on its turn",
+        summary="Forget a message and everything derived only from its turn",
         takes=serializers.MessageRemoval,
         answers={202: Accepted},
         strict=True,
@@ -250,7 +246,7 @@ def _window_ids(call: Call, thread: Conversation) -> set[int]:
 
 class FeedbackView(MemcenterView):
     @endpoint(
-        summary="Say what you think of a message or memory; a rating of null takes it back",
+        summary="Rate a message or memory; a rating of null removes the rating",
         takes=serializers.FeedbackInput,
         answers={200: serializers.RatedThing},
     )
@@ -274,38 +270,12 @@ class FeedbackView(MemcenterView):
         return Response({"id": public_id, "rating": rating, "comment": shown, "forget": forget})
 
 
-# Rows are rendered as plain dicts, because serializers are too slow on hot paths.
-
-
-def _shown_conversation(row: Conversation | TemporaryConversation, *, user: User) -> dict[str, Any]:
-    return {
-        "id": row.public_id,
-        "external_id": row.external_id,
-        "user_id": user.external_id,
-        "title": row.title,
-        "kind": row.kind,
-        "temporary": isinstance(row, TemporaryConversation),
-        "message_count": row.message_count,
-        "last_message_at": row.last_message_at,
-        "created_at": row.created_at,
-        "updated_at": row.updated_at,
-    }
+def _shown_conversation(row: Thread, *, user: User) -> dict[str, Any]:
+    is_temporary = isinstance(row, TemporaryConversation)
+    return serializers.Conversation.show(row, user_id=user.external_id, temporary=is_temporary)
 
 
 def _shown_message(
     row: Message | TemporaryMessage, thread: Thread, *, in_window: bool
 ) -> dict[str, Any]:
-    rated = getattr(row, "feedback", None)  # without a rating, plain access raises AttributeError
-    return {
-        "id": row.public_id,
-        "external_id": row.external_id,
-        "conversation_id": thread.public_id,
-        "role": row.role,
-        "speaker": row.speaker,
-        "content": row.content,
-        "completed": row.completed,
-        "created_at": row.created_at,
-        "token_count": row.token_count,
-        "in_window": in_window,
-        "feedback": {"rating": rated.rating, "comment": rated.comment} if rated else None,
-    }
+    return serializers.Message.show(row, conversation_id=thread.public_id, in_window=in_window)

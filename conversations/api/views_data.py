@@ -33,7 +33,7 @@ from ops.transfer.stored_files import as_attachment
 
 class ForgetView(MemcenterView):
     @endpoint(
-        summary="Forget a memory, message, conversation, project or everything, for real",
+        summary="Permanently forget a memory, message, conversation, project or user",
         takes=serializers.ForgetInput,
         answers={200: serializers.ForgetQuestion, 202: serializers.ForgetAnswer},
         scope=Scope.FORGET,
@@ -109,7 +109,7 @@ _FORGET: Mapping[str, Callable[[Call], Response]] = {
 
 class ClearView(MemcenterView):
     @endpoint(
-        summary="Forget all that was said in a conversation; the empty conversation stays",
+        summary="Forget all messages of a conversation, but keep the conversation",
         takes=serializers.ClearInput,
         answers={202: Accepted},
         scope=Scope.FORGET,
@@ -122,7 +122,7 @@ class ClearView(MemcenterView):
 
 class ExportView(MemcenterView):
     @endpoint(
-        summary="Export one conversation, or everything of a user",
+        summary="Export one conversation, or all data of a user",
         takes=serializers.ExportInput,
         answers={202: serializers.Started},
         scope=Scope.EXPORT,
@@ -143,7 +143,7 @@ class ExportView(MemcenterView):
 
 class ExportDownloadView(MemcenterView):
     @endpoint(
-        summary="The file of a finished export; its ETag is the SHA-256 of the content",
+        summary="Download the file of a finished export; its ETag is its SHA-256 hash",
         takes=Personal,
         answers=serializers.FILE,
         scope=Scope.EXPORT,
@@ -167,7 +167,7 @@ class ImportView(TakesUploads, MemcenterView):
     parser_classes = (UploadParser, OrjsonParser)
 
     @endpoint(
-        summary="Import a file; what it is is found out unless it is said",
+        summary="Import a file; its format is detected unless it is given",
         takes=serializers.ImportInput,
         answers={202: serializers.Started},
         unknown_user=CREATE,

@@ -11,7 +11,7 @@ from conversations import selectors
 from conversations.api import serializers
 from conversations.api.threads import Thread, kept, thread_of, unless_temporary
 from conversations.block import context
-from conversations.block.context import Context, Wanted
+from conversations.block.context import Wanted
 from conversations.models import Conversation, Episode, Message, Summary
 from memcenter.lib import ids
 from memcenter.lib.errors import NotFound
@@ -44,7 +44,7 @@ def _prepared(call: Call, field: str) -> PreparedQuery:
 
 class ContextView(MemcenterView):
     @endpoint(
-        summary="The memory block for a prompt: the one call before the model",
+        summary="Build the memory block for a prompt",
         takes=serializers.ContextInput,
         answers={200: serializers.Context},
         unknown_user=unless_temporary,
@@ -63,7 +63,7 @@ class ContextView(MemcenterView):
             wanted=_wanted(call),
             own=call.own,
         )
-        return Response(_shown(found))
+        return Response(serializers.Context.show(found))
 
 
 def _thread(call: Call) -> Thread | None:
@@ -106,36 +106,9 @@ def _project(call: Call) -> Project | None:
         return None
 
 
-def _shown(found: Context) -> dict[str, object]:
-    return {
-        "request_id": found.request_id or None,
-        "block": found.block,
-        "tokens": found.tokens,
-        "sections": [
-            {"name": one.name, "text": one.text, "tokens": one.tokens} for one in found.sections
-        ],
-        "window": [
-            {"role": one.role, "content": one.content, "message_id": one.message_id}
-            for one in found.window
-        ],
-        "items": [
-            {
-                "type": one.type,
-                "id": one.id,
-                "text": one.text,
-                "score": one.score,
-                "rank": one.rank,
-                "components": one.components,
-            }
-            for one in found.items
-        ],
-        "took_ms": found.took_ms,
-    }
-
-
 class SummaryView(MemcenterView):
     @endpoint(
-        summary="The rolling summary of a conversation",
+        summary="Get the rolling summary of a conversation",
         takes=serializers.OfConversation,
         answers={200: serializers.Summary},
     )
@@ -151,7 +124,7 @@ class SummaryView(MemcenterView):
 
 class EpisodesView(MemcenterView):
     @endpoint(
-        summary="The episodes of a conversation: newest first, or by likeness to a query",
+        summary="List the episodes of a conversation, newest first or by similarity to a query",
         takes=serializers.EpisodeQuery,
         answers={200: page_of(serializers.Episode)},
         paged=True,
@@ -183,25 +156,16 @@ def _similar_episodes(call: Call, thread: Conversation) -> list[dict[str, object
 
 def _shown_summary(row: Summary, *, bounds: Collection[Message]) -> dict[str, Any]:
     ids = {one.number: one.public_id for one in bounds}
-    return {
-        "text": masking.masked(row.text),
-        "version": row.version,
-        "covered_message_count": row.covered_message_count,
-        "covered_from_message_id": ids.get(row.from_number),
-        "covered_through_message_id": ids.get(row.through_number),
-        "updated_at": row.created_at,
-    }
+    return serializers.Summary.show(
+        row,
+        text=masking.masked(row.text),
+        covered_from_message_id=ids.get(row.from_number),
+        covered_through_message_id=ids.get(row.through_number),
+    )
 
 
 def _shown_episode(row: Episode, *, similarity: float | None) -> dict[str, Any]:
-    turn = row.turn
-    said, reply = masked_turn(turn)
-    return {
-        "id": row.public_id,
-        "user_message_id": turn.user_message.public_id,
-        "assistant_message_id": turn.assistant_message.public_id,
-        "similarity": similarity,
-        "created_at": row.created_at,
-        "user_message": said,
-        "assistant_message": reply,
-    }
+    said, reply = masked_turn(row.turn)
+    return serializers.Episode.show(
+        row, similarity=similarity, user_message=said, assistant_message=reply
+    )

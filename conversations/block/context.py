@@ -134,9 +134,8 @@ def build(
     _check(wanted)
     own = own or users.settings_of(user)
     found = _gather(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
-    recalled = _block_candidates(found)
     block = assembly.assemble(
-        recalled,
+        _block_candidates(found),
         limits=_limits(wanted),
         language=wanted.language or segment.language(prepared.text),
     )
@@ -144,13 +143,6 @@ def build(
     took = (time.perf_counter() - started) * 1000
     request_id = ""
     if wanted.is_traced:
-        shown = {public_id for section in block.sections for public_id in section.item_ids}
-        floor = settings.RELEVANCE_FLOOR  # items below the floor are included for every question
-        used = [
-            one.memory.pk
-            for one in found.memories
-            if one.memory.public_id in shown and one.relevance >= floor
-        ]
         request_id = traces.record(
             user=user,
             kind=TraceKind.RECALL,
@@ -159,7 +151,7 @@ def build(
             stages=found.stages,
             took_ms=took,
             conversation=conversation,
-            used=used,
+            used=_used_memories(found, items),
         )
     window = found.window.messages if wanted.include_window else ()
     return Context(
@@ -363,6 +355,19 @@ def _episode_item(one: RecalledEpisode) -> BlockItem:
         relevance=one.similarity,
         day=_day(turn.created_at),
     )
+
+
+def _used_memories(found: Gathered, items: Sequence[Item]) -> list[int]:
+    """Return the keys of the memories in the block that are relevant to the message.
+
+    Memories below `RELEVANCE_FLOOR` are in the block of every message.
+    """
+    shown = {one.id for one in items if one.in_block}
+    return [
+        one.memory.pk
+        for one in found.memories
+        if one.memory.public_id in shown and one.relevance >= settings.RELEVANCE_FLOOR
+    ]
 
 
 def _items(found: Gathered, block: assembly.Block) -> list[Item]:

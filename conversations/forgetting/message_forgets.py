@@ -11,20 +11,20 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Max, Q
+from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from conversations import selectors
 from conversations.forgetting import message_erasure
 from conversations.forgetting.message_erasure import Target
-from conversations.models import Conversation, Episode, Message, Summary
+from conversations.models import Conversation, Episode, Message, Summary, Turn
 from memcenter.lib.database import cascades
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.lib.text import shingles
 from memories import selectors as memory_selectors
 from memories.extraction.masking import masked
 from memories.forgetting import memory_erasure, memory_forgets, rederivation
-from memories.models import Memory, TargetKind
+from memories.models import Memory, Source, TargetKind
 from memories.writing import memory_writes
 from ops import audit_chain
 from ops.forgetting import erasure
@@ -238,7 +238,6 @@ def forget_chosen(
     memory_ids: Sequence[str] = (),
     message_ids: Sequence[str] = (),
     requested_by_key: int | None = None,
-    chosen: str = BY_PERSON,
 ) -> Operation:
     """Hide these memories and messages now, and enqueue one operation that erases all of them.
 
@@ -259,7 +258,7 @@ def forget_chosen(
         user,
         memories,
         messages,
-        extra={"named": named, "chosen": chosen},
+        extra={"named": named, "chosen": BY_PERSON},
         requested_by_key=requested_by_key,
     )
 
@@ -276,14 +275,21 @@ def also_forgotten(
 ) -> list[Memory]:
     """Return the memories that `forget_chosen` would forget in addition to `memory_ids`.
 
-    These memories were learned only from the turns of the given messages.
+    These memories were learned only from the turns of the given messages, or partly from them if
+    the other sources of the text don't support it alone. Takes one query.
     """
-    own = Message.objects.filter(user=user, public_id__in=message_ids)
-    pks = message_erasure.with_turns(user, own.values_list("pk", flat=True))
-    resting = resting_on(targets_of(user, pks), gone=())
-    lost, _changed, _kept = message_erasure.lost_changed_kept(resting, user=user)
-    others = Memory.visible.filter(user=user, pk__in=lost).exclude(public_id__in=memory_ids)
-    return list(others.order_by("pk"))
+    asked = Message.objects.filter(user=user, public_id__in=message_ids).values("pk")
+    turns = Turn.everything.filter(
+        Q(user_message__in=asked) | Q(assistant_message__in=asked), user=user
+    ).values("pk")
+    of_turn = Q(message__turn_as_question__in=turns) | Q(message__turn_as_reply__in=turns)
+    theirs = Q(turn__in=turns) | Q(message__in=asked) | of_turn
+    sources = Source.objects.filter(user=user)
+    parts = sources.filter(theirs, joint=True, version=OuterRef("version"))
+    supports = sources.filter(memory=OuterRef("pk")).exclude(theirs)
+    supports = supports.exclude(Exists(parts), joint=True)
+    lost = Memory.visible.filter(~Exists(supports), user=user, sources__in=sources.filter(theirs))
+    return list(lost.exclude(public_id__in=memory_ids).order_by("pk").distinct())
 
 
 def targets_of(user: User, messages: Collection[int]) -> list[Target]:
@@ -366,13 +372,7 @@ def _public_ids(model: type[Memory | Message], user: User, pks: Collection[int])
     return list(rows.values_list("public_id", flat=True))
 
 
-def delete_layer(
-    *,
-    user: User,
-    layer: str,
-    through: int | None = None,
-    requested_by_key: int | None = None,
-) -> tuple[Operation, int]:
+def delete_layer(*, user: User, layer: str, through: int | None = None) -> tuple[Operation, int]:
     """Hide all summaries (or all episodes) of a person now, and enqueue their erasure.
 
     Only rows with primary keys up to `through` are hidden, if it is given. Return the operation and
@@ -396,7 +396,6 @@ def delete_layer(
         user=user,
         payload=payload,
         about=Q(kind=Kind.SUMMARIZE) if layer == "summary" else Q(pk__in=[]),
-        requested_by_key=requested_by_key,
         target={"layer": layer},
     )
     return operation, count

@@ -33,7 +33,7 @@ from ops.models import Operation, Status, User
 TRIES = 20
 _LATELY = timedelta(minutes=15)
 _UPDATES = (Verdict.REPLACE, Verdict.MERGE)
-_DECIDES_ALWAYS = ("public_id", "kind", "pinned", "standing")
+_DECIDES_ALWAYS = ("public_id", "kind", "pinned", "standing", "feedback")
 
 
 @dataclass(frozen=True)

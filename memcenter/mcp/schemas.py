@@ -51,7 +51,7 @@ def _ids(prefix: str, **options: Any) -> serializers.ListField:
 
 
 def _cursor() -> Text:
-    return Text(required=False, help_text="next_cursor of the page before.")
+    return Text(required=False, help_text="The next_cursor of the previous page.")
 
 
 def _kind(**options: Any) -> OneOf:
@@ -60,7 +60,7 @@ def _kind(**options: Any) -> OneOf:
 
 
 def _query() -> Prose:
-    return Prose(max_length=8_000, help_text="What you want to know, in plain words.")
+    return Prose(max_length=8_000, help_text="The question, in plain words.")
 
 
 INGEST = _owned(
@@ -68,7 +68,7 @@ INGEST = _owned(
     content_type=_kind(),
     content=Prose(
         max_length=settings.MAX_INGEST_CHARS,
-        help_text="The whole page or statement. A newer edition replaces the older by itself.",
+        help_text="The whole page or statement. A newer edition replaces the older one.",
     ),
 )
 FIND = _owned(
@@ -80,7 +80,9 @@ FIND = _owned(
     ),
     limit=_limit(),
 )
-GET = _owned(rest.Owned, ids=_ids("mem_", min_length=1, help_text="The ids that mem.search gave."))
+GET = _owned(
+    rest.Owned, ids=_ids("mem_", min_length=1, help_text="The ids that mem.search returned.")
+)
 TIMELINE = _without(
     _owned(rest.Timeline, content_type=_kind(required=False), limit=_limit(), cursor=_cursor()),
     "scope",
@@ -92,27 +94,29 @@ SEARCH = _owned(
     types=SomeOf(
         choices=TYPES,
         required=False,
-        help_text="What to look through; everything if left out.",
+        help_text="The types to search. Default: all.",
     ),
     limit=_limit(),
     conversation_id=Text(
-        required=False, max_length=200, help_text="Look only through what was said in it."
+        required=False, max_length=200, help_text="Search only this conversation."
     ),
     conversation_kind=OneOf(
         choices=ConversationKind.choices,
         required=False,
-        help_text="Say group where others read along: then nothing of the person's own is found.",
+        help_text="Use group if other people read along: then no personal memories are returned.",
     ),
 )
 APPEND = _owned(
     rest.NoteLine,
     text=Prose(max_length=settings.MAX_MEMORY_CHARS, help_text="One line for today's note."),
-    source=Text(required=False, max_length=200, help_text="Who says so."),
+    source=Text(required=False, max_length=200, help_text="The author of the line."),
 )
 FORGET = _owned(
     rest.Owned,
     memory_id=Id(
-        "mem_", required=False, help_text="The memory to forget; or give about, or the lists."
+        "mem_",
+        required=False,
+        help_text="The memory to forget. Alternatives: about, or the lists of ids.",
     ),
     about=Prose(
         required=False, max_length=4_000, help_text="What to forget, in the person's own words."
@@ -154,12 +158,12 @@ class Forgotten(serializers.Serializer[Any]):
     memory_ids = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="What went; with needs_choice, what may be meant.",
+        help_text="The forgotten memories, or with needs_choice those that may be meant.",
     )
     message_ids = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="Messages that say it, and stay.",
+        help_text="Messages that contain it. They are kept.",
     )
 
 

@@ -5,13 +5,13 @@ Fields for queries, such as `QueryFlag`, parse strings.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 import orjson
 from rest_framework import serializers
-from rest_framework.fields import SkipField
 
 from memcenter.lib import errors
 from ops.accounts import users
@@ -40,7 +40,7 @@ class Prose(Text):
 
 
 class UserId(Text):
-    """The chat product's own id of the person."""
+    """The id that the chat product uses for the person."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"required": False, "allow_null": True, "max_length": 64} | options))
@@ -174,35 +174,68 @@ class Object(serializers.DictField):
 # value is left out. An empty text becomes null if the field may be null. Plain values are left to
 # the JSON renderer, since DRF's own conversion is slow.
 class Shape(serializers.Serializer[Any]):
-    @classmethod
-    def show(cls, row: Any) -> dict[str, Any]:
-        return _shape(cls).to_representation(row)
+    """A response. Its fields define the OpenAPI schema, and how rows, objects or dicts are shown.
 
-    def to_representation(self, instance: Any) -> dict[str, Any]:
+    An empty string is shown as null if the field allows null. An optional field without a value is
+    left out.
+    """
+
+    @classmethod
+    def show(cls, row: Any, **given: Any) -> dict[str, Any]:
+        """Return the response for a row. `given` holds values that don't come from the row."""
         found: dict[str, Any] = {}
-        for name, field in self.fields.items():
-            try:
-                value = field.get_attribute(instance)
-            except SkipField:
-                continue
-            if value == "" and field.allow_null:
+        for part in _parts(cls):
+            value = given[part.name] if part.name in given else part.value_in(row)
+            if value == "" and part.nullable:
                 value = None
-            if field.required or value:
-                found[name] = _shown(value, field)
+            if value or part.required:
+                found[part.name] = value if part.shape is None else part.shown(value)
         return found
 
 
-def _shown(value: Any, field: Any) -> Any:
-    if isinstance(field, serializers.ListSerializer):
-        return [_shown(one, field.child) for one in value]
-    is_row = isinstance(field, Shape) and value is not None and not isinstance(value, dict)
-    return field.to_representation(value) if is_row else value
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One field of a shape: the path to its value, and the shape of a value or list of values."""
+
+    name: str
+    path: tuple[str, ...]
+    required: bool
+    nullable: bool
+    many: bool
+    shape: type[Shape] | None
+
+    def value_in(self, row: Any) -> Any:
+        try:
+            for name in self.path:
+                row = row[name] if isinstance(row, dict) else getattr(row, name)
+        except (AttributeError, KeyError):
+            if self.required and not self.nullable:
+                raise
+            return None
+        return row
+
+    def shown(self, value: Any) -> Any:
+        if self.many:
+            return [self._one(one) for one in value]
+        return self._one(value)
+
+    def _one(self, value: Any) -> Any:
+        if self.shape is None or value is None or isinstance(value, dict):
+            return value
+        return self.shape.show(value)
 
 
 @cache
-def _shape(kind: type[Shape]) -> Shape:
-    """Return a cached instance, since creating one copies all fields."""
-    return kind()
+def _parts(kind: type[Shape]) -> list[_Part]:
+    """Return the fields of a shape. They are read once, since each instance copies all fields."""
+    found = []
+    for name, field in kind().fields.items():
+        many = isinstance(field, serializers.ListSerializer)
+        inner = field.child if isinstance(field, serializers.ListSerializer) else field
+        shape = type(inner) if isinstance(inner, Shape) else None
+        path = () if field.source == "*" else tuple(str(field.source).split("."))
+        found.append(_Part(name, path, field.required, field.allow_null, many, shape))
+    return found
 
 
 class Personal(serializers.Serializer[Any]):
@@ -210,7 +243,7 @@ class Personal(serializers.Serializer[Any]):
 
     user_id = UserId(
         help_text=(
-            "The chat product's own id of the person. Required with a key that is bound to nobody, "
-            "also beside an id of ours; a key bound to a person may leave it out."
+            "The id that the chat product uses for the person. Required with an unbound key, even "
+            "if the call contains another id; optional with a key that is bound to a person."
         )
     )

@@ -36,11 +36,13 @@ NODE = dict[str, Any]
 _EXAMPLES = json.loads(Path(__file__).with_name("openapi_examples.json").read_text("utf-8"))
 VALUES: Mapping[str, Any] = _EXAMPLES["values"]
 _ERRORS = (400, 401, 403, 404, 409, 413, 429, 503)
-_ONCE = "Said again within 24 hours, the same call is answered as before and done only once."
-_STATE = "Names this very state of the content."
+_ONCE = (
+    "A repeated call with the same key within 24 hours is answered as before, not executed again."
+)
+_STATE = "Identifies this state of the content."
 _CONDITIONS = {
-    "If-None-Match": "The ETags that the caller has: where one still holds the answer is 304.",
-    "If-Match": "The ETag of the state that was read: where it no longer holds the answer is 412.",
+    "If-None-Match": "The ETags that the caller has. If one is current, the answer is 304.",
+    "If-Match": "The ETag that was read. If it is no longer current, the answer is 412.",
 }
 
 
@@ -136,7 +138,7 @@ def _conditional(method: str, endpoint: Endpoint) -> dict[int, Any]:
         return {}
     if method != "get":
         return {412: Error}
-    return {304: OpenApiResponse(description="The caller has this very state.")}
+    return {304: OpenApiResponse(description="The caller already has the current state.")}
 
 
 def _operation_id(qualname: str) -> str:
@@ -176,21 +178,21 @@ _TAKEN_AS = {
     "key": "key_id",
 }
 _RETRY_AFTER = {
-    "description": "Whole seconds until it is worth trying again.",
+    "description": "Seconds until the next attempt makes sense.",
     "required": True,
     "schema": {"type": "integer", "minimum": 1},
 }
 _RATES = {
     "RateLimit-Policy": {
         "description": (
-            "The limits that the call was counted against: of the key, and of the key about this "
-            "person (“person”, or “heavy” for forgets, exports and batches). Calls (q) in "
-            "seconds (w)."
+            "The limits that apply to the call: calls (q) in a number of seconds (w). “key” counts "
+            "all calls of the key, “person” its calls for this person, and “heavy” its forgets, "
+            "exports and batches for this person."
         ),
         "schema": {"type": "string", "example": '"key";q=12000;w=60, "person";q=120;w=60'},
     },
     "RateLimit": {
-        "description": "What is left of each limit (r), and for how many seconds it holds (t).",
+        "description": "The calls left of each limit (r), and the seconds until its reset (t).",
         "schema": {"type": "string", "example": '"key";r=11999;t=42, "person";r=119;t=42'},
     },
 }

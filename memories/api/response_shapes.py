@@ -33,7 +33,7 @@ class SearchHit(Shape):
     status = serializers.ChoiceField(
         choices=MemoryStatus.choices,
         required=False,
-        help_text="Of a memory. An archived one is found, but in no prompt.",
+        help_text="Only for a memory. Archived memories are found, but not used in prompts.",
     )
 
 
@@ -61,9 +61,9 @@ class NumberedSource(MemorySource):
 
 
 class Memory(Shape):
-    id = serializers.CharField()
+    id = serializers.CharField(source="public_id")
     user_id = serializers.CharField(allow_null=True)
-    project_key = serializers.CharField(allow_null=True)
+    project_key = serializers.CharField(source="project.key", allow_null=True)
     kind = serializers.CharField()
     content = serializers.CharField()
     summary = serializers.CharField()
@@ -73,7 +73,9 @@ class Memory(Shape):
     confidence = serializers.FloatField()
     status = serializers.CharField()
     pinned = serializers.BooleanField()
-    standing = serializers.BooleanField(help_text="Says how to answer: in every prompt.")
+    standing = serializers.BooleanField(
+        help_text="True if the memory says how to answer. It is then part of every prompt."
+    )
     origin = serializers.CharField()
     metadata = serializers.DictField()
     feedback = serializers.CharField(allow_null=True)
@@ -82,24 +84,24 @@ class Memory(Shape):
     valid_until = serializers.DateTimeField(allow_null=True)
     access_count = serializers.IntegerField()
     last_accessed_at = serializers.DateTimeField(allow_null=True)
-    version = serializers.IntegerField()
+    version = serializers.IntegerField(source="current_version")
     deleted_at = serializers.DateTimeField(allow_null=True)
     purge_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
-    sources = MemorySource(many=True)
+    sources = MemorySource(many=True, source="shown_sources")
     conflicts_with = serializers.ListField(child=serializers.CharField(), required=False)
     archived_at = serializers.DateTimeField(
         required=False,
         help_text=(
-            "Since when it is archived because nobody used it. It is in no prompt, a search still "
-            "finds it, and PATCH with status active brings it back."
+            "When the memory was archived because it was unused. It isn't used in prompts, but "
+            "found by a search. PATCH with status active restores it."
         ),
     )
     archived_because = serializers.ChoiceField(choices=("unused",), required=False)
     removal_asked_at = serializers.DateTimeField(
         required=False,
-        help_text="Since when it waits for review because a memory file left it out.",
+        help_text="When the memory was removed from a memory file; it waits for review since then.",
     )
 
 
@@ -108,7 +110,7 @@ class PortraitPhrase(Shape):
     phrase = serializers.CharField(
         source="wording",
         allow_null=True,
-        help_text="A chat model's short wording of the content; null where the own words stand.",
+        help_text="A short wording of the content by a chat model, or null to show the content.",
     )
     content = serializers.CharField(source="memory.content")
     kind = serializers.CharField(source="memory.kind")
@@ -129,12 +131,14 @@ class WeekMemory(Shape):
     id = serializers.CharField(source="public_id")
     content = serializers.CharField()
     kind = serializers.CharField()
-    at = serializers.DateTimeField(help_text="When it was learned, last changed, or ended.")
+    at = serializers.DateTimeField(help_text="When the memory was learned, last changed, or ended.")
 
 
 class WeekSection(Shape):
     section = serializers.ChoiceField(source="key", choices=tuple(week.TITLES))
-    count = serializers.IntegerField(help_text="The number of all; the newest are listed.")
+    count = serializers.IntegerField(
+        help_text="The number of all memories; only the newest are listed."
+    )
     memories = WeekMemory(many=True)
 
 
@@ -153,12 +157,14 @@ class WrittenMemory(Memory):
 
 class BatchResult(Shape):
     status = serializers.ChoiceField(choices=("created", "updated", "skipped", "refused"))
-    memory = WrittenMemory(required=False, help_text="Of a written or known one.")
-    error = ErrorInside(required=False, help_text="Why it was refused; names the fields.")
+    memory = WrittenMemory(required=False, help_text="The written or already known memory.")
+    error = ErrorInside(
+        required=False, help_text="Why the memory was refused, with the invalid fields."
+    )
 
 
 class BatchResults(Shape):
-    results = BatchResult(many=True, help_text="In the order of the memories.")
+    results = BatchResult(many=True, help_text="In the order of the given memories.")
 
 
 class MemoryVersion(Shape):
@@ -260,24 +266,30 @@ class Metrics(Shape):
     storage_bytes = serializers.IntegerField()
     recall = RecallFigures()
     cache_hit_rate = serializers.FloatField(
-        help_text="Of the pages of memories that were read, the share that PostgreSQL had in its"
-        " cache; one figure for all people, since PostgreSQL began to count. 1 before any was read."
+        help_text="The share of reads of memory tables that PostgreSQL served from its cache, for"
+        " all people, since its statistics began. 1 if nothing was read yet."
     )
 
 
 class AppendedLine(Shape):
-    path = serializers.CharField(help_text="The day's note, by the day where the person is.")
-    line = serializers.IntegerField(help_text="Its number in that note.")
-    id = serializers.CharField()
+    path = serializers.CharField(
+        help_text="The daily note of the current day in the person's time zone."
+    )
+    line = serializers.IntegerField(
+        source="note.number", help_text="The number of the line in the note."
+    )
+    id = serializers.CharField(source="note.public_id")
     text = serializers.CharField(help_text="The line as the note shows it.")
     redacted = serializers.BooleanField(required=False)
-    created_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="note.created_at")
 
 
 class FileEntry(Shape):
     path = serializers.CharField()
     bytes = serializers.IntegerField()
-    version = serializers.IntegerField(help_text="0 for a daily note, which has none.")
+    version = serializers.IntegerField(
+        help_text="0 for a daily note, since daily notes have no versions."
+    )
     updated_at = serializers.DateTimeField()
 
 
@@ -295,23 +307,26 @@ class EditedFile(Shape):
 
 
 class FileVersion(Shape):
-    version = serializers.IntegerField()
+    version = serializers.IntegerField(source="number")
     bytes = serializers.IntegerField()
-    actor = serializers.CharField(help_text="page, api, mcp, tool, disk, or system: rendered anew.")
+    actor = serializers.CharField(
+        help_text="page, api, mcp, tool, disk, or system (rendered again)."
+    )
     content = serializers.CharField()
     created_at = serializers.DateTimeField()
 
 
 class FlushSource(Shape):
-    message_id = serializers.CharField(allow_null=True, help_text="Of a message recorded here.")
+    message_id = serializers.CharField(allow_null=True, help_text="The id of a recorded message.")
     index = serializers.IntegerField(
-        allow_null=True, help_text="Else its place among the messages given, from 0."
+        allow_null=True,
+        help_text="The position among the given messages, from 0, if there is no message_id.",
     )
     quote = serializers.CharField()
 
 
 class FlushCandidate(Shape):
-    id = serializers.CharField(help_text="Holds for a day; opaque.")
+    id = serializers.CharField(help_text="An opaque id that is valid for one day.")
     kind = serializers.CharField()
     content = serializers.CharField()
     importance = serializers.FloatField()
@@ -320,7 +335,7 @@ class FlushCandidate(Shape):
 
 
 class FlushWritten(Shape):
-    id = serializers.CharField(source="memory", allow_null=True, help_text="The memory's.")
+    id = serializers.CharField(source="memory", allow_null=True, help_text="The id of the memory.")
     result = serializers.ChoiceField(choices=("created", "updated", "skipped", "refused", "gone"))
     note_line = serializers.CharField(source="line", allow_null=True)
     note_id = serializers.CharField(source="note", allow_null=True)
@@ -329,24 +344,24 @@ class FlushWritten(Shape):
 class Flushed(Shape):
     candidates = FlushCandidate(many=True, required=False)
     written = FlushWritten(many=True, required=False)
-    note = serializers.CharField(help_text="NO_REPLY when there is nothing, else empty.")
+    note = serializers.CharField(help_text="NO_REPLY if nothing was found, else empty.")
     tokens = serializers.IntegerField(
-        required=False, help_text="Of messages that were not flushed before."
+        required=False, help_text="The number of tokens in messages that weren't flushed before."
     )
 
 
 class ToolAnswer(Shape):
-    content = serializers.CharField(help_text="What the model is told, word for word.")
+    content = serializers.CharField(help_text="The exact text for the model.")
 
 
 class AgentHit(Shape):
-    id = serializers.CharField()
-    snippet = serializers.CharField(help_text="At most 200 characters.")
-    content_type = serializers.CharField()
-    project_key = serializers.CharField(allow_null=True)
-    score = serializers.FloatField()
-    status = serializers.ChoiceField(choices=MemoryStatus.choices)
-    updated_at = serializers.DateTimeField()
+    id = serializers.CharField(source="hit.id")
+    snippet = serializers.CharField(source="hit.snippet", help_text="At most 200 characters.")
+    content_type = serializers.CharField(source="memory.kind")
+    project_key = serializers.CharField(source="memory.project.key", allow_null=True)
+    score = serializers.FloatField(source="hit.score")
+    status = serializers.ChoiceField(source="memory.status", choices=MemoryStatus.choices)
+    updated_at = serializers.DateTimeField(source="memory.updated_at")
 
 
 class AgentFound(Shape):
@@ -362,7 +377,8 @@ class AgentMemories(Shape):
 class Ingested(Shape):
     status = serializers.ChoiceField(source="result", choices=("created", "updated", "skipped"))
     id = serializers.CharField(
-        source="memory.public_id", help_text="Of what was skipped: the one already known."
+        source="memory.public_id",
+        help_text="If the memory was skipped, the id of the known memory.",
     )
     verdict = serializers.CharField()
     superseded = serializers.ListField(child=serializers.CharField())
@@ -373,14 +389,16 @@ class Ingested(Shape):
 
 
 class TimelineEntry(Shape):
-    id = serializers.CharField()
+    id = serializers.CharField(source="public_id")
     snippet = serializers.CharField(help_text="At most 200 characters.")
-    content_type = serializers.CharField()
-    project_key = serializers.CharField(allow_null=True)
+    content_type = serializers.CharField(source="kind")
+    project_key = serializers.CharField(source="project.key", allow_null=True)
     summary = serializers.CharField()
     tags = serializers.ListField(child=serializers.CharField())
-    version = serializers.IntegerField()
-    at = serializers.DateTimeField(help_text="When it happened, else when it was written.")
+    version = serializers.IntegerField(source="current_version")
+    at = serializers.DateTimeField(
+        help_text="When the event happened, or else when the memory was written."
+    )
     occurred_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()

@@ -76,7 +76,7 @@ class SearchQuery(Between):
 
 class MemoryQuery(Between):
     query = Text(required=False, max_length=1_000)
-    kind = QueryWords(among=KINDS, required=False, help_text="One or several, with commas.")
+    kind = QueryWords(among=KINDS, required=False, help_text="One or several, separated by commas.")
     tag = Text(required=False, max_length=50)
     status = OneOf(choices=[*MemoryStatus.values, "deleted"], required=False)
     project_key = Text(required=False, max_length=100)
@@ -88,7 +88,7 @@ class MemoryQuery(Between):
 class WeekQuery(Personal):
     last = serializers.DateField(
         required=False,
-        help_text="The last of the seven days, in the user's time zone; without it, today.",
+        help_text="The last of the seven days, in the user's time zone. Default: today.",
     )
 
 
@@ -178,12 +178,12 @@ class BulkInput(Personal):
 class NoteLine(Personal):
     text = Prose(max_length=settings.MAX_MEMORY_CHARS)
     source = Text(  # type: ignore[assignment] # the contract's own name
-        required=False, max_length=200, help_text="Who says so, as the line shows it; else “api”."
+        required=False, max_length=200, help_text="The author that the line shows. Default: “api”."
     )
 
 
 class FileText(Personal):
-    content = Text(allow_blank=True, help_text="The whole file, as it is to be.")
+    content = Text(allow_blank=True, help_text="The new content of the whole file.")
 
 
 class FileRestore(Personal):
@@ -192,19 +192,23 @@ class FileRestore(Personal):
 
 class ToolCommand(Personal):
     command = OneOf(choices=("view", "create", "str_replace", "insert", "delete", "rename"))
-    path = Text(required=False, max_length=1_000, help_text="Below /memories. All but rename.")
+    path = Text(
+        required=False,
+        max_length=1_000,
+        help_text="A path below /memories. For all commands except rename.",
+    )
     view_range = serializers.ListField(
         required=False,
         allow_null=True,
         child=serializers.IntegerField(),
         min_length=2,
         max_length=2,
-        help_text="view: the first and the last line, -1 for the end.",
+        help_text="view: the first and the last line; -1 is the end.",
     )
     file_text = Text(required=False, allow_blank=True, help_text="create")
-    old_str = Text(required=False, help_text="str_replace: stands in the file once.")
+    old_str = Text(required=False, help_text="str_replace: must occur exactly once in the file.")
     new_str = Text(required=False, allow_blank=True, help_text="str_replace")
-    insert_line = Whole(required=False, help_text="insert: after this line, 0 for the beginning.")
+    insert_line = Whole(required=False, help_text="insert: after this line; 0 is the beginning.")
     insert_text = Text(required=False, allow_blank=True, help_text="insert")
     old_path = Text(required=False, max_length=1_000, help_text="rename")
     new_path = Text(required=False, max_length=1_000, help_text="rename")
@@ -236,7 +240,7 @@ class FlushMessage(serializers.Serializer[Any]):
     created_at = Moment(
         required=False,
         allow_null=True,
-        help_text="When it was said. Without it: before anything was forgotten.",
+        help_text="The time of the message. Default: before all forgotten data.",
     )
 
 
@@ -247,23 +251,24 @@ class FlushInput(Personal):
         required=False,
         allow_null=True,
         max_length=400,
-        help_text="What is about to be dropped. Without them: all turns since the last flush.",
+        help_text="The messages to be dropped. Default: all turns since the last flush.",
     )
     stage = OneOf(
         choices=("candidates", "commit"),
         required=False,
         allow_null=True,
-        help_text="Without it both at once.",
+        help_text="Default: both stages at once.",
     )
     candidates = serializers.ListField(
         child=serializers.JSONField(),
         required=False,
         allow_null=True,
         max_length=200,
-        help_text="commit: ids, or candidates with what was edited.",
+        help_text="commit: ids of candidates, or candidates with edited fields.",
     )
     only_if_due = Flag(
-        required=False, help_text="Nothing happens below MEMCENTER_FLUSH_TOKENS of new messages."
+        required=False,
+        help_text="Do nothing below MEMCENTER_FLUSH_TOKENS tokens of new messages.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -275,7 +280,7 @@ class FlushInput(Personal):
 class Owned(Personal):
     owner_id = UserId(
         allow_null=False,
-        help_text="The same as user_id. Without either: whom MEMCENTER_DEFAULT_OWNER names.",
+        help_text="The same as user_id. Default: MEMCENTER_DEFAULT_OWNER.",
     )
 
 
@@ -285,8 +290,8 @@ class IngestedText(Owned):
         allow_null=True,
         min_length=1,
         max_length=100,
-        help_text="This or project_name for requirement, plan, development, testing and insight;"
-        " without either: the project that MEMCENTER_DEFAULT_PROJECT names.",
+        help_text="requirement, plan, development, testing and insight need this or project_name."
+        " Default: MEMCENTER_DEFAULT_PROJECT.",
     )
     project_name = Text(required=False, allow_null=True, min_length=1, max_length=200)
     content_type = OneOf(choices=KINDS)
@@ -295,7 +300,9 @@ class IngestedText(Owned):
     tags = Texts(required=False, max_text=50, max_length=20)
     machine_name = Text(required=False, allow_blank=True, max_length=100)
     project_path = Text(required=False, allow_blank=True, max_length=500)
-    ts = Moment(required=False, help_text="When it was so: Unix seconds or ISO 8601.")
+    ts = Moment(
+        required=False, help_text="The time at which it was true: Unix seconds or ISO 8601."
+    )
 
 
 class AgentSearch(Owned):
@@ -315,7 +322,7 @@ class Timeline(Owned, Between):
 
 
 class AgentFetch(Owned):
-    ids = QueryWords(max_length=8_000, help_text="Up to 100 ids, with commas.")
+    ids = QueryWords(max_length=8_000, help_text="Up to 100 ids, separated by commas.")
 
     def validate_ids(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         if not 1 <= len(ids) <= 100:

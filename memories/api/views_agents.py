@@ -44,7 +44,7 @@ class IngestView(MemcenterView):
     parser_classes = (IngestParser,)
 
     @endpoint(
-        summary="Store a page about a project; a newer edition replaces the older",
+        summary="Store a page about a project; a newer edition replaces the older one",
         takes=serializers.IngestedText,
         answers={200: response_shapes.Ingested, 201: response_shapes.Ingested},
         whose=people.whose_owner,
@@ -63,7 +63,7 @@ def _prepare(call: Call) -> PreparedQuery:
 
 class AgentSearchView(MemcenterView):
     @endpoint(
-        summary="Find memories: ids and short snippets; fetch what looks right by its ids",
+        summary="Search memories for agents; returns ids and short snippets",
         takes=serializers.AgentSearch,
         answers={200: response_shapes.AgentFound},
         whose=people.whose_owner,
@@ -77,7 +77,7 @@ class AgentSearchView(MemcenterView):
             kinds=_kinds(call.data),
             limit=call.data.get("limit", 20),
         )
-        results = [rendering.found(one.memory, one.hit) for one in found]
+        results = [response_shapes.AgentHit.show(one) for one in found]
         return Response({"results": results, "next_action": NEXT_ACTION})
 
 
@@ -92,7 +92,7 @@ def _kinds(data: Any) -> tuple[str, ...]:
 
 class AgentMemoriesView(MemcenterView):
     @endpoint(
-        summary="Whole memories by their ids, in that order, and which of them are missing",
+        summary="Get memories by their ids, in that order, and list missing ids",
         takes=serializers.AgentFetch,
         answers={200: response_shapes.AgentMemories},
         whose=people.whose_owner,
@@ -107,7 +107,7 @@ class AgentMemoriesView(MemcenterView):
 
 class TimelineView(MemcenterView):
     @endpoint(
-        summary="What is remembered in the order of time, newest first",
+        summary="List memories by the time of their events, newest first",
         takes=serializers.Timeline,
         answers={200: page_of(response_shapes.TimelineEntry)},
         whose=people.whose_owner,
@@ -127,7 +127,7 @@ class TimelineView(MemcenterView):
 
 class ProjectsView(MemcenterView):
     @endpoint(
-        summary="The projects, with how much is remembered of each and where they are worked on",
+        summary="List projects, with their number of memories, paths and machines",
         takes=serializers.Owned,
         answers={200: page_of(response_shapes.ListedProject)},
         whose=people.whose_owner,

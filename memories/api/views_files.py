@@ -22,7 +22,7 @@ from ops.access import as_user
 
 class FilesView(MemcenterView):
     @endpoint(
-        summary="The memory files, the daily notes last",
+        summary="List the memory files, with daily notes last",
         takes=Personal,
         answers={200: page_of(response_shapes.FileEntry)},
         unknown_user=EMPTY,
@@ -58,7 +58,7 @@ def _matching(call: Call) -> str | None:
 
 class FileView(MemcenterView):
     @endpoint(
-        summary="One memory file as it is now; its ETag names this state",
+        summary="Get the current content of a memory file, with its ETag",
         takes=Personal,
         answers={200: response_shapes.File},
         etag=True,
@@ -70,7 +70,7 @@ class FileView(MemcenterView):
         return Response(response_shapes.File.show(file), headers={"ETag": file.etag})
 
     @endpoint(
-        summary="Edit a memory file; with If-Match only the state that was read (else 412)",
+        summary="Replace a memory file; If-Match prevents lost updates (412)",
         takes=serializers.FileText,
         answers={200: response_shapes.EditedFile},
         etag=True,
@@ -83,7 +83,7 @@ class FileView(MemcenterView):
 
 class FileVersionsView(MemcenterView):
     @endpoint(
-        summary="The versions of a memory file, newest first",
+        summary="List the versions of a memory file, newest first",
         takes=Personal,
         answers={200: page_of(response_shapes.FileVersion)},
         paged=True,
@@ -104,7 +104,7 @@ def _prepare_restore(call: Call) -> Ready:
 
 class FileRestoreView(MemcenterView):
     @endpoint(
-        summary="Bring an old version of a memory file back: an edit like any other",
+        summary="Restore an old version of a memory file; this creates a new version",
         takes=serializers.FileRestore,
         answers={200: response_shapes.EditedFile},
         etag=True,
@@ -120,7 +120,7 @@ def _prepare_tool(call: Call) -> Planned:
 
 class FileToolView(MemcenterView):
     @endpoint(
-        summary="One command of Anthropic's memory tool (memory_20250818) on the memory files",
+        summary="Run a command of Anthropic's memory tool (memory_20250818)",
         takes=serializers.ToolCommand,
         answers={200: response_shapes.ToolAnswer},
         unknown_user=CREATE,
@@ -136,7 +136,7 @@ def _edited(applied: Applied) -> Response:
 
 class AppendView(MemcenterView):
     @endpoint(
-        summary="Write one line into today's note, today being where the person is",
+        summary="Add a line to today's daily note, in the user's time zone",
         takes=serializers.NoteLine,
         answers={201: response_shapes.AppendedLine},
         unknown_user=CREATE,

@@ -85,7 +85,7 @@ def _messages(given: Sequence[Mapping[str, Any]] | None) -> list[GivenMessage] |
 
 class FlushView(MemcenterView):
     @endpoint(
-        summary="Keep what a client is about to drop: candidates first, then memories and notes",
+        summary="Store memories and notes from messages that a client is about to drop",
         takes=serializers.FlushInput,
         answers={200: response_shapes.Flushed},
         prepare=_prepare,

@@ -76,7 +76,7 @@ def _prepared_or_refused(data: Mapping[str, Any] | ValidationError) -> Prepared 
 
 class PortraitView(MemcenterView):
     @endpoint(
-        summary="About the user: what is known, in groups; empty while memory is off",
+        summary="The user's memories in use, grouped by topic; empty while memory is off",
         takes=Personal,
         answers={200: response_shapes.Portrait},
         unknown_user=EMPTY,
@@ -89,7 +89,7 @@ class PortraitView(MemcenterView):
 
 class WeekView(MemcenterView):
     @endpoint(
-        summary="What was learned, changed and forgotten in seven days; empty while memory is off",
+        summary="Changes to memories in the last seven days; empty while memory is off",
         takes=serializers.WeekQuery,
         answers={200: response_shapes.Week},
         unknown_user=EMPTY,
@@ -102,7 +102,7 @@ class WeekView(MemcenterView):
 
 class LongTermView(MemcenterView):
     @endpoint(
-        summary="List memories; by default those in use, newest first",
+        summary="List memories, newest first; by default active and disabled ones",
         takes=serializers.MemoryQuery,
         answers={200: page_of(response_shapes.Memory)},
         paged=True,
@@ -114,7 +114,7 @@ class LongTermView(MemcenterView):
         return Response(call.page.of(rows, order=order, show=show))
 
     @endpoint(
-        summary="Write a memory; it is held against what is known in the same call",
+        summary="Write a memory; it is compared with similar memories at once",
         takes=serializers.MemoryInputShape,
         answers={200: response_shapes.WrittenMemory, 201: response_shapes.WrittenMemory},
         unknown_user=CREATE,
@@ -128,7 +128,7 @@ class LongTermView(MemcenterView):
 
 class LongTermBatchView(MemcenterView):
     @endpoint(
-        summary="Write many memories, each held against what is known before it",
+        summary="Write several memories in order; each is compared with similar ones",
         takes=serializers.MemoryBatch,
         answers={200: response_shapes.BatchResults},
         unknown_user=CREATE,
@@ -154,11 +154,14 @@ def _written(written: Written, *, user: User) -> dict[str, Any]:
     memory = written.memory
     if written.result != "created":  # a new memory already has its sources loaded
         memory = selectors.memory_of(user, memory.public_id)
-    answer = {**rendering.memory(memory, user=user), "result": written.result}
-    answer["superseded"] = list(written.superseded)
-    if written.redacted:
-        answer["redacted"] = True
-    return answer
+    return rendering.memory(
+        memory,
+        user=user,
+        shape=response_shapes.WrittenMemory,
+        result=written.result,
+        superseded=written.superseded,
+        redacted=written.redacted,
+    )
 
 
 def _filter(call: Call) -> MemoryFilter:
@@ -199,17 +202,22 @@ def _prepare_edit(call: Call) -> tuple[Memory, Edit]:
     return memory, curation.prepare_edit(changes, memory=memory, actor=Origin.API)
 
 
+def _shown(call: Call, memory_id: str) -> Response:
+    row = selectors.memory_of(call.user, memory_id)
+    return Response(rendering.memory(row, user=call.user))
+
+
 class LongTermMemoryView(MemcenterView):
     @endpoint(
-        summary="One memory, also from the recycle bin",
+        summary="Get a memory, even if it is in the recycle bin",
         takes=Personal,
         answers={200: response_shapes.Memory},
     )
     def get(self, call: Call, memory_id: str) -> Response:
-        return Response(rendering.memory(selectors.memory_of(call.user, memory_id), user=call.user))
+        return _shown(call, memory_id)
 
     @endpoint(
-        summary="Change a memory; another text becomes a version",
+        summary="Change a memory; a new text creates a new version",
         takes=serializers.MemoryChange,
         answers={200: response_shapes.Memory},
         prepare=_prepare_edit,
@@ -217,10 +225,10 @@ class LongTermMemoryView(MemcenterView):
     def patch(self, call: Call, memory_id: str) -> Response:
         memory, edit = call.ready
         curation.edit(edit, user=call.user, memory=memory, actor=Origin.API)
-        return Response(rendering.memory(selectors.memory_of(call.user, memory_id), user=call.user))
+        return _shown(call, memory_id)
 
     @endpoint(
-        summary="Forget a memory now, or with recycle=true put it into the recycle bin",
+        summary="Forget a memory, or with recycle=true move it to the recycle bin",
         takes=serializers.MemoryRemoval,
         answers={200: response_shapes.Memory, 202: Accepted},
         strict=True,
@@ -229,8 +237,7 @@ class LongTermMemoryView(MemcenterView):
         memory = selectors.memory_of(call.user, memory_id)
         if call.data.get("recycle", False):
             curation.recycle(user=call.user, memory=memory)
-            binned = selectors.memory_of(call.user, memory_id)
-            return Response(rendering.memory(binned, user=call.user))
+            return _shown(call, memory_id)
         operation = memory_forgets.forget_memory(
             user=call.user, memory=memory, requested_by_key=call.key_id
         )
@@ -242,7 +249,7 @@ _NEWEST = Order("id")
 
 class MemoryVersionsView(MemcenterView):
     @endpoint(
-        summary="The versions of a memory, newest first",
+        summary="List the versions of a memory, newest first",
         takes=Personal,
         answers={200: page_of(response_shapes.MemoryVersion)},
         paged=True,
@@ -258,7 +265,7 @@ class MemoryVersionsView(MemcenterView):
 
 class MemorySourcesView(MemcenterView):
     @endpoint(
-        summary="What a memory rests on, newest first",
+        summary="List the sources of a memory, newest first",
         takes=Personal,
         answers={200: page_of(response_shapes.NumberedSource)},
         paged=True,
@@ -270,7 +277,7 @@ class MemorySourcesView(MemcenterView):
 
 class MemoryRecallsView(MemcenterView):
     @endpoint(
-        summary="When a memory was put into a prompt, newest first",
+        summary="List the uses of a memory in prompts, newest first",
         takes=Personal,
         answers={200: page_of(response_shapes.MemoryRecall)},
         paged=True,
@@ -283,7 +290,7 @@ class MemoryRecallsView(MemcenterView):
 
 class MemoryRelationsView(MemcenterView):
     @endpoint(
-        summary="How a memory bears on others",
+        summary="List the memories that support or contradict a memory",
         takes=Personal,
         answers={200: page_of(response_shapes.MemoryRelation)},
         paged=True,
@@ -313,7 +320,7 @@ def _prepare_restore(call: Call) -> Any:
 
 class MemoryRestoreView(MemcenterView):
     @endpoint(
-        summary="Take a memory out of the recycle bin or the archive, or back to an old version",
+        summary="Restore a memory from the recycle bin or archive, or restore an old version",
         takes=serializers.RestoreInput,
         answers={200: response_shapes.Memory},
         prepare=_prepare_restore,
@@ -328,7 +335,7 @@ class MemoryRestoreView(MemcenterView):
             memory_writes.restore_version(
                 memory, number=call.data["version"], text=text, vectors=vectors, pieces=pieces
             )
-        return Response(rendering.memory(selectors.memory_of(call.user, memory_id), user=call.user))
+        return _shown(call, memory_id)
 
 
 class ConfirmView(MemcenterView):
@@ -342,17 +349,13 @@ class ConfirmView(MemcenterView):
             ReviewInput(one["id"], one["decision"], one.get("valid_from"))
             for one in call.data["decisions"]
         ]
-        results = []
-        for one in review.confirm(user=call.user, decisions=decisions):
-            results.append({"id": one.id, "result": one.result})
-            if one.memory_id is not None:
-                results[-1]["memory_id"] = one.memory_id
-        return Response({"results": results})
+        done = review.confirm(user=call.user, decisions=decisions)
+        return Response({"results": [response_shapes.Decision.show(one) for one in done]})
 
 
 class BulkView(MemcenterView):
     @endpoint(
-        summary="The same act on many memories",
+        summary="Apply the same action to many memories",
         takes=serializers.BulkInput,
         answers={200: response_shapes.BulkResults},
     )

@@ -34,7 +34,7 @@ def _prepare(call: Call) -> PreparedQuery:
 
 class SearchView(MemcenterView):
     @endpoint(
-        summary="Search everything of a user: memories, messages, episodes, summaries, notes",
+        summary="Search a user's memories, messages, episodes, summaries and notes",
         takes=serializers.SearchQuery,
         answers={200: response_shapes.SearchAnswer},
         prepare=_prepare,
@@ -56,13 +56,8 @@ class SearchView(MemcenterView):
             kind=data.get("conversation_kind"),
             own=call.own,
         )
-        return Response(
-            {
-                "request_id": found.request_id,
-                "results": [rendering.hit(one) for one in found.results],
-                "took_ms": found.took_ms,
-            }
-        )
+        results = [rendering.hit(one) for one in found.results]
+        return Response(response_shapes.SearchAnswer.show(found, results=results))
 
 
 def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
@@ -115,19 +110,19 @@ def _whose_trace(asked: Asked) -> User:
 
 class DebugView(MemcenterView):
     @endpoint(
-        summary="How a recall or search came to its results",
+        summary="Explain the results of a recall or search",
         takes=Personal,
         answers={200: response_shapes.Trace},
         whose=_whose_trace,
     )
     def get(self, call: Call, request_id: str) -> Response:
         row = selectors.trace_of(call.user, request_id)
-        return Response(rendering.trace(row, hits=selectors.hits_of(row)))
+        return Response(response_shapes.Trace.show(row, hits=selectors.hits_of(row)))
 
 
 class MetricsView(MemcenterView):
     @endpoint(
-        summary="How much is remembered and how fast it is recalled",
+        summary="Get counts of memories and the times that recalls take",
         takes=Personal,
         answers={200: response_shapes.Metrics},
         all_users_for=Scope.ADMIN,

@@ -272,13 +272,14 @@ def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -
     if not any(outcomes[one.id].changed for one in own):
         return
     if memory.origin == Origin.EXTRACTED:
-        memory.data, memory.metadata = {}, {}  # they contain labels of a turn that may be erased
+        # They may come from an erased turn or describe an erased text.
+        memory.tags, memory.data, memory.metadata, memory.feedback_reason = [], {}, {}, ""
     Arbitration.objects.filter(user=memory.user_id, target=memory).update(target_text="")
     current = current_text(graph, memory)
     if outcomes[current.id].changed:
         _give_text(graph, outcomes, memory, own)
     else:
-        memory.save(update_fields=["data", "metadata", "updated_at"])
+        memory.save(update_fields=["tags", "data", "metadata", "feedback_reason", "updated_at"])
     memory_writes.changed(memory)
 
 

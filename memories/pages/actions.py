@@ -386,7 +386,11 @@ def _choices(memory: Memory, told: Sequence[Message], *, count: int) -> list[dic
     """
     if not count:
         return []
-    also = selectors.learned_only_from(memory.user, told).exclude(pk=memory.pk)
+    also = message_forgets.also_forgotten(
+        memory.user,
+        memory_ids=[memory.public_id],
+        message_ids=[one.public_id for one in told],
+    )
     named = [shorten(additions_in_words(one.content), _SHOWN) for one in also]
     label = ngettext("Also delete this exchange", "Also delete these %(n)d exchanges", count)
     help_text = (

@@ -186,13 +186,13 @@ def scaled(scores: Floats, *, alike: float = 0.0) -> Floats:
     return (scores - low) / (high - low)
 
 
-def standardised(values: Floats, *, limit: float = 2.0) -> Floats:
-    """Return the distance of each value from the mean in standard deviations, up to ±`limit`."""
+def standardised(values: Floats) -> Floats:
+    """Return the distance of each value from the mean in standard deviations, up to ±2."""
     deviation = float(values.std()) if values.size else 0.0
     if deviation < 1e-12:
         return np.zeros_like(values)
     distance: Floats = (values - values.mean()) / deviation
-    return np.clip(distance, -limit, limit)
+    return np.clip(distance, -2.0, 2.0)
 
 
 def best_mean_of_group(scores: Floats, *, groups: NDArray[np.int64], best: int = 3) -> Floats:

@@ -108,10 +108,6 @@ class Form:
     check: Callable[[str], bool] = always
 
 
-def _form(category: str, pattern: str, check: Callable[[str], bool] = always) -> Form:
-    return Form(category, linear.compile(pattern), check)
-
-
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "": always,
     "has_digit": has_digit,
@@ -162,7 +158,7 @@ def _forms_of(detector: type[RegexBasedDetector]) -> Iterator[Form]:
         # Skip the few rules with lookaround, which RE2 doesn't support; our own forms cover them.
         if "(?<" not in rule.pattern and "(?!" not in rule.pattern:
             flags = "(?i)" if rule.flags & 2 else ""
-            yield _form("api_key", flags + rule.pattern)
+            yield Form("api_key", linear.compile(flags + rule.pattern))
 
 
 _MOST_CUTS = 8

@@ -160,12 +160,14 @@ def recycle(*, user: User, memory: Memory, kept_for: timedelta | None = None) ->
 
     `kept_for` replaces `RECYCLE_DAYS`. Does nothing to a memory that is already in the recycle bin.
     """
-    return _audit("deleted", _recycle(user, memory, kept_for=kept_for))
+    found = _lock(user, memory, visible=True)
+    return found if found.deleted_at else _audit("deleted", _recycle(found, kept_for=kept_for))
 
 
 def take_back(*, user: User, memory: Memory) -> Memory:
-    """Restore the memory from the recycle bin, unchanged."""
-    return _audit("restored", _take_back(user, memory))
+    """Restore the memory from the recycle bin, unchanged. Does nothing to any other memory."""
+    found = _lock(user, memory, visible=True)
+    return _audit("restored", _take_back(found)) if found.deleted_at else found
 
 
 def bulk(
@@ -182,8 +184,8 @@ def bulk(
         "unpin": lambda one: _set(user, one, pinned=False),
         "tag": lambda one: _tag(user, one, tag_name),
         "untag": lambda one: _untag(user, one, tag_name),
-        "recycle": lambda one: _recycle(user, one),
-        "restore": lambda one: _take_back(user, one),
+        "recycle": lambda one: _recycle(_lock(user, one, visible=True)),
+        "restore": lambda one: _take_back(_lock(user, one, visible=True)),
     }
     if action not in acts:
         raise Invalid.field("action", f"Must be one of {', '.join(acts)} or forget.")
@@ -209,8 +211,8 @@ def _audit(what: str, memory: Memory) -> Memory:
     return memory
 
 
-def _recycle(user: User, memory: Memory, *, kept_for: timedelta | None = None) -> Memory:
-    memory = _lock(user, memory, visible=True)
+def _recycle(memory: Memory, *, kept_for: timedelta | None = None) -> Memory:
+    """Move a locked memory to the recycle bin, unless it is there already."""
     if memory.deleted_at is None:
         now = timezone.now()
         memory.deleted_at = now
@@ -218,18 +220,20 @@ def _recycle(user: User, memory: Memory, *, kept_for: timedelta | None = None) -
         memory.removal_asked_at = None
         memory.save(update_fields=["deleted_at", "purge_at", "removal_asked_at", "updated_at"])
         ledger.record_decision("memory", memory.public_id, recycled=True)
-        webhook_events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=[memory.public_id])
+        webhook_events.memories(
+            Event.MEMORY_DELETED, user_id=memory.user_id, ids=[memory.public_id]
+        )
     return memory
 
 
-def _take_back(user: User, memory: Memory) -> Memory:
-    memory = _lock(user, memory, visible=True)
+def _take_back(memory: Memory) -> Memory:
+    """Restore a locked memory from the recycle bin, if it is there."""
     if memory.deleted_at is None:
         return memory
     memory.deleted_at = memory.purge_at = None
     memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
     ledger.record_decision("memory", memory.public_id, recycled=False)
-    webhook_events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=[memory.public_id])
+    webhook_events.memories(Event.MEMORY_CREATED, user_id=memory.user_id, ids=[memory.public_id])
     return memory
 
 

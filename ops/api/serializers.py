@@ -8,7 +8,7 @@ from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, Shape, S
 from ops.models import Kind, Scope, Status, Theme
 from ops.webhook_events import Event
 
-_REQUIRES_USER = "A key of the product refuses mem0's calls that name no user."
+_REQUIRES_USER = "True if an unbound key refuses mem0 calls without a user."
 
 
 class SettingsInput(Personal):
@@ -26,7 +26,7 @@ class SignInLinkInput(Personal):
         required=False,
         allow_blank=True,
         max_length=500,
-        help_text="The page to go on to: a path that begins with /.",
+        help_text="The page to open after sign-in: a path that begins with /.",
     )
     language = Text(required=False, allow_blank=True, max_length=16)
 
@@ -38,7 +38,7 @@ class WebhookInput(Personal):
         required=False,
         allow_blank=True,
         max_length=200,
-        help_text="What messages are signed with; without it one is made.",
+        help_text="The secret that signs the messages. Default: a generated secret.",
     )
 
 
@@ -54,10 +54,10 @@ class WebhookRemoval(Personal):
 
 
 class KeyInput(Personal):
-    name = Prose(max_length=100, help_text="What it is for.")
+    name = Prose(max_length=100, help_text="What the key is used for.")
     scopes = SomeOf(choices=Scope.choices)
     expires_at = Moment(
-        required=False, allow_null=True, help_text="When it ends; without it, when it is revoked."
+        required=False, allow_null=True, help_text="When the key expires. Default: never."
     )
     requires_user = Flag(required=False, help_text=_REQUIRES_USER)
 
@@ -103,7 +103,7 @@ class Webhook(Shape):
     user_id = serializers.CharField(
         source="user.external_id",
         allow_null=True,
-        help_text="Null: it is told of everybody whom an unbound key reaches.",
+        help_text="Null if the webhook receives events of all users of unbound keys.",
     )
     url = serializers.CharField()
     events = serializers.ListField(child=serializers.CharField())
@@ -112,7 +112,7 @@ class Webhook(Shape):
 
 
 class NewWebhook(Webhook):
-    secret = serializers.CharField(help_text="Shown this once.")
+    secret = serializers.CharField(help_text="Shown only once.")
 
 
 class RemovedWebhook(Shape):
@@ -123,10 +123,12 @@ class RemovedWebhook(Shape):
 class Key(Shape):
     id = serializers.CharField(source="public_id")
     user_id = serializers.CharField(
-        source="user.external_id", allow_null=True, help_text="Null: it is the product's own."
+        source="user.external_id",
+        allow_null=True,
+        help_text="Null if the key isn't bound to a user.",
     )
     name = serializers.CharField()
-    prefix = serializers.CharField(help_text="How its text begins: to tell keys apart by.")
+    prefix = serializers.CharField(help_text="The first characters of the key, to tell keys apart.")
     scopes = serializers.ListField(child=serializers.CharField())
     requires_user = serializers.BooleanField(help_text=_REQUIRES_USER)
     created_at = serializers.DateTimeField()
@@ -136,7 +138,7 @@ class Key(Shape):
 
 
 class NewKey(Key):
-    key = serializers.CharField(help_text="Shown this once; we keep a hash of it.")
+    key = serializers.CharField(help_text="Shown only once; only its hash is stored.")
 
 
 class RevokedKey(Shape):
@@ -161,7 +163,7 @@ class Progress(Shape):
 
 
 class LeftOut(Shape):
-    where = serializers.CharField(help_text="A line, or a place in the file made of numbers.")
+    where = serializers.CharField(help_text="A line number or another position in the file.")
     why = serializers.CharField()
 
 
@@ -170,10 +172,12 @@ class ImportReport(Shape):
     conversations = serializers.IntegerField()
     messages = serializers.IntegerField()
     memories = serializers.IntegerField()
-    already_there = serializers.IntegerField(help_text="Rows that were there before.")
+    already_there = serializers.IntegerField(help_text="Rows that had been imported before.")
     turns_to_learn_from = serializers.IntegerField()
-    people = serializers.IntegerField(help_text="From a file about several, nothing is learned.")
-    skipped = LeftOut(many=True, help_text="At most 500 places; skipped_count tells of all.")
+    people = serializers.IntegerField(
+        help_text="The number of people in the file. If there are several, nothing is learned."
+    )
+    skipped = LeftOut(many=True, help_text="At most 500 entries; skipped_count counts all.")
     skipped_count = serializers.IntegerField()
 
 
@@ -183,14 +187,17 @@ class ForgetOutcome(Shape):
     status = serializers.ChoiceField(choices=("forgotten", "needs_choice", "nothing_found"))
     memory_ids = serializers.ListField(child=serializers.CharField())
     message_ids = serializers.ListField(
-        child=serializers.CharField(), help_text="Messages that say it; they stay until chosen."
+        child=serializers.CharField(),
+        help_text="Messages that contain it. They are kept until they are chosen.",
     )
     likely_ids = serializers.ListField(
         child=serializers.CharField(),
         required=False,
         help_text="The memories and messages of both lists that are probably meant.",
     )
-    op_id = serializers.CharField(required=False, help_text="The forget, where it was done.")
+    op_id = serializers.CharField(
+        required=False, help_text="The operation that forgets it, if there is one."
+    )
 
 
 class Operation(Shape):
@@ -208,10 +215,10 @@ class Operation(Shape):
     forget = ForgetOutcome(
         source="forget_outcome",
         required=False,
-        help_text="Of a turn that asked to forget something.",
+        help_text="The result of a request to forget in the turn.",
     )
     report = ImportReport(
-        source="import.result", required=False, help_text="Of an import that is done."
+        source="import.result", required=False, help_text="The report of a finished import."
     )
 
 
@@ -225,14 +232,18 @@ class DataFolder(Shape):
     status = serializers.ChoiceField(
         ["waiting", "gone", "too_large", "elsewhere", "unknown"],
         help_text=(
-            "`elsewhere`: the database's files are not in the data folder, and what they still hold"
-            " can't be known; `too_large`: the folder is larger than this instance looks through."
+            "`elsewhere`: the database's files aren't in the data folder, so they can't be scanned;"
+            " `too_large`: the folder is larger than this instance scans."
         ),
     )
-    until = serializers.DateTimeField(allow_null=True, help_text="By when, while it waits.")
+    until = serializers.DateTimeField(
+        allow_null=True, help_text="The latest time of the erasure, while it is pending."
+    )
     gone_at = serializers.DateTimeField(allow_null=True)
     scan = RawScan(allow_null=True, help_text="The raw files that were read, and what was found.")
-    event_hash = serializers.CharField(help_text="Of the audit event that says so, once sealed.")
+    event_hash = serializers.CharField(
+        help_text="The hash of the audit event that records the erasure, once it is sealed."
+    )
 
 
 class Receipt(Shape):
@@ -244,15 +255,16 @@ class Receipt(Shape):
     finished_at = serializers.DateTimeField()
     erased = serializers.DictField(
         child=serializers.DictField(child=serializers.IntegerField()),
-        help_text="How many entries went, by store and table.",
+        help_text="The number of erased entries, by store and table.",
     )
     kept = serializers.ListField(child=serializers.CharField())
-    scan = serializers.DictField(help_text="How many places were looked through, and the residue.")
+    scan = serializers.DictField(help_text="The number of scanned places, and the residue found.")
     disk = serializers.DictField(
-        help_text="The tables vacuumed, and until when the write-ahead log and backups may hold it."
+        help_text="The vacuumed tables, and when the log and backups no longer hold the data."
     )
     chosen = serializers.CharField(
-        allow_blank=True, help_text="Who chose it: person, only_match, or empty where it was named."
+        allow_blank=True,
+        help_text="Who chose the items: person, only_match, or empty if the request named them.",
     )
     data_folder = DataFolder()
     previous_hash = serializers.CharField()

@@ -51,7 +51,7 @@ class WebhooksView(MemcenterView):
         )
 
     @endpoint(
-        summary="Have an address told of events, by ids only, each message signed",
+        summary="Create a webhook; its signed messages contain only ids",
         takes=serializers.WebhookInput,
         answers={201: serializers.NewWebhook},
         prepare=_look_at,
@@ -70,7 +70,7 @@ class WebhooksView(MemcenterView):
         return UnstoredResponse(serializers.NewWebhook.show(made), status=201)
 
     @endpoint(
-        summary="Take a webhook away, with its log",
+        summary="Delete a webhook and its delivery log",
         takes=serializers.WebhookRemoval,
         answers={200: serializers.RemovedWebhook},
         all_users_for=Scope.FORGET,
@@ -84,7 +84,7 @@ class WebhooksView(MemcenterView):
 
 class WebhookView(MemcenterView):
     @endpoint(
-        summary="One webhook",
+        summary="Get a webhook",
         takes=Personal,
         answers={200: serializers.Webhook},
         all_users_for=Scope.READ,
@@ -93,7 +93,7 @@ class WebhookView(MemcenterView):
         return Response(serializers.Webhook.show(webhooks.find(webhook_id, user=call.user)))
 
     @endpoint(
-        summary="Change a webhook, or switch it off with is_active",
+        summary="Change a webhook; is_active switches it on or off",
         takes=serializers.WebhookChange,
         prepare=_look_at,
         answers={200: serializers.Webhook},
@@ -105,7 +105,7 @@ class WebhookView(MemcenterView):
         return Response(serializers.Webhook.show(webhooks.change(webhook, changes=changes)))
 
     @endpoint(
-        summary="Take a webhook away, with its log",
+        summary="Delete a webhook and its delivery log",
         takes=Personal,
         answers={200: serializers.RemovedWebhook},
         all_users_for=Scope.FORGET,
@@ -122,7 +122,7 @@ def _removed(call: Call, webhook_id: str) -> Response:
 
 class DeliveriesView(MemcenterView):
     @endpoint(
-        summary="What a webhook was told and how that went, newest first",
+        summary="List the deliveries of a webhook, newest first",
         takes=Personal,
         answers={200: page_of(serializers.Delivery)},
         all_users_for=Scope.READ,
@@ -135,7 +135,7 @@ class DeliveriesView(MemcenterView):
 
 class WebhookTestView(MemcenterView):
     @endpoint(
-        summary="Send the address a test message",
+        summary="Send a test message to a webhook",
         takes=Personal,
         answers={202: serializers.Delivery},
         all_users_for=Scope.WRITE,
@@ -147,7 +147,7 @@ class WebhookTestView(MemcenterView):
 
 class SettingsView(MemcenterView):
     @endpoint(
-        summary="The switches and preferences of a user",
+        summary="Get the settings of a user",
         takes=Personal,
         answers={200: serializers.Settings},
         unknown_user=EMPTY,
@@ -156,7 +156,7 @@ class SettingsView(MemcenterView):
         return Response(serializers.Settings.show(users.settings_of(call.user)))
 
     @endpoint(
-        summary="Change what is named",
+        summary="Change the given settings",
         takes=serializers.SettingsInput,
         answers={200: serializers.Settings},
         unknown_user=CREATE,
@@ -165,7 +165,7 @@ class SettingsView(MemcenterView):
         return _changed_settings(call)
 
     @endpoint(
-        summary="Change what is named",
+        summary="Change the given settings",
         takes=serializers.SettingsInput,
         answers={200: serializers.Settings},
         unknown_user=CREATE,
@@ -183,7 +183,7 @@ def _changed_settings(call: Call) -> Response:
 
 class SignInLinksView(MemcenterView):
     @endpoint(
-        summary="A link that signs one person in, once, within ten minutes",
+        summary="Create a sign-in link that works once and expires after ten minutes",
         takes=serializers.SignInLinkInput,
         answers={201: serializers.SignInLink},
         scope=Scope.SIGNIN,
@@ -208,7 +208,7 @@ class KeysView(MemcenterView):
     """
 
     @endpoint(
-        summary="List the keys of the product, or of a user, newest first",
+        summary="List the unbound API keys, or those of a user, newest first",
         takes=Personal,
         answers={200: page_of(serializers.Key)},
         scope=Scope.ADMIN,
@@ -220,7 +220,7 @@ class KeysView(MemcenterView):
         return Response(call.page.of(keys.of(call.user), order=_NEWEST, show=serializers.Key.show))
 
     @endpoint(
-        summary="Make a key for the product, or bound to a user; its text is shown this once",
+        summary="Create an API key, optionally bound to a user; the key is shown only once",
         takes=serializers.KeyInput,
         answers={201: serializers.NewKey},
         scope=Scope.ADMIN,
@@ -243,7 +243,7 @@ class KeysView(MemcenterView):
 
 class KeyView(MemcenterView):
     @endpoint(
-        summary="One key: what it may do, until when, when it was last used; never its text",
+        summary="Get the details of an API key, without the key itself",
         takes=Personal,
         answers={200: serializers.Key},
         scope=Scope.ADMIN,
@@ -253,7 +253,7 @@ class KeyView(MemcenterView):
         return Response(serializers.Key.show(keys.find(key_id, user=call.user)))
 
     @endpoint(
-        summary="Give a key another name, other scopes or another end",
+        summary="Change the name, scopes or expiry of an API key",
         takes=serializers.KeyChange,
         answers={200: serializers.Key},
         scope=Scope.ADMIN,
@@ -267,7 +267,7 @@ class KeyView(MemcenterView):
         return Response(serializers.Key.show(key))
 
     @endpoint(
-        summary="Revoke a key: from now on it opens nothing",
+        summary="Revoke an API key",
         takes=Personal,
         answers={200: serializers.RevokedKey},
         scope=Scope.ADMIN,

@@ -175,7 +175,7 @@ class OperationsView(MemcenterView):
 
 class OperationView(MemcenterView):
     @endpoint(
-        summary="How far an operation is; also by a receipt token, without a key",
+        summary="Get the progress of an operation; a receipt token works instead of a key",
         takes=serializers.OneOperationQuery,
         answers={200: serializers.Operation},
         whose=check_access,
@@ -187,7 +187,7 @@ class OperationView(MemcenterView):
 
 class OperationReceiptView(MemcenterView):
     @endpoint(
-        summary="What a finished forget erased; also by a receipt token, without a key",
+        summary="Get the receipt of a finished forget; a receipt token works instead of a key",
         takes=serializers.OneOperationQuery,
         answers={200: serializers.Receipt},
         whose=check_access,
@@ -202,7 +202,7 @@ class OperationEventsView(MemcenterView):
     permission_classes = (MayWatch,)
 
     @endpoint(
-        summary="How an operation goes on, as server-sent events; also with a session's cookie",
+        summary="Stream the progress of an operation; a session cookie works instead of a key",
         takes=serializers.OneOperationQuery,
         answers=_EVENTS,
         whose=check_access,
@@ -220,7 +220,7 @@ class OperationEventsView(MemcenterView):
 
 class OperationRetryView(MemcenterView):
     @endpoint(
-        summary="Try a failed operation again",
+        summary="Retry a failed operation",
         takes=Personal,
         answers={200: serializers.Operation},
         whose=check_access,
@@ -232,7 +232,7 @@ class OperationRetryView(MemcenterView):
 
 class OperationCancelView(MemcenterView):
     @endpoint(
-        summary="Withdraw an operation that still waits",
+        summary="Cancel a pending operation",
         takes=Personal,
         answers={200: serializers.Operation},
         whose=check_access,

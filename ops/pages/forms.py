@@ -262,17 +262,21 @@ class PreferencesForm(ServiceForm):
         """Return the settings that were submitted; all others must stay unchanged."""
         return {name: value for name, value in self.cleaned_data.items() if name in self.data}
 
-    def keep_to(self, *names: str) -> None:
-        """Keep only these fields, and remove the language choice "Same as the browser"."""
-        for name in set(self.fields) - set(names):
-            del self.fields[name]
-        self._field("language").choices = settings.LANGUAGES
-        self._field("timezone").widget.attrs["data-time-zone-field"] = ""
-
     def _field(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         return field
+
+
+class WelcomeForm(PreferencesForm):
+    """The preferences to choose at the first sign-in. A script presets the browser's time zone."""
+
+    theme = None  # type: ignore[assignment]  # this is how a form drops an inherited field
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._field("language").choices = settings.LANGUAGES
+        self._field("timezone").widget.attrs["data-time-zone-field"] = ""
 
 
 class WeeklyMailForm(ServiceForm):

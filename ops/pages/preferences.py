@@ -33,7 +33,7 @@ from ops.pages.base import (
     target,
     way_back,
 )
-from ops.pages.forms import PreferencesForm, WeeklyMailForm
+from ops.pages.forms import PreferencesForm, WeeklyMailForm, WelcomeForm
 from ops.weekly_mail import Link
 
 THEME_COOKIE = "theme"
@@ -76,10 +76,9 @@ def settings_page(request: HttpRequest) -> HttpResponse:
 @personal_page
 def welcome(request: HttpRequest) -> HttpResponse:
     """Ask an owner for language and time zone, at the first sign-in."""
-    form = PreferencesForm(
+    form = WelcomeForm(
         initial={"language": get_language(), "timezone": own_settings(request).timezone}
     )
-    form.keep_to("language", "timezone")
     context = {"form": form, "next": way_back(request, default=settings.LOGIN_REDIRECT_URL)}
     with own_transaction(request):
         return render(request, "ops/welcome.html", context)

@@ -144,12 +144,12 @@ class Plain(Fingerprints):
     """Finds texts that are given in full. Short texts are found anywhere in a field."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        found = [known for text in texts if (known := fingerprint(text, key=b"by hand"))]
+        plain = list(filter(None, map(shingles.normalise, texts)))
+        found = [known for text in plain if (known := fingerprint(text, key=b"by hand"))]
         super().__init__(b"by hand", [(known.size, known.hashes) for known in found])
-        plain = [shingles.normalise(text) for text in texts]
         self._short = [
             (number, text)
-            for number, text in enumerate(filter(None, plain))
+            for number, text in enumerate(plain)
             if len(text) < shingles.size_for(text)
         ]
 

@@ -1,6 +1,10 @@
 """A message forgotten alone or with its turn, and what the memories that rest on it become."""
 
+from typing import Any
+
 import pytest
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Episode, Feedback, Message, Summary, Turn
@@ -34,6 +38,10 @@ from tests.factories import (
 from tests.rows import rows_of
 
 pytestmark = pytest.mark.django_db
+
+
+def in_the_bin() -> dict[str, Any]:
+    return {"deleted_at": timezone.now(), "purge_at": timezone.now()}
 
 
 def test_a_turn_is_hidden_at_once_with_all_that_rests_on_it(talk: Talk) -> None:
@@ -168,6 +176,72 @@ def test_an_older_version_is_erased_and_the_present_text_stays_in_view(
     drained(operation)
     assert memory.versions.get(number=1).erased_at is not None
     assert Memory.objects.get(pk=memory.pk).current_version == 2
+
+
+def test_side_texts_of_an_erased_older_version_are_erased(alice: User, talk: Talk) -> None:
+    side = {"tags": ["rain over the old town of Lyon"], "feedback_reason": "Lyon in the rain"}
+    memory = make_memory(alice, "Likes rain over the old town of Lyon", turns=[talk.tea_turn])
+    Memory.objects.filter(pk=memory.pk).update(**side, feedback="positive", data={"a": "Lyon"})
+    make_version(memory, "Lives in Paris", change=Change.REPLACED, turns=[talk.jazz_turn])
+    assert drained(forget_message(talk.tea_turn.user_message)).status == Status.SUCCEEDED
+    memory.refresh_from_db()
+    assert (memory.content, memory.feedback) == ("Lives in Paris", "positive")
+    assert (memory.tags, memory.data, memory.feedback_reason) == ([], {}, "")
+
+
+def joined(user: User, *turns: Turn) -> Memory:
+    """A memory that rests on these turns together."""
+    memory = make_memory(user, "Hears jazz over tea", turns=turns)
+    Source.objects.filter(memory=memory).update(joint=True)
+    return memory
+
+
+def merged(user: User, first: Turn, second: Turn) -> Memory:
+    memory = make_memory(user, "Has a cat", turns=[first])
+    make_version(
+        memory,
+        "Has a cat and a dog",
+        change=Change.MERGED,
+        turns=[second],
+        candidate_text="Has a dog",
+        inputs=[memory.versions.get()],
+    )
+    return memory
+
+
+def of_the_message_alone(user: User, turn: Turn) -> Memory:
+    memory = make_memory(user, "Has a cat", turns=[turn])
+    Source.objects.filter(memory=memory).update(turn=None, message=turn.user_message)
+    return memory
+
+
+@pytest.mark.parametrize("by", ["user_message", "assistant_message"])
+def test_memories_that_go_with_messages_are_known_before(
+    alice: User,
+    mallory: User,
+    talk: Talk,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    by: str,
+) -> None:
+    tea, jazz = talk.tea_turn, talk.jazz_turn
+    edited = make_memory(alice, "Has a hen", turns=[tea])
+    make_version(edited, "Has two hens", change=Change.EDITED, actor=Origin.USER)
+    binned = make_memory(alice, "Has a pony", turns=[tea], **in_the_bin())
+    theirs = make_memory(mallory, "Has a cow", turns=[make_turn(make_conversation(mallory), "Moo")])
+    lost = [binned, joined(alice, tea, jazz), merged(alice, tea, tea), talk.tea]
+    lost.append(of_the_message_alone(alice, tea))
+    kept = [edited, theirs, joined(alice, jazz), merged(alice, jazz, tea), merged(alice, tea, jazz)]
+    message_ids = [getattr(tea, by).public_id]
+    with django_assert_num_queries(1):
+        also = message_forgets.also_forgotten(
+            alice, memory_ids=[talk.tea.public_id], message_ids=message_ids
+        )
+    assert {one.pk for one in also} == {one.pk for one in lost} - {talk.tea.pk}
+    with as_user(alice):
+        operation = message_forgets.forget_chosen(user=alice, message_ids=message_ids)
+    assert drained(operation).status == Status.SUCCEEDED
+    left = set(Memory.everything.values_list("pk", flat=True))
+    assert {one.pk for one in kept} <= left and left.isdisjoint(one.pk for one in lost)
 
 
 def test_a_merged_memory_says_only_what_remains(alice: User, talk: Talk) -> None:

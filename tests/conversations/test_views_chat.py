@@ -5,9 +5,11 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from conversations.chat import answer_text
 from conversations.models import Conversation
+from conversations.pages import turn_memories
 from memcenter.lib.errors import ProviderError
 from memories.models import Kind, RecallHit
 from ops.accounts import users
@@ -207,6 +209,18 @@ def test_a_constraint_that_does_not_fit_is_said_to_be_always_there(
     assert "always included" in page
     assert "memory used" not in page
     assert "This answer only used what is always included." in page
+
+
+def test_used_memories_are_counted_with_two_queries(
+    conversation: Conversation, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    user = conversation.user
+    for text in ("Has a cat named Biscuit", "Feeds the cat at seven"):
+        make_memory(user, text, kind=Kind.CONSTRAINT)
+    answer = answer_text.exchange("What does my cat eat?", user=user, conversation=conversation)
+    RecallHit.objects.update(components={})
+    with django_assert_num_queries(2):
+        assert not turn_memories.counts_of(user, [answer.turn.assistant_message])
 
 
 def test_a_memory_that_went_to_the_bin_is_not_counted_any_more(

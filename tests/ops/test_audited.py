@@ -90,12 +90,21 @@ def test_changed_settings_are_named(client: Client, alice: User) -> None:
     ],
 )
 def test_each_act_on_a_memory_is_written_down(alice: User, act: Any, action: str) -> None:
-    memory = make_memory(alice, "Likes green tea")
+    binned = timezone.now() if act == curation.take_back else None
+    memory = make_memory(alice, "Likes green tea", deleted_at=binned, purge_at=binned)
     with as_user(alice), audit_log.acting_as("user", "page"):
         act(user=alice, memory=memory)
     assert told() == [(action, "user", "page")]
     assert (newest().target, newest().subject) == (memory.public_id, alice.subject)
     assert "green tea" not in whole()
+
+
+def test_an_act_that_changes_nothing_is_not_written_down(alice: User) -> None:
+    memory = make_memory(alice, "Likes green tea")
+    with as_user(alice):
+        for act in (curation.recycle, curation.recycle, curation.take_back, curation.take_back):
+            act(user=alice, memory=memory)
+    assert [action for action, _, _ in told()] == ["memory.deleted", "memory.restored"]
 
 
 def test_an_edit_names_the_fields_and_not_the_words(alice: User) -> None:

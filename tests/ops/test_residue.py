@@ -41,7 +41,7 @@ from ops.models import (
     User,
 )
 from ops.queue import outbox, worker
-from ops.residue import erased_hashes, places, residue_scan, stores
+from ops.residue import erased_hashes, fingerprints, places, residue_scan, stores
 from ops.residue.residue_scan import Residue, Whose
 from tests.factories import make_conversation, make_memory, make_trace, make_turn
 from tests.ops.test_forgetting import give_everything
@@ -362,6 +362,13 @@ def test_the_disk_is_cleared_and_the_receipt_says_until_when_it_lies_elsewhere(
     assert {"conversations_message", "memories_memory"} <= set(disk["vacuumed"])
     assert disk["wal_until"] > Receipt.objects.get().finished_at.isoformat()
     assert disk["backups_until"] is None
+
+
+@pytest.mark.parametrize("text", ["tea", SECRET])
+def test_typed_texts_may_come_from_an_iterator(text: str) -> None:
+    wanted = fingerprints.Plain(iter(["", text]))
+    assert [one.number for one in wanted.held_by([f"a note: {text}!"])] == [0]
+    assert wanted.held_by(["nothing of the kind"]) == []
 
 
 def test_the_command_looks_for_texts_everywhere(alice: User, mallory: User) -> None:

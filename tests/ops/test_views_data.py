@@ -153,6 +153,13 @@ def test_preferences_are_kept(client: Client, maya: User) -> None:
     assert (own.language, own.timezone, own.theme) == ("zh-hans", "Asia/Shanghai", "dark")
 
 
+def test_the_first_sign_in_asks_for_language_and_time_zone_alone(client: Client) -> None:
+    page = client.get("/welcome/").content.decode()
+    form = page.split('<form class="form"')[1].split("</form>")[0]
+    assert 'name="language"' in form and 'name="theme"' not in form
+    assert "Same as the browser" not in form and "data-time-zone-field" in form
+
+
 def test_wrong_preferences_change_nothing(client: Client, maya: User) -> None:
     data = {"language": "xx", "timezone": "Mars/Phobos", "theme": "dark"}
     answer = client.post("/settings/preferences/", data)

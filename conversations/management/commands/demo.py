@@ -43,7 +43,7 @@ class Source:
 
 
 class Command(BaseCommand):
-    help = "Load the example people, or files of conversations, and wait until they are learned."
+    help = "Load the example people or files of conversations, and wait until learning is done."
     # The command serves no page; running all system checks would only delay the first line.
     requires_system_checks: list[str] = []
 
@@ -53,13 +53,13 @@ class Command(BaseCommand):
             nargs="*",
             type=Path,
             metavar="PATH",
-            help="a MemoryBank or LoCoMo file, or JSON lines; without one the shipped example",
+            help="MemoryBank, LoCoMo or JSON lines files; default: the included example",
         )
         parser.add_argument(
-            "--no-wait", action="store_true", help="record only; a worker learns from it later"
+            "--no-wait", action="store_true", help="only record; a worker learns later"
         )
         parser.add_argument(
-            "--retry", action="store_true", help="also try again what failed for these people"
+            "--retry", action="store_true", help="also retry failed operations of these people"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -12,7 +12,7 @@ from ops.transfer import exports, stored_files
 
 
 class Command(BaseCommand):
-    help = "Export everything of a user into a file."
+    help = "Export all data of a user to a file."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="the user's external id")

@@ -13,7 +13,7 @@ from ops.queue.worker import wait_until_done
 
 
 class Command(BaseCommand):
-    help = "Import a file for a user, who appears if there is none of that id."
+    help = "Import a file for a user. The user is created if necessary."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="the user's external id")

@@ -179,7 +179,7 @@ _BEST, _MOST, _THRESHOLD = 10, 1_000, 0.1
 
 
 class AddView(Mem0View):
-    @endpoint(summary="Remember what was said", answers={}, idempotent=False)
+    @endpoint(summary="Learn from messages", answers={}, idempotent=False)
     def post(self, asked: Asked) -> Response:
         given = added(asked.data)
         user = people.writer(asked, given.ids.user)
@@ -268,7 +268,7 @@ class MemoryView(Mem0View):
 
 
 class HistoryView(Mem0View):
-    @endpoint(summary="What a memory said before", answers={})
+    @endpoint(summary="List the earlier texts of a memory", answers={})
     def get(self, asked: Asked) -> Response:
         user = people.of_memory(asked, asked.ids["memory_id"])
         with as_user(user):

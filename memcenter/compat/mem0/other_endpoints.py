@@ -37,7 +37,11 @@ _REACHABLE = Q(external_id__isnull=False, is_staff=False, is_active=True, hidden
 
 
 class EntitiesView(Mem0View):
-    @endpoint(summary="Who there are memories of", answers={}, scope=Scope.ADMIN)
+    @endpoint(
+        summary="List users, agents, apps and runs that have memories",
+        answers={},
+        scope=Scope.ADMIN,
+    )
     def get(self, asked: Asked) -> Response:
         bound = asked.key.user_id if asked.key else None
         with as_system():
@@ -55,11 +59,11 @@ class EntitiesView(Mem0View):
 
 
 class EntityView(Mem0View):
-    @endpoint(summary="A user's profile", answers={})
+    @endpoint(summary="Get a user's profile", answers={})
     def get(self, asked: Asked) -> Response:
         raise NotOffered
 
-    @endpoint(summary="Forget a user, or all of an agent, app or run", answers={})
+    @endpoint(summary="Forget a user, or all memories of an agent, app or run", answers={})
     def delete(self, asked: Asked) -> Response:
         kind, name = asked.ids["kind"], asked.ids["name"]
         if kind == "user":
@@ -75,7 +79,7 @@ class EntityView(Mem0View):
 class PingView(Mem0View):
     permission_classes = (AnyKey,)
 
-    @endpoint(summary="Whether the key is good", answers={})
+    @endpoint(summary="Check the API key", answers={})
     def get(self, asked: Asked) -> Response:
         places = {"org_id": "memcenter", "project_id": "memcenter"}
         return Response({"status": "ok", **places, "user_email": None})
@@ -106,7 +110,7 @@ class BatchView(Mem0View):
 
 
 class ExportsView(Mem0View):
-    @endpoint(summary="Ask for an export", answers={}, scope=Scope.EXPORT, idempotent=False)
+    @endpoint(summary="Request an export", answers={}, scope=Scope.EXPORT, idempotent=False)
     def post(self, asked: Asked) -> Response:
         """Return an export id that contains the signed filters; nothing is exported yet.
 
@@ -120,7 +124,7 @@ class ExportsView(Mem0View):
 
 
 class ExportView(Mem0View):
-    @endpoint(summary="The memories of an export", answers={}, scope=Scope.EXPORT)
+    @endpoint(summary="Get the memories of an export", answers={}, scope=Scope.EXPORT)
     def post(self, asked: Asked) -> Response:
         what = memory_search.wanted(_kept(asked))
         whose = people.readers(asked, what.tree)
@@ -129,7 +133,9 @@ class ExportView(Mem0View):
 
 
 class SummaryView(Mem0View):
-    @endpoint(summary="What is known, in words", answers={}, scope=Scope.READ, idempotent=False)
+    @endpoint(
+        summary="Summarize the known memories", answers={}, scope=Scope.READ, idempotent=False
+    )
     def post(self, asked: Asked) -> Response:
         what = memory_search.wanted(asked.data)
         whose = people.readers(asked, what.tree)
@@ -157,7 +163,7 @@ class FeedbackView(Mem0View):
 
 
 class EventsView(Mem0View):
-    @endpoint(summary="What was asked for and how far it is", answers={})
+    @endpoint(summary="List events with their progress", answers={})
     def get(self, asked: Asked) -> Response:
         named = asked.data.get("user_id")
         named = people.default_name(asked) if named is None else named
@@ -171,7 +177,7 @@ class EventsView(Mem0View):
 
 
 class EventView(Mem0View):
-    @endpoint(summary="How far it is, and what came of it", answers={})
+    @endpoint(summary="Get the progress and result of an event", answers={})
     def get(self, asked: Asked) -> Response:
         if asked.ids["op_id"].startswith("mem_"):
             return Response(_stored_at_once(asked, asked.ids["op_id"]))
@@ -193,7 +199,7 @@ class EventView(Mem0View):
 class AbsentView(Mem0View):
     permission_classes = (AnyKey,)
 
-    @endpoint(summary="Not offered", answers={})
+    @endpoint(summary="Not supported", answers={})
     def get(self, asked: Asked) -> Response:
         raise NotOffered
 

@@ -101,7 +101,7 @@ class ChatCompletionsView(OpenAIView):
 
 
 class ModelsView(OpenAIView):
-    @endpoint(summary="The models that can be asked", answers={}, idempotent=False)
+    @endpoint(summary="List the available models", answers={}, idempotent=False)
     def get(self, asked: Asked) -> HttpResponseBase:
         """Return the model server's list of models, or the configured model if that fails."""
         if not settings.MODEL_BASE_URL:
@@ -117,7 +117,7 @@ class ModelsView(OpenAIView):
 
 
 class EmbeddingsView(OpenAIView):
-    @endpoint(summary="The vectors of texts, by our embedder", answers={}, idempotent=False)
+    @endpoint(summary="Embed texts with the configured embedder", answers={}, idempotent=False)
     def post(self, asked: Asked) -> Response:
         _, body = body_of(asked)
         texts = _texts(body.get("input"))

@@ -8,7 +8,7 @@ from memcenter.embedded.backup import where_it_is
 
 
 class Command(BaseCommand):
-    help = "Write everything into one file: the database, stored files and the key of sessions."
+    help = "Back up the database, stored files and the secret key to one file."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the file to write; it must not exist")

@@ -32,7 +32,7 @@ from memories.indexing import search_index
 
 
 class Command(BaseCommand):
-    help = "Tell what is wrong here and what to do about it; exit with 1 if something is."
+    help = "Check the installation and suggest fixes. Exit with 1 if there is a problem."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:

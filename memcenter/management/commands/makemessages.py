@@ -22,7 +22,7 @@ _APPS = ("memcenter", "ops", "conversations", "memories")
 
 
 class Command(makemessages.Command):
-    help = "As Django's; also gathers what services raise, which pages show translated."
+    help = "Like Django's command, but also extracts the error messages of services."
 
     def handle(self, *args: Any, **options: Any) -> None:
         gathered = settings.BASE_DIR / "memcenter" / "said_by_services.py"

@@ -12,7 +12,7 @@ from ops.models import ApiKey
 
 
 class Command(BaseCommand):
-    help = "Serve the MCP tools over stdio, with the key of MEMCENTER_API_KEY."
+    help = "Serve the MCP tools over stdio. The API key is read from MEMCENTER_API_KEY."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:

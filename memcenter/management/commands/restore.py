@@ -21,12 +21,12 @@ from ops.models import SignInLink
 
 
 class Command(BaseCommand):
-    help = "Put a backup back, bring it up to date, and forget again what was forgotten since."
+    help = "Restore a backup, migrate it, and repeat all requests to forget since then."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--replace", action="store_true", help="what is there now goes")
+        parser.add_argument("--replace", action="store_true", help="replace the existing data")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -53,7 +53,7 @@ _OF_PROGRAMS = (
 
 
 class Command(BaseCommand):
-    help = "Run everything: databases, web, worker and beat, until Ctrl-C."
+    help = "Run databases, web server, worker and beat until Ctrl-C."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:

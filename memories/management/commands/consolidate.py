@@ -15,12 +15,12 @@ from ops.models import User
 
 
 class Command(BaseCommand):
-    help = "Learn from old notes and join similar old memories now, or say which would be joined."
+    help = "Learn from old notes and merge similar old memories, or list possible merges."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--user", help="the external id of one user; else everybody's")
-        parser.add_argument("--dry-run", action="store_true", help="change nothing, only report")
-        parser.add_argument("--texts", action="store_true", help="with --dry-run, show the texts")
+        parser.add_argument("--user", help="the external id of a user; default: all users")
+        parser.add_argument("--dry-run", action="store_true", help="only report, change nothing")
+        parser.add_argument("--texts", action="store_true", help="with --dry-run: show the texts")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

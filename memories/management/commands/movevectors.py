@@ -8,15 +8,17 @@ from ops.queue.worker import run_until_done
 
 
 class Command(BaseCommand):
-    help = "Have vectors searched where MEMCENTER_VECTOR_STORE says: in Milvus, or in PostgreSQL."
+    help = "Move the vector search to MEMCENTER_VECTOR_STORE: Milvus or PostgreSQL."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--wait", action="store_true", help="do it here, without the worker")
         parser.add_argument(
-            "--afresh", action="store_true", help="fill Milvus anew, as after a restore"
+            "--wait", action="store_true", help="run in this process instead of the worker"
         )
         parser.add_argument(
-            "--lost", action="store_true", help="back from a Milvus that is gone for good"
+            "--afresh", action="store_true", help="fill Milvus again, for example after a restore"
+        )
+        parser.add_argument(
+            "--lost", action="store_true", help="go back to PostgreSQL when Milvus is lost"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -9,10 +9,12 @@ from ops.queue.worker import run_until_done
 
 
 class Command(BaseCommand):
-    help = "Embed everything by the embedder that the settings name, and search that from then on."
+    help = "Embed all texts with the configured embedder, then use the new vectors for search."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--wait", action="store_true", help="do it here, without the worker")
+        parser.add_argument(
+            "--wait", action="store_true", help="run in this process instead of the worker"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -11,10 +11,10 @@ from ops.models import User
 
 
 class Command(BaseCommand):
-    help = "Read in what was edited in the memory files on the disk, and write them anew."
+    help = "Read edited memory files from disk, and write all memory files again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--user", help="the external id of one user; else everybody's")
+        parser.add_argument("--user", help="the external id of a user; default: all users")
 
     def handle(self, *args: Any, **options: Any) -> None:
         failed = 0

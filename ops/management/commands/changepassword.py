@@ -13,7 +13,7 @@ from ops.models import User
 class Command(BaseCommand):
     """Replaces Django's command, which would write neither to the audit log nor to the ledger."""
 
-    help = "Change the password of a login and end the sessions of the old one."
+    help = "Change the password of a login and end its sessions."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")

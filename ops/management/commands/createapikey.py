@@ -12,16 +12,16 @@ _DEFAULT = "read,write,forget,export,signin"
 
 
 class Command(BaseCommand):
-    help = "Print a new API key; it is shown this once."
+    help = "Create an API key and print it. It can't be shown again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--user", help="bind it to the user of this external id")
+        parser.add_argument("--user", help="bind the key to the user with this external id")
         parser.add_argument("--scopes", default=_DEFAULT, help=", ".join(Scope.values))
         parser.add_argument("--name", default="made at the command line")
         parser.add_argument(
             "--requires-user",
             action="store_true",
-            help="refuse mem0's calls that name no user; all other calls must name one anyway",
+            help="refuse mem0 calls without a user; other calls always need one",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

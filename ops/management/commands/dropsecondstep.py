@@ -9,7 +9,7 @@ from ops.models import User
 
 
 class Command(BaseCommand):
-    help = "Switch off the second step of a login whose device and recovery codes are lost."
+    help = "Disable the second sign-in step of a login that lost its device and recovery codes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")

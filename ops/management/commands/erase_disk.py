@@ -8,7 +8,7 @@ from ops.queue.worker import run_until_done
 
 
 class Command(BaseCommand):
-    help = "Erase what was forgotten from the files of the data folder as well, now and here."
+    help = "Erase forgotten data from the files of the data folder now."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not cluster.is_here():

@@ -12,7 +12,7 @@ LOGIN = "demo"
 
 
 class Command(BaseCommand):
-    help = "Make the owner's login and an API key on an empty instance; print them as JSON."
+    help = "Create the owner's login and an API key on an empty instance, and print them as JSON."
 
     def handle(self, *args: Any, **options: Any) -> None:
         with as_system():

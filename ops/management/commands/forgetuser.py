@@ -11,12 +11,12 @@ from ops.queue.worker import run_until_done
 
 
 class Command(BaseCommand):
-    help = "Forget everything of one user, and the account itself."
+    help = "Forget all data of a user, including the account."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("user", help="the external id of the user")
         parser.add_argument(
-            "--wait", action="store_true", help="erase here and now, without the worker"
+            "--wait", action="store_true", help="erase in this process instead of the worker"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

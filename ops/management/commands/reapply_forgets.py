@@ -10,13 +10,15 @@ from ops.queue import worker
 
 
 class Command(BaseCommand):
-    help = "After restoring a backup: apply again what was forgotten, revoked or removed since."
+    help = (
+        "After restoring a backup: repeat all requests to forget, revocations and removals since."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--at-start",
             action="store_true",
-            help="forget again only where the database lacks a forget; the worker erases",
+            help="repeat only requests that the database lacks; the worker erases",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

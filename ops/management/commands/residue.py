@@ -22,11 +22,13 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--user", help="the external id; without it everybody's rows")
-        parser.add_argument("--operation", help="one forget that is not finished (op_…)")
-        parser.add_argument("--text", action="append", default=[], help="may be given again")
-        parser.add_argument("--text-file", type=Path, help="one text a line")
-        parser.add_argument("--json", action="store_true", help="one JSON object")
+        parser.add_argument("--user", help="the external id of a user; default: all users")
+        parser.add_argument("--operation", help="an unfinished forget operation (op_…)")
+        parser.add_argument(
+            "--text", action="append", default=[], help="a text to search for; can be repeated"
+        )
+        parser.add_argument("--text-file", type=Path, help="a file with one text per line")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
         texts = [*options["text"]]

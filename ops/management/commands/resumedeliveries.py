@@ -7,7 +7,7 @@ from ops.access import as_system
 
 
 class Command(BaseCommand):
-    help = "After restoring a backup: let this instance tell webhooks again."
+    help = "After restoring a backup: resume webhook deliveries."
 
     def handle(self, *args: Any, **options: Any) -> None:
         with as_system(), audit_log.acting_as("operator", "command"):

@@ -10,7 +10,7 @@ from ops.models import Role, User
 
 
 class Command(BaseCommand):
-    help = "Give a login a role: owner, auditor (looks at the admin) or member."
+    help = "Set the role of a login: owner, auditor (can view the admin) or member."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")

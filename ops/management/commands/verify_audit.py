@@ -9,10 +9,10 @@ from ops.models import AuditEvent, Receipt
 
 
 class Command(BaseCommand):
-    help = "Follow the chain of the audit log and the receipts; fails at the first break."
+    help = "Verify the chain of the audit log and the receipts. Fail at the first mismatch."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--seal", action="store_true", help="first seal the events that wait")
+        parser.add_argument("--seal", action="store_true", help="first seal pending events")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["seal"]:
