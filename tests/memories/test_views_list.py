@@ -98,6 +98,24 @@ def test_when_it_was_said_stands_beside_the_words(alice: User) -> None:
     assert quote and re.sub(r"<[^>]+>", "", quote[1]).endswith("5 Mar 2024")
 
 
+@pytest.mark.parametrize(
+    ("said", "memory", "quoted"),
+    [
+        ("i owe beth 40 quid", "I owe Beth 40 quid", False),
+        ("he’s a chef", "[my husband is] a chef", False),
+        ("小雅不吃牛肉", "[闺蜜]小雅不吃牛肉", False),
+        ("no milk please, it makes me ill", "No milk", True),
+        ("我们离学校近，走路五分钟", "家离学校近", True),
+    ],
+)
+def test_words_are_quoted_only_where_they_add_something(
+    alice: User, said: str, memory: str, quoted: bool
+) -> None:
+    turn = make_turn(make_conversation(alice), said)
+    make_memory(alice, memory, turns=[turn])
+    assert ("row__said" in shown(alice)) is quoted
+
+
 def row_text(user: User, **query: str) -> str:
     """The words of the list's rows, without markup."""
     found = signed_in(user).get(address("memory_list", **query))
