@@ -14,7 +14,7 @@ from conversations.block.context import Context, WindowMessage
 from conversations.chat import demo_assistant
 from conversations.chat.demo_assistant import Intent
 from conversations.models import Conversation, Message, Role
-from conversations.recording import conversation_names, temporary, turns
+from conversations.recording import conversation_names, conversation_titles, temporary, turns
 from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
 from conversations.recording.turns import MessageInput, RecordedTurn
 from memcenter.lib.text import segment, tokens
@@ -282,7 +282,7 @@ def exchange_in_passing(text: str, *, user: User, conversation: TemporaryConvers
     """
     reply = demo_answer(prepare(text, user=user, conversation=conversation))
     if not conversation.title:
-        conversation = temporary.rename(conversation, title=conversation_names.title_of(text))
+        conversation = temporary.rename(conversation, title=conversation_titles.title_of(text))
     said = MessageInput(text), MessageInput(reply, role=Role.ASSISTANT)
     temporary.append(conversation, messages=said)
     return reply

@@ -231,7 +231,9 @@ FORMS: dict[str, Form] = {
     "person_key_revoke": lambda world: ([world.user.pk, world.key.pk], {}),
     "set_theme": _nothing(theme="dark"),
     "set_language": _nothing(language="zh-hans"),
-    "save_preferences": _nothing(display_name="Maya", language="en", timezone="Asia/Shanghai", theme="dark"),
+    "save_preferences": _nothing(
+        display_name="Maya", language="en", timezone="Asia/Shanghai", theme="dark"
+    ),
     "set_switch": lambda world: (["longterm_enabled"], {"longterm_enabled": "off"}),
     "weekly_mail_on": _nothing(address="ana@example.org"),
     "weekly_mail_off": _nothing(),
