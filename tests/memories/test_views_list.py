@@ -48,7 +48,7 @@ def test_the_line_of_truth_says_how_much_and_from_how_many_conversations(alice: 
 def test_the_line_of_truth_says_when_memory_is_off(alice: User) -> None:
     users.change_settings(user=alice, changes={"longterm_enabled": False})
     page = shown(alice)
-    assert "Long-term memory is off." in page and "Earlier moments are still kept" in page
+    assert "Long-term memory is off." in page and "“Earlier moments” is still on" in page
     users.change_settings(user=alice, changes={"episodic_enabled": False})
     page = shown(alice)
     assert "Memory is off." in page and "Earlier moments" not in page
