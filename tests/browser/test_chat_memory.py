@@ -1,6 +1,5 @@
 """In the chat: have a message remembered, forget with a receipt, search, shortcuts."""
 
-import re
 from itertools import count
 
 import pytest
