@@ -291,6 +291,7 @@ def prepare(name: str, world: World, client: Client) -> None:
             "status": "needs_choice",
             "memory_ids": [world.memory.public_id],
             "message_ids": [world.turn.user_message.public_id],
+            "likely_ids": [world.memory.public_id, world.turn.user_message.public_id],
         }
         payload = {"turn": world.turn.pk, "forget": asked}
         outbox.enqueue(Kind.EXTRACT_TURN, subject=world.user.subject, payload=payload)
