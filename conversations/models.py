@@ -1,9 +1,14 @@
 """The models of conversations, messages, turns, summaries, episodes and feedback."""
 
+from datetime import datetime
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from memcenter.lib import ids
@@ -70,6 +75,20 @@ class Conversation(models.Model):
 
     def __str__(self) -> str:
         return self.public_id
+
+    @property
+    def shown_title(self) -> str:
+        """Return the title, or the day and time of the beginning if there is no title."""
+        return self.title or name_by_time(self.created_at)
+
+
+def name_by_time(begun_at: datetime) -> str:
+    """Return the name of a conversation without a title, in the current time zone."""
+    at = timezone.localtime(begun_at)
+    is_this_year = at.year == timezone.localtime().year
+    near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
+    said = {"day": date_format(at, near if is_this_year else far), "time": f"{at:%H:%M}"}
+    return gettext("Conversation of %(day)s, %(time)s") % said
 
 
 class Role(models.TextChoices):

@@ -237,12 +237,14 @@ def conversation_pages(user: User, conversation: int | None) -> Iterator[Page]:
         rows = rows.filter(pk=conversation)
     for number, one in enumerate(objects_out(rows), start=1):
         day = localtime(one.created_at, zone).date().isoformat()
-        name = file_name(one.title, fallback=one.public_id)
+        name = file_name(one.title, fallback=_("Conversation"))
         yield Page(f"conversations/{number:04d} {day} {name}.md", _message_lines(user, one, zone))
 
 
 def _message_lines(user: User, conversation: Conversation, zone: ZoneInfo) -> Iterator[str]:
-    yield "# " + (one_line(conversation.title) or _("Untitled conversation"))
+    with timezone.override(zone):
+        title = conversation.shown_title
+    yield "# " + one_line(title)
     yield ""
     count = conversation.message_count
     words = ngettext("%(n)s message", "%(n)s messages", count) % {"n": count}

@@ -10,11 +10,11 @@ from django.conf import settings
 
 from conversations import selectors
 from conversations.block import context
-from conversations.block.context import Context, WindowMessage
+from conversations.block.context import Context, Item, WindowMessage
 from conversations.chat import demo_assistant
 from conversations.chat.demo_assistant import Intent
 from conversations.models import Conversation, Message, Role
-from conversations.recording import conversation_names, temporary, turns
+from conversations.recording import conversation_names, conversation_titles, temporary, turns
 from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
 from conversations.recording.turns import MessageInput, RecordedTurn
 from memcenter.lib.text import segment, tokens
@@ -155,10 +155,21 @@ def _remembered_texts(text: str, found: Context, *, user: User) -> list[str]:
         memories = [one for one in found.items if one.type == "memory"]
         is_question = intent in (Intent.QUESTION, Intent.GREETING)
         fitting = [one for one in memories if _fits(one.components, is_question=is_question)]
+        if not is_question:
+            fitting = _of_same_subject(text, fitting)
         return [one.text for one in sorted(fitting, key=lambda one: -relevance[one.id])]
     in_use = usable_memories(user, filters=Filters()).filter(project__isnull=True)
     best = in_use.order_by("-pinned", "-importance", "-pk")
     return list(best.values_list("content", flat=True)[: demo_assistant.LISTED + 1])
+
+
+def _of_same_subject(text: str, memories: Sequence[Item]) -> list[Item]:
+    """Return the memories that share a rare word, such as a name, with a statement.
+
+    A statement asks for nothing, so a memory that merely resembles it would be noise.
+    """
+    names = set(segment.unusual(text))
+    return [one for one in memories if names & set(segment.unusual(one.text))]
 
 
 def _fits(components: Mapping[str, float], *, is_question: bool) -> bool:
@@ -225,8 +236,10 @@ def account(
 
 
 def _messages(prepared: Prepared) -> list[ChatMessage]:
+    """Return the messages for the model. Secrets in earlier messages are masked."""
     system = ChatMessage("system", "\n\n".join(_instructions(prepared)))
-    before = [ChatMessage(one.role, one.content) for one in prepared.window]
+    said = masking.masked_together([one.content for one in prepared.window])
+    before = [ChatMessage(one.role, text) for one, text in zip(prepared.window, said, strict=True)]
     return [system, *before, ChatMessage("user", prepared.text)]
 
 
@@ -282,7 +295,7 @@ def exchange_in_passing(text: str, *, user: User, conversation: TemporaryConvers
     """
     reply = demo_answer(prepare(text, user=user, conversation=conversation))
     if not conversation.title:
-        conversation = temporary.rename(conversation, title=conversation_names.title_of(text))
+        conversation = temporary.rename(conversation, title=conversation_titles.title_of(text))
     said = MessageInput(text), MessageInput(reply, role=Role.ASSISTANT)
     temporary.append(conversation, messages=said)
     return reply

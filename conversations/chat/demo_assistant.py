@@ -23,7 +23,9 @@ LONGEST_QUOTE = 200
 class Intent(Enum):
     """The intent of a message to the demo assistant."""
 
+    NEVER_MIND = "never mind"
     FORGET = "forget"
+    REMIND = "remind"
     REMEMBER = "remember"
     LIST = "list"
     GREETING = "greeting"
@@ -36,12 +38,23 @@ class Intent(Enum):
 # A message with at least this many words or Chinese characters counts as TELLING, unless it is a
 # question or has another intent.
 _FEWEST_WORDS, _FEWEST_HAN = 4, 6
+_TOLD = (Intent.REMEMBER, Intent.REMIND, Intent.TELLING)
 _ASIDE = r"^(?:(?:please|ok(?:ay)?|hey|hi|and|also|now|could you|can you|would you)[,\s]+)*"
+_BEFORE_QUESTIONS = (
+    r"^(?:(?:so|and|ok(?:ay)?|hey|hi|well|also|but|please|now|can you|could you)[,\s]+)*"
+)
 # The order matters: "what do you remember about me" is a question, "don't forget" is a request to
-# remember.
+# remember, and "don't forget to remind me" asks for a reminder.
 _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
     (intent, re.compile(shape, re.IGNORECASE))
     for intent, shape in (
+        (
+            Intent.NEVER_MIND,
+            r"^(?:(?:oh|ok(?:ay)?|ah|no|sorry|actually)[,\s]+)*"
+            r"(?:never ?mind|nvm|forget it|scrap that)(?:[,.\s]+forget it)?[\s.!]*$"
+            r"|^(?:算了[吧啦]?[，,。！!\s]*)?(?:就?当我?没[说问]过?|不说了|没事了)[吧啦哈。！!~\s]*$"
+            r"|^算了[吧啦。！!~\s]*$",
+        ),
         (
             Intent.LIST,
             r"\bwhat (?:do|did|have) you (?:\w+ )?(?:know|remember|learn(?:ed|t)?|stored?|saved?)"
@@ -51,6 +64,11 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
             r"|\btell me (?:what you know )?about (?:me|myself)\b"
             r"|你(?:都|还)?(?:知道|记得|记住|了解|记)(?:了|到)?(?:我(?:的)?)?(?:些|哪些|什么|多少)"
             r"|关于我.{0,6}(?:知道|记得|记住|了解|记了)|(?:知道|记得|记住|了解).{0,4}关于我|我是谁",
+        ),
+        (
+            Intent.REMIND,
+            r"\bremind me\b(?! (?:what|where|when|who|which|why|how|of (?:what|my|the))\S*)"
+            r"|提醒我(?!.*(?:什么|哪|几号|几点|多少|[?？吗]\s*$))",
         ),
         (
             Intent.REMEMBER,
@@ -77,10 +95,14 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
         (Intent.THANKS, r"^(?:many )?(?:thanks?\b|thx\b|谢谢|多谢|感谢)(?!.*[?？])"),
         (
             Intent.QUESTION,
-            r"[?？]\s*$|^(?:what|where|when|who|whom|whose|which|why|how|do|does|did|is|are|can|could"
+            r"[?？]\s*$|" + _BEFORE_QUESTIONS + r"(?:"
+            r"remind me (?:what|where|when|who|which|why|how|of)\S*"
+            r"|(?:what|where|when|who|how)(?! (?:i|we|he|she|they)\b)(?:'?s|'?re|'?d)?"
+            r"|whom|whose|which|why|do|does|did|is|are|can|could"
             r"|should|would|will|tell me|recommend|suggest|help|write|give|make|show|explain"
             r"|translate|summari[sz]e|describe|compare|pretend|imagine|let'?s)\b"
             r"|[吗呢]\s*[。.!！]*$|什么|怎么|哪|谁|几点|多少|为什么|如何|推荐|帮我|能不能|可不可以"
+            r"|啥(?![都也])|咋|(?<![了等过很这])好久[?？。！\s]*$|(?:晓得|知道|记得)(?:不|没有?)[?？。！\s]*$"
             r"|^(?:请|麻烦)?(?:写|翻译|解释|总结|讲|画|介绍|列出|给我)",
         ),
         (
@@ -88,7 +110,7 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
             r"\b(?:i|i'?m|i'?ve|i'd|i'll|my|mine|we|we'?ve|we're|our|call me)\b"
             r"|我|咱|本人|^(?:又|老)?忘"
             rf"|^(?:\S+\s+){{{_FEWEST_WORDS - 1}}}\S"
-            rf"|(?:[\u4e00-\u9fff]\W?){{{_FEWEST_HAN}}}",
+            rf"|(?:[\u4e00-\u9fff][^\u4e00-\u9fff]{{0,12}}){{{_FEWEST_HAN}}}",
         ),
     )
 )
@@ -101,10 +123,10 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " that myself.",
         "hello": "Hello! I'm the built-in demo assistant. No model is connected, but I can show you"
         " what I remember.",
-        "hello_known": "These may matter today:",
-        "relevant": "This is what I remember that fits:",
+        "hello_known": "You told me this, which may matter today:",
+        "relevant": "You told me this, which fits:",
         "nothing": "I don't remember anything that fits this.",
-        "known": "Here is what I remember about you:",
+        "known": "You told me this about yourself:",
         "known_nothing": "I don't remember anything about you yet. Tell me something about"
         " yourself, and you will find it in Memory Center.",
         "more": "… and more: Memory Center shows everything.",
@@ -115,7 +137,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "is_off": "Long-term memory is off. ",
         "unused": "Long-term memory is off, so I used none of it.",
         "withheld": "All right, I won't keep this.",
-        "secret": "I left the secret out. What else is worth keeping will appear in Memory Center.",
+        "secret": "I left the secret out of what I remember. Your message still says it, until you"
+        " delete it.",
         "forget": "I didn't understand what to forget, so nothing was forgotten. Memory Center"
         " shows every memory, and forgets the ones you choose.",
         "forgotten": "Forgotten, for good. The messages that say it stay until you choose"
@@ -130,7 +153,9 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " A temporary chat keeps no list to choose from: ask me in another chat, or choose in"
         " Memory Center.",
         "telling": "Thank you for telling me. What is worth keeping will appear in Memory Center.",
-        "also": "It goes with what I remember:",
+        "also": "You also told me:",
+        "remind": "I can't remind you when the time comes.",
+        "never_mind": "All right.",
         "thanks": "You're welcome!",
         "other": "I'm the built-in demo assistant: no model is connected. You can tell me"
         " something about yourself, or ask what I know about you.",
@@ -139,10 +164,10 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "who": "我是演示助手，还没有连接模型，只能告诉你我记得的内容。",
         "who_empty": "我是演示助手，还没有连接模型，只会翻记忆，没法自己回答这个问题。",
         "hello": "你好！我是演示助手。还没有连接模型，不过可以告诉你我记得什么。",
-        "hello_known": "今天也许用得上：",
-        "relevant": "与此相关，我记得：",
+        "hello_known": "你告诉过我，今天也许用得上：",
+        "relevant": "与此相关，你告诉过我：",
         "nothing": "我没有记住与此相关的内容。",
-        "known": "关于你，我记得这些：",
+        "known": "关于你自己，你告诉过我：",
         "known_nothing": "我还没有记住关于你的内容。跟我说说你自己吧，记住的内容会出现在记忆中心。",
         "more": "……还有更多，都在记忆中心里。",
         "remember": "好的。记下的内容会出现在记忆中心。",
@@ -150,7 +175,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "off": "这里说的话我不会记住。",
         "is_off": "长期记忆已关闭，",
         "withheld": "好的，这条我不会记住。",
-        "secret": "密码、账号这类我不记。",
+        "secret": "密码、账号这类我不记。不过你发的这条消息里还写着它，删除消息才会消失。",
         "unused": "长期记忆已关闭，所以这次没有用到。",
         "forget": "我没有听懂要忘记什么，所以什么都没有忘记。"
         "记忆中心列出了全部记忆，可以在那里选择要忘记的。",
@@ -163,7 +188,9 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "passing": "我不能确定你指的是哪些记忆，所以没有忘记任何内容。"
         "临时聊天不保留可供选择的列表：请在其他对话里告诉我，或到记忆中心选择。",
         "telling": "知道了。",
-        "also": "我还记得：",
+        "also": "你还告诉过我：",
+        "remind": "到时候我不会提醒你。",
+        "never_mind": "好的。",
         "thanks": "不客气！",
         "other": "我是演示助手，还没有连接模型。你可以说说自己的事，或者问问我知道你什么。",
     },
@@ -197,15 +224,13 @@ def answer(
     memories = _quotable(remembered)
     intent = intent_of(message)
     is_off = not remembering and not passing
-    if forget is not None:
-        return text["passing" if passing and forget in ("needs_choice", "unsure") else forget]
-    if intent is Intent.FORGET:
-        return text["forget"]
-    if remembering and withheld and intent in (Intent.REMEMBER, Intent.TELLING, Intent.OTHER):
+    if forget is not None or intent in (Intent.FORGET, Intent.NEVER_MIND):
+        return text[_forget_outcome(forget, intent=intent, passing=passing)]
+    if remembering and withheld and intent in (*_TOLD, Intent.OTHER):
         return text["withheld"]
     if remembering and secret and intent is not Intent.LIST:
         return text["secret"]
-    if intent in (Intent.REMEMBER, Intent.TELLING):
+    if intent in _TOLD:
         told = _acknowledgement(text, intent=intent, learned=learned, remembering=remembering)
         told = f"{text['is_off']}{told}" if is_off else told
         new = set(_quotable(learned or ()))
@@ -221,6 +246,15 @@ def answer(
         return _joined(text["hello"], _quoted(text["hello_known"], memories, text=text, limit=2))
     asked, limit = intent is Intent.QUESTION, LISTED if subject_of(message) else SHOWN
     return _answer_from_memories(text, memories, asked=asked, limit=limit)
+
+
+def _forget_outcome(forget: str | None, *, intent: Intent, passing: bool) -> str:
+    """Return the key of the text that says what became of a request to forget."""
+    if intent is Intent.NEVER_MIND and forget in (None, "nothing_found"):
+        return "never_mind"
+    if passing and forget in ("needs_choice", "unsure"):
+        return "passing"
+    return forget or "forget"
 
 
 def intent_of(message: str) -> Intent:
@@ -250,10 +284,12 @@ def _acknowledgement(
     text: dict[str, str], *, intent: Intent, learned: Sequence[str] | None, remembering: bool
 ) -> str:
     if not remembering:
-        return text["off"]
-    if learned:
-        return _quoted(text["learned"], _quotable(learned), text=text, limit=LISTED)
-    return text["remember"] if intent is Intent.REMEMBER else text["telling"]
+        told = text["off"]
+    elif learned:
+        told = _quoted(text["learned"], _quotable(learned), text=text, limit=LISTED)
+    else:
+        told = text["telling"] if intent is Intent.TELLING else text["remember"]
+    return _joined(text["remind"], told) if intent is Intent.REMIND else told
 
 
 def _quotable(memories: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from redis.exceptions import RedisError
 
 from conversations import selectors
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, name_by_time
 from conversations.recording import temporary
 from conversations.recording.temporary import TemporaryConversation
 from ops.models import User
@@ -61,7 +61,7 @@ class Row:
         if self.is_temporary and not self.title:
             at = date_format(timezone.localtime(self.begun_at), "H:i")
             return _("Temporary chat, %(time)s") % {"time": at}
-        return self.title or _("Untitled conversation")
+        return self.title or name_by_time(self.begun_at)
 
     @property
     def delete_url(self) -> str:

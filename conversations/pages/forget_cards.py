@@ -44,7 +44,7 @@ class Line:
     `name` is the name of its form field: memory or message. `is_likely` is True if the request
     probably means this item. `is_chosen` is True if the item is ticked at first. `teaches_more` is
     True for a message if memories that aren't on the card were learned only from its exchange; the
-    button "Forget all of these" leaves out such a message.
+    button that forgets all likely lines leaves out such a message.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Card:
     `is_done` is True if the memory is already forgotten and only messages remain to be chosen.
     `asks_again` is True if the card lists only the chosen items and asks for confirmation. `also`
     then holds the texts of other memories that are forgotten together with the chosen messages, and
-    `left_out` is the number of messages that the button "Forget all of these" leaves out.
+    `left_out` is the number of likely messages that the button "Forget all likely" leaves out.
     """
 
     turn_id: str
@@ -78,15 +78,22 @@ class Card:
 
     @property
     def everything(self) -> list[Line]:
-        """Return the lines that the button "Forget all of these" selects."""
-        return [one for one in [*self.memories, *self.messages] if not one.teaches_more]
+        """Return the lines that one button selects: the likely ones, never the doubtful ones."""
+        lines = [*self.memories, *self.messages]
+        return [one for one in lines if one.is_likely and not one.teaches_more]
+
+    @property
+    def has_doubtful(self) -> bool:
+        return not all(one.is_likely for one in [*self.memories, *self.messages])
 
     def asking_again(self, chosen: Sequence[Line], also: Sequence[Memory]) -> Card:
         """Return a card that asks to confirm the chosen lines.
 
         `also` holds other memories that are forgotten together with the chosen messages.
         """
-        left_out = [one for one in self.messages if one.teaches_more and one not in chosen]
+        left_out = [
+            one for one in self.messages if one.teaches_more and one.is_likely and one not in chosen
+        ]
         return replace(
             self,
             memories=[one for one in self.memories if one in chosen],

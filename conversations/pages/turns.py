@@ -118,7 +118,7 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Forget the items that the person ticked on a card, and mark the card as answered.
 
     Either all ticked items are forgotten or none. The person must first confirm if the choice would
-    also forget memories that weren't ticked, or if they pressed "Forget all of these" on a card
+    also forget memories that weren't ticked, or if they pressed "Forget all" on a card
     that lists a message or more than one memory.
     """
     with own_transaction(request):

@@ -4,12 +4,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from conversations.models import Conversation, ConversationKind
+from conversations.recording.conversation_titles import title_of
 from memcenter.lib import ids
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memories.extraction import masking
-from memories.extraction.wording.digest import headline
-from memories.forgetting import spoken_requests
 from ops import audit_log
 from ops.models import User
 
@@ -108,13 +107,6 @@ def give_title(conversation: Conversation, text: str) -> None:
     if not conversation.title and (title := title_of(text)):
         conversation.title = title
         conversation.save(update_fields=["title", "updated_at"])
-
-
-def title_of(text: str) -> str:
-    """Return a short title for a message, with secrets masked; "" for a request to forget."""
-    if spoken_requests.asks_to_forget(text):
-        return ""
-    return headline(masking.masked_by_reading(text))
 
 
 def _checked_title(title: str) -> str:

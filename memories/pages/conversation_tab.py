@@ -23,6 +23,7 @@ from conversations.block.context import PREVIEW_MISSES, Context, preview
 from conversations.models import Conversation, ConversationKind, Episode, Message, Role
 from conversations.selectors import Window
 from memcenter.lib.errors import NotFound
+from memories.extraction import masking
 from memories.files import grammar
 from memories.pages import reason_words
 from memories.recall import recall
@@ -137,12 +138,20 @@ def _window(user: User, conversation: Conversation, window: Window) -> dict[str,
         older = messages.filter(number__lt=window.first_number).order_by("-number")
         before = list(older[:SLID_OUT])[::-1]
     return {
-        "inside": window.messages,
-        "slid_out": before,
+        "inside": _masked(window.messages),
+        "slid_out": _masked(before),
         "tokens": window.tokens,
         "total": conversation.message_count,
         "most_tokens": settings.WINDOW_TOKENS,
     }
+
+
+def _masked(messages: Sequence[Message]) -> Sequence[Message]:
+    """Mask secrets in messages that are only shown, as the model's prompt does."""
+    said = masking.masked_together([one.content for one in messages])
+    for message, text in zip(messages, said, strict=True):
+        message.content = text
+    return messages
 
 
 def _episodes(

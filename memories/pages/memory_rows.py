@@ -26,6 +26,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from conversations.models import Conversation
+from memcenter.lib.text import segment
 from memcenter.lib.text.richtext import inner
 from memories.extraction.masking import additions_in_words
 from memories.models import Memory, MemoryStatus, Source
@@ -36,6 +37,8 @@ from ops.pages.base import here, person, target
 AnyRow = TypeVar("AnyRow", bound=Model)
 SIZE = 20
 _NAMED = 40  # characters of a memory in a toast
+# A quotation is shown only if more than this share of its words isn't in the memory's text.
+_NEARLY_ALL = 0.2
 DEFAULT_SORT = "changed"
 # For each sort: the column, and whether the order is descending. Pinned memories come first; the
 # primary key breaks ties.
@@ -80,6 +83,14 @@ class Row:
     @property
     def conversation(self) -> Conversation | None:
         return self.source.turn.conversation if self.source and self.source.turn else None
+
+    @property
+    def quote(self) -> str:
+        """Return the source's quotation, or "" if the memory's text says (nearly) the same."""
+        quote = self.source.quote if self.source else ""
+        said = set(segment.terms(quote))
+        new = said - set(segment.terms(additions_in_words(self.memory.content)))
+        return quote if len(new) > _NEARLY_ALL * len(said) else ""
 
     @property
     def said_at(self) -> datetime | None:

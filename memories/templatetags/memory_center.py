@@ -146,6 +146,19 @@ def surely(confidence: float) -> str:
 
 
 @register.filter
+def file_title(path: str) -> str:
+    """Return a plain name of a memory file that Memory Center names itself, else the path."""
+    titles = {
+        "MEMORY.md": _("All your memories"),
+        "LEARNINGS.md": _("Skills and lessons"),
+        "USER.md": _("Who you are"),
+        "SOUL.md": _("How your assistant behaves"),
+        "TOOLS.md": _("Tools you use"),
+    }
+    return titles.get(path, path)
+
+
+@register.filter
 def prose(text: str) -> SafeString:
     """Render Markdown as safe HTML, for display below a page's title.
 

@@ -160,6 +160,20 @@ def choose_login(*, user: User, username: str, password: str) -> User:
     return user
 
 
+def change_name(*, user: User, name: str) -> None:
+    """Change the name that pages show; "" shows the login name instead.
+
+    Raise `Invalid` if the name is too long or contains control characters.
+    """
+    name = " ".join(name.split())
+    if len(name) > 150 or _CONTROL.search(name):
+        raise Invalid.field("display_name", "Choose a name of at most 150 characters.")
+    user.display_name = name
+    user.save(update_fields=["display_name", "updated_at"])
+    names = ["display_name"]
+    audit_log.record("settings.changed", subject=user.subject, details={"names": names})
+
+
 def logins() -> QuerySet[User]:
     """Return all people with a login name or an identity, staff first, with `last_seen`."""
     newest_use = (

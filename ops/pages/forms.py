@@ -241,8 +241,15 @@ class SecondFactorForm(ProofForm):
 
 
 class PreferencesForm(ServiceForm):
-    """A form with three fields, each of which may be missing in a request."""
+    """A form with four fields, each of which may be missing in a request."""
 
+    display_name = forms.CharField(
+        label=_("Your name"),
+        max_length=150,
+        required=False,
+        help_text=_("Shown on these pages. You sign in with the same login name as before."),
+        widget=forms.TextInput(attrs={"autocomplete": "nickname", "dir": "auto"}),
+    )
     language = forms.ChoiceField(label=_("Language"), required=False)
     timezone = forms.ChoiceField(
         label=_("Time zone"),
@@ -260,7 +267,14 @@ class PreferencesForm(ServiceForm):
 
     def changes(self) -> dict[str, Any]:
         """Return the settings that were submitted; all others must stay unchanged."""
-        return {name: value for name, value in self.cleaned_data.items() if name in self.data}
+        sent = {name: value for name, value in self.cleaned_data.items() if name in self.data}
+        sent.pop("display_name", None)
+        return sent
+
+    @property
+    def new_name(self) -> str | None:
+        """Return the name that was submitted, or None if the request has none."""
+        return self.cleaned_data["display_name"] if "display_name" in self.data else None
 
     def _field(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]

@@ -97,7 +97,12 @@ def show_settings(
     """
     user, own = person(request), own_settings(request)
     keys = ApiKey.objects.filter(user=user, revoked_at__isnull=True)
-    initial = {"language": own.language, "timezone": own.timezone, "theme": own.theme}
+    initial = {
+        "display_name": user.shown_name,
+        "language": own.language,
+        "timezone": own.timezone,
+        "theme": own.theme,
+    }
     context = {
         "section": "settings",
         "preferences": preferences or PreferencesForm(initial=initial),
@@ -133,6 +138,8 @@ def save_preferences(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         try:
             with own_transaction(request):
+                if form.new_name is not None:
+                    users.change_name(user=person(request), name=form.new_name)
                 users.change_settings(user=person(request), changes=form.changes())
         except Invalid as error:
             form.refuse(error)

@@ -15,7 +15,9 @@
     const asksFirst = field.matches("[data-confirms]"); // then only its button sends
     if (event.key === "Enter" && !event.shiftKey && !composing && !asksFirst) {
       event.preventDefault();
-      if (field.value.trim() && !answering) field.form.requestSubmit();
+      if (!field.value.trim()) return;
+      if (!answering) field.form.requestSubmit();
+      else if (field.matches("[data-composer]")) sendLater(true);
     } else if (event.key === "ArrowUp" && !composing && field.matches("[data-composer]") && !field.value) {
       const edit = [...document.querySelectorAll("#bubbles .bubble--user [data-edit]")].at(-1);
       if (!edit || answering || document.querySelector("#bubbles > .bubble ~ .more")) return;
@@ -50,11 +52,12 @@
 
   // What is being typed is kept in this browser until it is sent: for a reload, for a closed tab, for
   // somebody who has to sign in again. Signing out removes it (app.js).
-  const draft = () => `draft ${composer()?.form.dataset.person} ${location.pathname}`;
-  function remember(text) {
+  // A draft belongs to the place it will be sent to, whatever the address of the page.
+  const draft = (place) => `draft ${composer()?.form.dataset.person} ${place ?? new URL(composer()?.form.action, location).pathname}`;
+  function remember(text, place) {
     try {
-      if (text.trim()) localStorage.setItem(draft(), text);
-      else localStorage.removeItem(draft());
+      if (text.trim()) localStorage.setItem(draft(place), text);
+      else localStorage.removeItem(draft(place));
     } catch { /* no storage: the field still has it */ }
   }
   document.addEventListener("input", ({ target }) => {
@@ -72,6 +75,13 @@
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
   if (composer() && !composer().value && recall()) setText(composer(), recall());
+  const fresh = document.querySelector("[data-new-draft]");
+  const begins = fresh && new URL(fresh.closest("a").href).pathname;
+  if (fresh && begins !== new URL(composer().form.action, location).pathname) {
+    try {
+      fresh.hidden = !localStorage.getItem(draft(begins));
+    } catch { /* no storage: no draft */ }
+  }
 
   // The list follows the answer unless the reader has scrolled up.
   const NEAR = 120;
@@ -138,14 +148,17 @@
       });
       const next = response.headers.get("HX-Redirect");
       if (next && response.ok) {
-        if (isNew) remember("");
+        if (isNew) {
+          remember("");
+          remember(composer().value, new URL(next, location).pathname); // typed since it was sent
+        }
         sessionStorage.setItem("answer", new URL(next, location).pathname);
         location.assign(next);
         leaving = true;
         return;
       }
       if (!response.ok) return await refused(response, form, words, before);
-      if (isNew) remember("");
+      if (isNew) remember(composer().value); // typed since it was sent
       for await (const [name, data] of events(response.body)) {
         if (name === "begun") {
           data.gone.forEach(leave);
@@ -213,6 +226,10 @@
     const field = composer();
     answering = null;
     setBusy(false);
+    setStopping(false);
+    const waits = byId("composer-waits")?.textContent;
+    sendLater(false);
+    if (waits && field?.value.trim()) return field.form.requestSubmit();
     if (field && matchMedia("(pointer: fine)").matches && !document.querySelector("dialog[open]")) field.focus();
   }
 
@@ -247,6 +264,10 @@
     document.querySelectorAll("#bubbles > .bubble__day:not(:has(+ .bubble))").forEach((day) => day.remove());
     byId("ending")?.remove();
     document.querySelectorAll("#bubbles .only-last").forEach((one) => one.remove());
+    // A list that was shown anew meanwhile, as after a forget, has the message already.
+    const said = document.createElement("template");
+    said.innerHTML = data.html;
+    said.content.querySelectorAll(".bubble[id]").forEach((one) => leave(one.id));
     window.htmx.swap(byId("bubbles"), data.html, { swapStyle: "beforeend" });
     for (const name of data.changed.split(", ")) window.htmx.trigger(document.body, name);
     announce([...document.querySelectorAll("#bubbles .bubble--assistant")].at(-1)?.querySelector(".bubble__text")?.innerText ?? "");
@@ -278,6 +299,7 @@
     } else if (response.status === 409) {
       clearPending();
       window.htmx.swap(byId("bubbles"), html, { swapStyle: "outerHTML" });
+      giveBack(form, words);
     } else {
       const isOut = [0, 401, 403].includes(response.status);
       failed(words, before, form, isOut ? text("signedOut") : text(response.status === 404 ? "notFound" : "failed"));
@@ -289,21 +311,43 @@
   }
   function failed(words, before, form, told) {
     undo(before);
-    const field = composer();
-    if (form.matches("[data-sends]") && field && !field.value) setText(field, words);
+    giveBack(form, words);
     window.showToast?.(told, "error");
   }
+
+  // What couldn't be sent stands in the field again, before what was typed meanwhile.
+  function giveBack(form, words) {
+    const field = composer();
+    if (form.matches("[data-sends]") && field) setText(field, [words, field.value].filter(Boolean).join("\n\n"));
+  }
+
+  // What is sent during an answer waits for its end; typing on takes it back.
+  function sendLater(waits) {
+    const note = byId("composer-waits");
+    if (note) note.textContent = waits ? note.dataset.words : "";
+  }
+  document.addEventListener("input", ({ target }) => {
+    if (target.matches("[data-composer]")) sendLater(false);
+  });
 
   async function stop() {
     if (!answering || answering.stopped) return;
     const mine = answering;
     mine.stopped = true;
-    byId("composer-stop").disabled = true;
+    setStopping(true);
     try {
       await fetch(mine.stopUrl, { method: "POST", redirect: "manual", headers: { "HX-Request": "true", "X-CSRFToken": token() } });
     } catch { /* the stream tells how it goes on */ }
     setTimeout(() => { if (answering === mine) mine.abort.abort(); }, 4000);
-    byId("composer-stop").disabled = false;
+  }
+  function setStopping(stops) {
+    const button = byId("composer-stop");
+    if (!button || button.disabled === stops) return;
+    button.disabled = stops;
+    button.form.classList.toggle("is-stopping", stops);
+    const words = button.dataset.stopping;
+    button.dataset.stopping = button.getAttribute("aria-label");
+    button.setAttribute("aria-label", words);
   }
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-composer-stop]")) stop();
@@ -358,6 +402,7 @@
     const response = await fetch(composer().form.action, { headers: { "HX-Request": "true", "HX-Target": "bubbles" }, redirect: "manual" });
     if (!response.ok || answering) return;
     const html = await response.text();
+    if (answering) return;
     const fresh = document.createElement("template");
     fresh.innerHTML = html;
     const ids = (root) => [...root.querySelectorAll(".bubble[id]")].map((one) => one.id);

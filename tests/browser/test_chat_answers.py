@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import sign_in
 from tests.chat_server import ChatServer, halting, refused, serving, streamed
@@ -118,6 +118,125 @@ def test_an_answer_is_stopped_and_what_was_shown_stays(
     chat.reload()
     expect(answers(chat).last.locator(".bubble__text")).to_have_text("First of all,")
     expect(answers(chat).last).to_contain_text("You stopped this answer here.")
+
+
+def test_while_an_answer_is_being_stopped_its_button_says_so(chat: Page, model: ChatServer) -> None:
+    begun(chat)
+    model.answers = [halting("First of all, ", "never mind.")]
+    say(chat, "How do I cook rice?")
+    expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
+    held: list[Route] = []
+    chat.route("**/stop/", lambda route: held.append(route))
+    stop = chat.get_by_role("button", name="Stop")
+    stop.click()
+    expect(stop).to_have_accessible_name("Stopping…")
+    expect(stop).to_contain_text("Stopping…")
+    expect(stop).to_be_disabled()
+    held[0].continue_()
+    expect(answers(chat).last).to_contain_text("You stopped this answer here.")
+    expect(stop).to_be_hidden()
+    say(chat, "And beans?")
+    expect(answers(chat)).to_have_count(3, timeout=SOON)
+    expect(stop).to_have_count(0)
+
+
+def test_what_is_sent_during_an_answer_waits_for_its_end(chat: Page, model: ChatServer) -> None:
+    begun(chat)
+    model.answers = [halting("First of all, ", "wash it."), streamed("Soak them.")]
+    say(chat, "How do I cook rice?")
+    expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
+    say(chat, "And beans?")
+    waits = chat.get_by_text("Sent as soon as this answer has ended.")
+    expect(waits).to_be_visible()
+    expect(composer(chat)).to_have_value("And beans?")
+    model.released.set()
+    expect(answers(chat)).to_have_count(3, timeout=SOON)
+    expect(answers(chat).last).to_contain_text("Soak them.")
+    expect(waits).to_be_hidden()
+    expect(composer(chat)).to_have_value("")
+    chat.reload()
+    said = chat.locator(".bubble--user .bubble__text")
+    expect(said).to_have_text(["Hello", "How do I cook rice?", "And beans?"])
+
+
+def test_typing_on_takes_a_waiting_message_back(chat: Page, model: ChatServer) -> None:
+    begun(chat)
+    model.answers = [halting("First of all, ", "wash it.")]
+    say(chat, "How do I cook rice?")
+    expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
+    say(chat, "And beans?")
+    composer(chat).press_sequentially(" Or")
+    expect(chat.get_by_text("Sent as soon as this answer has ended.")).to_be_hidden()
+    model.released.set()
+    expect(answers(chat)).to_have_count(2, timeout=SOON)
+    expect(answers(chat).last).to_contain_text("wash it.")
+    expect(composer(chat)).to_have_value("And beans? Or")
+
+
+def test_a_message_that_is_refused_stands_in_the_field_again(chat: Page) -> None:
+    begun(chat)
+    page = chat.url
+    refusal = '<ol class="chat__column messages" id="bubbles"></ol>'
+    chat.route(page, lambda route: _answer_post(route, status=409, body=refusal))
+    say(chat, "And beans?")
+    expect(composer(chat)).to_have_value("And beans?")
+    chat.unroute(page)
+    composer(chat).press("Enter")
+    expect(answers(chat).last).to_contain_text("Rice.", timeout=SOON)
+    expect(chat.locator(".bubble--user").last).to_contain_text("And beans?")
+
+
+def test_a_list_that_comes_during_an_answer_shows_no_message_twice(
+    chat: Page, model: ChatServer
+) -> None:
+    begun(chat)
+    model.answers = [halting("First of all, ", "wash it.")]
+    say(chat, "How do I cook rice?")
+    expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
+    chat.evaluate("htmx.ajax('GET', location.pathname, {target: '#bubbles', swap: 'outerHTML'})")
+    expect(chat.locator("#ending")).to_be_visible()
+    model.released.set()
+    expect(answers(chat).last).to_contain_text("wash it.", timeout=SOON)
+    expect(chat.locator(".bubble--user .bubble__text")).to_have_text(
+        ["Hello", "How do I cook rice?"]
+    )
+
+
+def test_what_is_typed_while_a_conversation_begins_is_still_there(
+    chat: Page, model: ChatServer
+) -> None:
+    held: list[Route] = []
+    chat.goto("/")
+    chat.route("**/c/new/", lambda route: held.append(route))
+    say(chat, "Hello")
+    composer(chat).fill("And one more thing")
+    held[0].continue_()
+    chat.wait_for_url("**/c/conv_*/")
+    expect(answers(chat)).to_have_count(1, timeout=SOON)
+    expect(composer(chat)).to_have_value("And one more thing")
+
+
+def test_a_draft_of_a_new_conversation_is_pointed_at_from_others(chat: Page) -> None:
+    begun(chat)
+    link = chat.get_by_role("link", name="New", exact=True)
+    draft = chat.locator("[data-new-draft]")
+    expect(draft).to_be_hidden()
+    link.click()
+    composer(chat).fill("Half a thought")
+    chat.goto("/")
+    expect(composer(chat)).to_have_value("")
+    expect(draft).to_have_text("Draft")
+    expect(draft).to_be_visible()
+    draft.click()
+    expect(composer(chat)).to_have_value("Half a thought")
+    expect(draft).to_be_hidden()
+
+
+def _answer_post(route: Route, *, status: int, body: str) -> None:
+    if route.request.method == "POST":
+        route.fulfill(status=status, body=body, content_type="text/html")
+    else:
+        route.continue_()
 
 
 def test_a_model_that_fails_is_met_calmly_and_asked_again(chat: Page, model: ChatServer) -> None:

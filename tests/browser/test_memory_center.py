@@ -285,13 +285,13 @@ def test_everything_works_without_javascript(plain: Page, maya: Person) -> None:
 
 def test_the_assistant_s_manner_is_written_on_its_page(center: Page) -> None:
     center.goto("/memory/files/")
-    center.get_by_role("link", name="Write SOUL.md").click()
+    center.get_by_role("link", name="Write How your assistant behaves").click()
     center.get_by_label("The file").fill("Answer briefly.\nNever flatter.\n")
     center.get_by_role("button", name="Save").click()
     expect(center.locator(".file")).to_contain_text("Never flatter.")
     center.goto("/memory/files/")
-    expect(center.get_by_role("link", name="Edit SOUL.md")).to_be_visible()
-    expect(center.get_by_role("link", name="Write USER.md")).to_be_visible()
-    center.get_by_role("link", name="SOUL.md", exact=True).click()
+    expect(center.get_by_role("link", name="Edit How your assistant behaves")).to_be_visible()
+    expect(center.get_by_role("link", name="Write Who you are")).to_be_visible()
+    center.get_by_role("link", name="How your assistant behaves", exact=True).click()
     center.get_by_role("button", name="Delete").click()
-    expect(center.get_by_role("link", name="Write SOUL.md")).to_be_visible()
+    expect(center.get_by_role("link", name="Write How your assistant behaves")).to_be_visible()

@@ -266,7 +266,8 @@ def test_a_stranger_can_do_nothing_to_an_answer(
         ("ugh so tired", False),
         ("we've got a cat now too, biscuit, ginger tom", False),
         ("what days do i work", True),
-        ("i work too much", True),
+        ("i work too much", False),
+        ("dinner with Marta tonight", True),
     ],
 )
 def test_the_demo_assistant_lists_memories_that_fit_and_no_others(
@@ -274,8 +275,20 @@ def test_the_demo_assistant_lists_memories_that_fit_and_no_others(
 ) -> None:
     user = conversation.user
     make_memory(user, "i work mon tue and thurs at the vets, nights every other saturday")
+    make_memory(user, "Marta works at the vets too")
     made = answer_text.exchange(said, user=user, conversation=conversation)
     assert ("at the vets" in made.turn.assistant_message.content) is is_listed
+
+
+def test_a_secret_in_an_earlier_message_is_not_sent_to_the_model_again(
+    client: Client, conversation: Conversation, model: ChatServer
+) -> None:
+    say(client, conversation, "My wifi password is Tr0ub4dor&3, please keep it.")
+    say(client, conversation, "What shall I cook?")
+    earlier = model.asked[1]["messages"][1]
+    assert earlier["role"] == "user" and earlier["content"].startswith("My wifi password is")
+    assert "Tr0ub4dor" not in str(model.asked[1])
+    assert "Tr0ub4dor" in texts_of(conversation)[0]
 
 
 def test_an_account_number_is_refused_as_what_it_is(conversation: Conversation) -> None:

@@ -56,6 +56,24 @@ MEMORIES_ZH = ["对花生过敏", "养了一只叫豆豆的猫"]
         ("下周四下午家长会 帮我记一下", Intent.REMEMBER),
         ("Write a poem about cats", Intent.QUESTION),
         ("写一首关于猫的诗", Intent.QUESTION),
+        ("remind me whats the date of my course", Intent.QUESTION),
+        ("so where do i work", Intent.QUESTION),
+        ("whats my husband do", Intent.QUESTION),
+        ("What's my gate code", Intent.QUESTION),
+        ("where i live is quiet", Intent.TELLING),
+        ("我爸生日好久", Intent.QUESTION),
+        ("我前夫叫啥你晓得不", Intent.QUESTION),
+        ("我等了好久", Intent.TELLING),
+        ("豆豆生日3月12 2019年生的", Intent.TELLING),
+        ("豆豆对芒果过敏 吃了起疹子", Intent.TELLING),
+        ("别忘了提醒我给妈买蛋糕", Intent.REMIND),
+        ("提醒我明天给豆豆带伞", Intent.REMIND),
+        ("提醒我一下我爸生日是哪天", Intent.QUESTION),
+        ("Remind me to call mum tomorrow", Intent.REMIND),
+        ("Don't forget to remind me", Intent.REMIND),
+        ("never mind, forget it", Intent.NEVER_MIND),
+        ("算了当我没说", Intent.NEVER_MIND),
+        ("算了", Intent.NEVER_MIND),
         ("Lorem ipsum dolor", Intent.OTHER),
         ("", Intent.OTHER),
         ("🙂", Intent.OTHER),
@@ -224,8 +242,8 @@ def test_what_is_not_to_be_kept_is_not_promised(message: str, says: str) -> None
 @pytest.mark.parametrize(
     ("message", "says"),
     [
-        ("My PIN is 4711", "I left the secret out"),
-        ("我微信密码是kx93hq2，帮我存着", "我不记"),
+        ("My PIN is 4711", "Your message still says it"),
+        ("我微信密码是kx93hq2，帮我存着", "消息里还写着它"),
     ],
 )
 def test_a_refused_secret_is_not_thanked_for(message: str, says: str) -> None:
@@ -233,6 +251,30 @@ def test_a_refused_secret_is_not_thanked_for(message: str, says: str) -> None:
 
     assert says in reply
     assert "- " not in reply
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("Remind me to buy a cake on Friday", "I can't remind you"),
+        ("别忘了提醒我给妈买蛋糕", "到时候我不会提醒你。"),
+    ],
+)
+def test_a_reminder_is_not_promised(message: str, says: str) -> None:
+    assert says in answer(message, remembered=[])
+    assert says in answer(message, remembered=[], remembering=False)
+
+
+@pytest.mark.parametrize(
+    ("message", "says"), [("never mind", "All right."), ("算了当我没说", "好的。")]
+)
+@pytest.mark.parametrize("outcome", [None, "nothing_found"])
+def test_never_mind_is_taken_as_it_is_meant(message: str, says: str, outcome: str | None) -> None:
+    assert answer(message, remembered=MEMORIES_EN, forget=outcome) == says
+
+
+def test_a_never_mind_that_forgot_something_says_so() -> None:
+    assert "Forgotten" in answer("scrap that", remembered=[], forget="forgotten")
 
 
 def test_while_memory_is_off_it_does_not_say_that_nothing_is_remembered() -> None:

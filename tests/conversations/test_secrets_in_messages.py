@@ -7,7 +7,13 @@ from pytest_django import Settings
 
 from conversations.block import context
 from conversations.models import Conversation, Message
-from conversations.recording import conversation_names, episodes, summaries, turns
+from conversations.recording import (
+    conversation_names,
+    conversation_titles,
+    episodes,
+    summaries,
+    turns,
+)
 from conversations.recording.turns import MessageInput, RecordedTurn
 from memcenter.providers.base import Vectors
 from memories.indexing import search_index
@@ -87,7 +93,7 @@ def test_the_summary_holds_no_secret(conversation: Conversation, alice: User) ->
 
 
 def test_a_title_holds_no_secret(conversation: Conversation) -> None:
-    assert not holds(conversation_names.title_of(SAID))
+    assert not holds(conversation_titles.title_of(SAID))
 
 
 def test_the_message_stays_as_it_was_typed(conversation: Conversation) -> None:

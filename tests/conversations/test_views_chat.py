@@ -255,10 +255,10 @@ def test_the_panel_can_be_asked_about_an_earlier_answer(conversation: Conversati
 def test_the_page_says_so_where_memory_is_off(conversation: Conversation) -> None:
     users.change_settings(user=conversation.user, changes={"longterm_enabled": False})
     text = page_of(conversation)
-    assert "Long-term memory is off" in text and "Earlier moments are still kept" in text
+    assert "Long-term memory is off" in text and "“Earlier moments” is still on" in text
     users.change_settings(user=conversation.user, changes={"episodic_enabled": False})
     text = page_of(conversation)
-    assert "Memory is off" in text and "Earlier moments are still kept" not in text
+    assert "Memory is off" in text and "“Earlier moments” is still on" not in text
     assert "Go to the switches" in text
 
 

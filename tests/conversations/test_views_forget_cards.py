@@ -58,6 +58,13 @@ def asking(conversation: Conversation, memories: list[Memory]) -> Turn:
     return said.turn.turn
 
 
+def make_likely(*lines: Memory | Message) -> None:
+    """Let the request of the only turn that asks mean these memories and messages."""
+    for operation in Operation.objects.filter(payload__forget__isnull=False):
+        operation.payload["forget"]["likely_ids"] = [one.public_id for one in lines]
+        operation.save(update_fields=["payload"])
+
+
 def page_of(client: Client, conversation: Conversation) -> str:
     return text_of(client.get(reverse("conversation", args=[conversation.public_id])))
 
@@ -130,7 +137,11 @@ def test_with_memories_alone_the_receipt_says_that_the_messages_stayed_as_chosen
     assert "What you chose was forgotten" in page
 
 
-def test_all_go_only_after_a_second_question(client: Client, asking: Turn) -> None:
+def test_all_go_only_after_a_second_question(
+    client: Client, conversation: Conversation, asking: Turn, told: Turn, memories: list[Memory]
+) -> None:
+    make_likely(*memories[:2], told.user_message, asking.user_message)
+    assert "Forget all 4…" in page_of(client, conversation)
     url = reverse("turn_forget", args=[asking.public_id])
     for headers in ({}, htmx("bubbles")):
         question = client.post(url, {"all": "1"}, headers=headers)
@@ -140,6 +151,31 @@ def test_all_go_only_after_a_second_question(client: Client, asking: Turn) -> No
     assert len(left()) == 3 and Message.objects.count() == 4
     assert choose(client, asking, all="1", sure="1") == 302
     assert left() == ["Plays the cello"] and not Message.objects.exists()
+
+
+def test_all_takes_nothing_doubtful_along(
+    client: Client, conversation: Conversation, asking: Turn, told: Turn, memories: list[Memory]
+) -> None:
+    home, work, cello = memories
+    make_likely(home, told.user_message)
+    page = page_of(client, conversation)
+    assert "Perhaps also" in page and "Forget the 2 likely ones…" in page
+    url = reverse("turn_forget", args=[asking.public_id])
+    question = text_of(client.post(url, {"all": "1"}))
+    assert "Forget all 2 for good" in question
+    assert "Works in Brno" not in question and ASKED not in question
+    assert choose(client, asking, all="1", sure="1") == 302
+    assert left() == [work.content, cello.content]
+    assert Message.objects.filter(pk=asking.user_message_id).exists()
+
+
+def test_where_nothing_is_likely_no_button_takes_all(
+    client: Client, conversation: Conversation, asking: Turn, memories: list[Memory]
+) -> None:
+    make_likely()
+    assert 'name="all"' not in page_of(client, conversation)
+    assert choose(client, asking, all="1", sure="1") == 422
+    assert len(left()) == len(memories)
 
 
 @pytest.fixture
@@ -368,8 +404,9 @@ def test_the_receipt_unfolds_where_the_choice_was_made(
 
 
 def test_where_the_asking_message_went_too_the_receipt_stands_below_the_others(
-    client: Client, conversation: Conversation, asking: Turn
+    client: Client, conversation: Conversation, asking: Turn, told: Turn, memories: list[Memory]
 ) -> None:
+    make_likely(*memories[:2], told.user_message, asking.user_message)
     url = reverse("turn_forget", args=[asking.public_id])
     response = client.post(url, {"all": "1", "sure": "1"})
     operation = Operation.objects.get(kind="forget_choice")

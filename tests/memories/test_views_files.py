@@ -43,6 +43,7 @@ def test_the_list_shows_every_sort_of_file_and_says_what_is_missing(
 ) -> None:
     empty = text_of(client.get(address("memory_files")))
     assert "No notes yet" in empty and "Nothing noted yet" in empty and "MEMORY.md" in empty
+    assert "All your memories</a>" in empty and "Who you are</a>" in empty
     assert address("memory_files") in text_of(client.get(address("memory_list")))
     make_memory(alice, "Lives in Lisbon")
     own(client)

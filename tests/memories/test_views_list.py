@@ -48,7 +48,7 @@ def test_the_line_of_truth_says_how_much_and_from_how_many_conversations(alice: 
 def test_the_line_of_truth_says_when_memory_is_off(alice: User) -> None:
     users.change_settings(user=alice, changes={"longterm_enabled": False})
     page = shown(alice)
-    assert "Long-term memory is off." in page and "Earlier moments are still kept" in page
+    assert "Long-term memory is off." in page and "“Earlier moments” is still on" in page
     users.change_settings(user=alice, changes={"episodic_enabled": False})
     page = shown(alice)
     assert "Memory is off." in page and "Earlier moments" not in page
@@ -96,6 +96,24 @@ def test_when_it_was_said_stands_beside_the_words(alice: User) -> None:
     make_memory(alice, "Prefers short answers", turns=[turn])
     quote = re.search(r'<p class="row__quote">(.*?)</p>', shown(alice), re.DOTALL)
     assert quote and re.sub(r"<[^>]+>", "", quote[1]).endswith("5 Mar 2024")
+
+
+@pytest.mark.parametrize(
+    ("said", "memory", "quoted"),
+    [
+        ("i owe beth 40 quid", "I owe Beth 40 quid", False),
+        ("he’s a chef", "[my husband is] a chef", False),
+        ("小雅不吃牛肉", "[闺蜜]小雅不吃牛肉", False),
+        ("no milk please, it makes me ill", "No milk", True),
+        ("我们离学校近，走路五分钟", "家离学校近", True),
+    ],
+)
+def test_words_are_quoted_only_where_they_add_something(
+    alice: User, said: str, memory: str, quoted: bool
+) -> None:
+    turn = make_turn(make_conversation(alice), said)
+    make_memory(alice, memory, turns=[turn])
+    assert ("row__said" in shown(alice)) is quoted
 
 
 def row_text(user: User, **query: str) -> str:

@@ -160,6 +160,30 @@ def test_the_first_sign_in_asks_for_language_and_time_zone_alone(client: Client)
     assert "Same as the browser" not in form and "data-time-zone-field" in form
 
 
+def test_the_name_that_pages_show_is_the_persons_own(client: Client, maya: User) -> None:
+    assert f"{maya.username}’s memory" in client.get("/memory/").text
+    assert client.post("/settings/preferences/", {"display_name": " Dana  B "}).status_code == 302
+    page = client.get("/memory/").text
+    assert "Dana B’s memory" in page
+    assert '<p class="menu__title truncate">Dana B</p>' in page
+    assert 'value="Dana B"' in client.get("/settings/").text
+    maya.refresh_from_db()
+    assert (maya.display_name, maya.username) == ("Dana B", "maya")
+    client.post("/settings/preferences/", {"theme": "dark"})
+    assert "Dana B’s memory" in client.get("/memory/").text
+    client.post("/settings/preferences/", {"display_name": ""})
+    assert "maya’s memory" in client.get("/memory/").text
+
+
+def test_a_name_that_is_too_long_changes_nothing(client: Client, maya: User) -> None:
+    sent = {"display_name": "x" * 151, "theme": "dark"}
+    answer = client.post("/settings/preferences/", sent)
+    assert answer.status_code == 422
+    assert 'id="id_display_name_error"' in answer.text
+    maya.refresh_from_db()
+    assert (maya.display_name, users.settings_of(maya).theme) == ("", "auto")
+
+
 def test_wrong_preferences_change_nothing(client: Client, maya: User) -> None:
     data = {"language": "xx", "timezone": "Mars/Phobos", "theme": "dark"}
     answer = client.post("/settings/preferences/", data)

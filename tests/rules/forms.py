@@ -231,7 +231,9 @@ FORMS: dict[str, Form] = {
     "person_key_revoke": lambda world: ([world.user.pk, world.key.pk], {}),
     "set_theme": _nothing(theme="dark"),
     "set_language": _nothing(language="zh-hans"),
-    "save_preferences": _nothing(language="en", timezone="Asia/Shanghai", theme="dark"),
+    "save_preferences": _nothing(
+        display_name="Maya", language="en", timezone="Asia/Shanghai", theme="dark"
+    ),
     "set_switch": lambda world: (["longterm_enabled"], {"longterm_enabled": "off"}),
     "weekly_mail_on": _nothing(address="ana@example.org"),
     "weekly_mail_off": _nothing(),
@@ -289,6 +291,7 @@ def prepare(name: str, world: World, client: Client) -> None:
             "status": "needs_choice",
             "memory_ids": [world.memory.public_id],
             "message_ids": [world.turn.user_message.public_id],
+            "likely_ids": [world.memory.public_id, world.turn.user_message.public_id],
         }
         payload = {"turn": world.turn.pk, "forget": asked}
         outbox.enqueue(Kind.EXTRACT_TURN, subject=world.user.subject, payload=payload)
