@@ -322,6 +322,19 @@ def test_the_page_wants_the_password_for_everything(page: Client) -> None:
     assert b"".join(response).startswith(b'{"format":"memory_center"')
 
 
+def test_an_export_is_json_unless_a_format_is_named(
+    page: Client, alice: User, alice_key: str
+) -> None:
+    conversation = make_conversation(alice)
+    answer(Api(alice_key).post("/memory/export", {}), 202)
+    page.post("/memory/data/export/", {"password": "a-long-enough-password"})
+    page.post(f"/c/{conversation.public_id}/export/")
+    assert [one.format for one in Export.objects.order_by("pk")] == ["json"] * 3
+    for address in ("/memory/data/export/", f"/c/{conversation.public_id}/export/"):
+        form = page.get(address).content.decode()
+        assert 'name="format" value="json" checked' in form
+
+
 def test_a_conversation_is_exported_from_its_menu(page: Client, alice: User) -> None:
     conversation = make_conversation(alice, title="Trip")
     address = f"/c/{conversation.public_id}/export/"
