@@ -136,11 +136,6 @@ def test_an_unknown_format_is_refused(alice_key: str) -> None:
     refused(Api(alice_key).post("/memory/export", {"format": "pdf"}), "format")
 
 
-def test_an_export_is_json_unless_said_otherwise(alice_key: str) -> None:
-    answer(Api(alice_key).post("/memory/export", {}), 202)
-    assert Export.objects.get().format == "json"
-
-
 def test_nobody_else_gets_the_file(
     alice: User, mallory: User, mallory_key: str, product_key: str
 ) -> None:
@@ -322,9 +317,7 @@ def test_the_page_wants_the_password_for_everything(page: Client) -> None:
     assert b"".join(response).startswith(b'{"format":"memory_center"')
 
 
-def test_an_export_is_json_unless_a_format_is_named(
-    page: Client, alice: User, alice_key: str
-) -> None:
+def test_an_export_is_json_unless_said_otherwise(page: Client, alice: User, alice_key: str) -> None:
     conversation = make_conversation(alice)
     answer(Api(alice_key).post("/memory/export", {}), 202)
     page.post("/memory/data/export/", {"password": "a-long-enough-password"})
