@@ -211,7 +211,8 @@ class ForgetInput(Personal):
         if len(given) > 1:
             text = "Give memory_id, about, or the lists of ids."
             raise serializers.ValidationError({given[-1][0]: text})
-        others = [name for name in _NAMED_BY.values() if name in attrs]
+        allowed = {"memory_id"} | ({"conversation_id"} if "message_ids" in attrs else set())
+        others = [name for name in _NAMED_BY.values() if name in attrs and name not in allowed]
         if others:
             text = "Doesn't go with the scope memory."
             raise serializers.ValidationError(dict.fromkeys(others, text))
@@ -383,7 +384,7 @@ FILE: dict[Any, Any] = {
 
 class ExportInput(Personal):
     conversation_id = Text(required=False, max_length=200)
-    format = OneOf(choices=FORMATS, default="json")
+    format = OneOf(choices=FORMATS, default=FORMATS[0])
 
 
 class ImportInput(Personal):

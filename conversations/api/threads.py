@@ -47,12 +47,19 @@ def message_of(call: Call, reference: str) -> Message:
     is no such message, and `Invalid` if messages of several conversations have this id and the
     request has no `conversation_id`.
     """
-    named = call.data.get("conversation_id")
-    thread = conversation_names.resolve(user=call.user, reference=named) if named else None
-    found = selectors.message_of(call.user, reference, conversation=thread)
+    found = selectors.message_of(call.user, reference, conversation=named_conversation(call))
     if found.conversation.hidden_at is not None:
         raise NotFound("There is no such message.")
     return found
+
+
+def named_conversation(call: Call) -> Conversation | None:
+    """Return the conversation of the request's `conversation_id`, or None without one.
+
+    Raise `NotFound` if there is no such conversation.
+    """
+    named = call.data.get("conversation_id")
+    return conversation_names.resolve(user=call.user, reference=named) if named else None
 
 
 def kept(call: Call, reference: str) -> Conversation:

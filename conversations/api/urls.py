@@ -8,7 +8,7 @@ urlpatterns = routes(
     ("conversations", conversations.ConversationsView),
     ("conversations/<str:conversation_id>", conversations.ConversationView),
     ("conversations/<str:conversation_id>/messages", conversations.ConversationMessagesView),
-    ("messages/<str:message_id>", conversations.MessageView),
+    ("messages/<with_slashes:message_id>", conversations.MessageView),
     ("feedback", conversations.FeedbackView),
     ("memory/context", recall.ContextView),
     ("memory/summary", recall.SummaryView),

@@ -79,6 +79,7 @@ def _forget_chosen(call: Call) -> Response:
         user=call.user,
         memory_ids=call.data.get("memory_ids", ()),
         message_ids=call.data.get("message_ids", ()),
+        conversation=threads.named_conversation(call),
         requested_by_key=call.key_id,
     )
     return accepted(operation)

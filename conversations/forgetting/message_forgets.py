@@ -237,18 +237,22 @@ def forget_chosen(
     user: User,
     memory_ids: Sequence[str] = (),
     message_ids: Sequence[str] = (),
+    conversation: Conversation | None = None,
     requested_by_key: int | None = None,
 ) -> Operation:
     """Hide these memories and messages now, and enqueue one operation that erases all of them.
 
     The operation has one receipt. For each message, the other message of its turn, the episode and
-    everything derived from them are forgotten too. A repeated call returns the same operation while
-    it is still running. Raise `Invalid` if both lists are empty, and `NotFound` if an item doesn't
-    exist or belongs to another person; in both cases nothing is forgotten.
+    everything derived from them are forgotten too. A message is named by our id or the client's id;
+    if `conversation` is given, all messages are looked for in it. A repeated call returns the same
+    operation while it is still running. Raise `Invalid` if both lists are empty or if a client's id
+    needs `conversation`, and `NotFound` if an item doesn't exist or belongs to another person; in
+    these cases nothing is forgotten.
     """
     if not memory_ids and not message_ids:
         raise Invalid.field("memory_ids", "Name at least one memory or message.")
-    named = {"memory_ids": sorted({*memory_ids}), "message_ids": sorted({*message_ids})}
+    own_ids = {_public_id(user, one, conversation) for one in message_ids}
+    named = {"memory_ids": sorted({*memory_ids}), "message_ids": sorted(own_ids)}
     before = erasure.take_up(Kind.FORGET_CHOICE, user=user, payload={"named": named})
     if before is not None:
         return before
@@ -261,6 +265,23 @@ def forget_chosen(
         extra={"named": named, "chosen": BY_PERSON},
         requested_by_key=requested_by_key,
     )
+
+
+def _public_id(user: User, reference: str, conversation: Conversation | None) -> str:
+    """Return our id of a message, also of one that an unfinished forget has hidden.
+
+    Raise `NotFound` if there is no such message, and `Invalid` if several have the client's id.
+    """
+    try:
+        return selectors.message_of(user, reference, conversation=conversation).public_id
+    except NotFound:
+        hidden = Message.everything.filter(user=user, hidden_at__isnull=False)
+        if conversation is not None:
+            hidden = hidden.filter(conversation=conversation)
+        found = hidden.filter(Q(public_id=reference) | Q(external_id=reference))
+        if (newest := found.order_by("-pk").first()) is None:
+            raise
+        return newest.public_id
 
 
 def forget_chosen_again(

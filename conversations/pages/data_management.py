@@ -279,22 +279,22 @@ def _import(request: HttpRequest) -> None:
 
 def _export_format(request: HttpRequest) -> str:
     wanted = request.POST.get("format") or request.GET.get("format") or ""
-    return wanted if wanted in FORMATS else "zip"
+    return wanted if wanted in FORMATS else FORMATS[0]
 
 
 def _formats(chosen: str) -> list[dict[str, Any]]:
     return [
         {
-            "name": "zip",
-            "label": _("To read and keep"),
-            "help": _("A zip with pages to read, plus everything for other programs."),
-            "checked": chosen == "zip",
-        },
-        {
             "name": "json",
             "label": _("For other programs"),
             "help": _("One JSON file that can be imported again without loss."),
             "checked": chosen == "json",
+        },
+        {
+            "name": "zip",
+            "label": _("To read and keep"),
+            "help": _("A zip with pages to read, plus everything for other programs."),
+            "checked": chosen == "zip",
         },
     ]
 

@@ -15,7 +15,7 @@ from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from conversations.models import ConversationKind
-from memcenter.rest.fields import OneOf, Prose, SomeOf, Text, UserId
+from memcenter.rest.fields import OneOf, Prose, SomeOf, Text, Texts, UserId
 from memories.api import response_shapes
 from memories.api import serializers as rest
 from memories.models import Kind
@@ -124,8 +124,15 @@ FORGET = _owned(
     memory_ids=_ids(
         "mem_", required=False, help_text="The memories that the person chose from a list."
     ),
-    message_ids=_ids(
-        "msg_", required=False, help_text="The messages that the person chose from a list."
+    message_ids=Texts(
+        required=False,
+        help_text="The messages that the person chose from a list, by our ids or the chat's own.",
+    ),
+    conversation_id=Text(
+        required=False,
+        min_length=1,
+        max_length=200,
+        help_text="Which conversation message_ids belong to, if several use the same id.",
     ),
 )
 

@@ -13,6 +13,7 @@ from django.db.models import Model, QuerySet
 from mcp_types import ToolAnnotations
 from rest_framework.request import Request
 
+from conversations.api import threads
 from conversations.forgetting import message_forgets
 from memcenter.lib.errors import Invalid
 from memcenter.mcp import schemas
@@ -89,6 +90,8 @@ def _prepare_forget(call: Call) -> Any:
     erased on a guess.
     """
     data = call.data
+    if "conversation_id" in data and not data.get("message_ids"):
+        raise Invalid.field("conversation_id", "Goes with message_ids only.")
     chosen = data.get("memory_ids") or data.get("message_ids")
     if sum(1 for way in (data.get("memory_id"), data.get("about"), chosen) if way) != 1:
         raise Invalid.field("memory_id", "Give memory_id, or about, or the lists of ids.")
@@ -109,6 +112,7 @@ def _forget(call: Call) -> Mapping[str, Any]:
             user=user,
             memory_ids=call.data.get("memory_ids", ()),
             message_ids=call.data.get("message_ids", ()),
+            conversation=threads.named_conversation(call),
             requested_by_key=key_id,
         )
     return {"status": "accepted", "op_id": operation.public_id}

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, register_converter
+from django.urls.converters import PathConverter
 from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -206,6 +207,18 @@ def _checker(kind: type[Serializer[Any]], partial: bool) -> Serializer[Any]:
 
 
 SLASHED = "-slashed"
+
+
+class NameWithSlashes(PathConverter):
+    """Matches a name that may contain slashes, but not at the end.
+
+    Every route also accepts a slash at its own end.
+    """
+
+    regex = ".*[^/]"
+
+
+register_converter(NameWithSlashes, "with_slashes")
 
 
 def routes(*pairs: tuple[str, type[APIView]]) -> list[URLPattern]:

@@ -236,7 +236,7 @@ _TOOL_ARGUMENTS = {
 class FlushMessage(serializers.Serializer[Any]):
     role = OneOf(choices=("user", "assistant"))
     content = Prose(max_length=settings.MAX_MESSAGE_CHARS)
-    message_id = Text(required=False, allow_null=True, max_length=64)
+    message_id = Text(required=False, allow_null=True, max_length=200)
     created_at = Moment(
         required=False,
         allow_null=True,
@@ -245,7 +245,7 @@ class FlushMessage(serializers.Serializer[Any]):
 
 
 class FlushInput(Personal):
-    conversation_id = Text(max_length=64)
+    conversation_id = Text(max_length=200)
     messages = serializers.ListField(
         child=FlushMessage(),
         required=False,

@@ -1,6 +1,3 @@
-from django.urls import register_converter
-from django.urls.converters import PathConverter
-
 from memcenter.rest.base import routes
 from memories.api import views_agents as agents
 from memories.api import views_files as files
@@ -11,14 +8,6 @@ from memories.api import views_memories as memories
 from memories.api import views_memories as review
 from memories.api import views_search as search
 
-
-class FilePath(PathConverter):
-    """Matches a file path without a trailing slash, since every route also accepts one."""
-
-    regex = ".*[^/]"
-
-
-register_converter(FilePath, "file")
 urlpatterns = routes(
     ("search", search.SearchView),
     ("debug/<str:request_id>", search.DebugView),
@@ -32,9 +21,9 @@ urlpatterns = routes(
     ("memory/flush", flush.FlushView),
     ("memory/files", files.FilesView),
     ("memory/files/tool", files.FileToolView),
-    ("memory/files/<file:file_path>/versions", files.FileVersionsView),
-    ("memory/files/<file:file_path>/restore", files.FileRestoreView),
-    ("memory/files/<file:file_path>", files.FileView),
+    ("memory/files/<with_slashes:file_path>/versions", files.FileVersionsView),
+    ("memory/files/<with_slashes:file_path>/restore", files.FileRestoreView),
+    ("memory/files/<with_slashes:file_path>", files.FileView),
     ("memory/portrait", memories.PortraitView),
     ("memory/week", memories.WeekView),
     ("memory/long_term", memories.LongTermView),

@@ -36,7 +36,7 @@ from ops.transfer import stored_files
 from ops.transfer.portable_rows import CHUNK
 from ops.transfer.stored_files import EXPORTS
 
-FORMATS = ("json", "zip")
+FORMATS = ("json", "zip")  # the first is the default
 _OVER = (Status.SUCCEEDED, Status.CANCELLED)
 _SOON = timedelta(seconds=10)
 FORMAT, VERSION = "memory_center", 1

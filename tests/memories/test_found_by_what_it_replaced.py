@@ -6,7 +6,6 @@ import pytest
 
 from conversations.forgetting import message_forgets as forgetting_messages
 from conversations.models import Conversation, Message
-from memories import language_steps
 from memories.forgetting import memory_forgets
 from memories.indexing import search_index
 from memories.models import Change, Fragment, LexicalEntry, Memory, TargetKind, Vector
@@ -21,15 +20,6 @@ from tests.factories import make_memory
 from tests.memories.test_ingest import say
 
 pytestmark = pytest.mark.django_db
-
-LEARNED_PAIRS = language_steps.pair_reader
-
-
-@pytest.fixture
-def learned_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bundled reader of pairs instead of the one of the tests."""
-    monkeypatch.setattr(language_steps, "pair_reader", LEARNED_PAIRS)
-    language_steps.bundled_arbiter.cache_clear()
 
 
 def found(user: User, question: str) -> dict[str, float]:

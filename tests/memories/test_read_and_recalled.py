@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from conversations.models import Conversation
-from memories import language_steps
 from memories.models import Memory, MemoryStatus
 from memories.retrieval.weights import RELEVANCE_FLOOR
 from ops.models import User
@@ -18,15 +17,7 @@ from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
-LEARNED_PAIRS = language_steps.pair_reader
 PROMPTS = ("Explain TCP to me", "写一个快速排序", "帮我生成一份市场分析PPT")
-
-
-@pytest.fixture
-def learned_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bundled reader of pairs instead of the one of the tests."""
-    monkeypatch.setattr(language_steps, "pair_reader", LEARNED_PAIRS)
-    language_steps.bundled_arbiter.cache_clear()
 
 
 def remember(key: str, content: str, kind: str = "preference") -> None:

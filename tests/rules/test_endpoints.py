@@ -122,10 +122,15 @@ def described() -> dict[str, Any]:
 
 def example(route: Route) -> dict[str, Any]:
     """The body that the description shows for a call: a new endpoint has one by itself."""
-    path = re.sub(r"<(?:str|file):(\w+)>", r"{\1}", route.path)
+    path = re.sub(r"<\w+:(\w+)>", r"{\1}", route.path)
     asked = described()["paths"][path][route.method]
     body: dict[str, Any] = asked["requestBody"]["content"]["application/json"]["example"]
     return body
+
+
+def names_of_things(route: Route) -> list[str]:
+    """The ids in a path that belong to one person; everybody has a file of each path."""
+    return [name for name in re.findall(r"<\w+:(\w+)>", route.path) if name != "file_path"]
 
 
 def aimed(body: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
@@ -164,7 +169,7 @@ def _uploaded(path: str, key: str | None, **whose: str) -> Any:
 
 
 def called(route: Route, key: str | None, ids: dict[str, str], **whose: str) -> Any:
-    path = re.sub(r"<(?:str|file):(\w+)>", lambda name: ids[name.group(1)], route.path)
+    path = re.sub(r"<\w+:(\w+)>", lambda name: ids[name.group(1)], route.path)
     if route.endpoint.media != "application/json":
         return _uploaded(path, key, **whose)
     if route.method == "delete":
@@ -236,7 +241,7 @@ def test_a_stranger_who_uses_anothers_ids_sees_and_changes_nothing(
     before = rows_of(alice)
     response = called(route, whole_key(mallory), ids)
     assert response.status_code in (200, 201, 202, 404)
-    named = [name for name in ids if f"<str:{name}>" in route.path]
+    named = names_of_things(route)
     assert response.status_code == 404 or not named
     assert b"plays chess" not in response.content and b"alice" not in response.content
     assert rows_of(alice) == before
@@ -250,7 +255,7 @@ def test_a_backend_that_mixes_two_users_up_sees_and_changes_nothing(
     before = rows_of(alice)
     response = called(route, whole_key(), ids, user_id="mallory")
     assert response.status_code in (200, 201, 202, 404)
-    named = [name for name in ids if f"<str:{name}>" in route.path]
+    named = names_of_things(route)
     assert response.status_code == 404 or not named
     assert b"plays chess" not in response.content and b"alice" not in response.content
     assert rows_of(alice) == before
@@ -266,7 +271,7 @@ def test_of_somebody_who_is_gone_nothing_is_left(
     error(called(route, alice_key, ids), 401, "unauthenticated")
     for whose, unnamed in (({}, 400), ({"user_id": "alice"}, 404)):
         response = called(route, product, ids, **whose)
-        named = [name for name in ids if f"<str:{name}>" in route.path]
+        named = names_of_things(route)
         assert response.status_code in ((404, unnamed) if named else (200, 201, 202, 400, 404))
         assert b"plays chess" not in said(response)
 

@@ -1,4 +1,4 @@
-"""docs/rows.md: each section of the documents has a row; every row names a test and a place."""
+"""docs/rows.md: each section of the documents has a row; every row names tests and a place."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import re
 import pytest
 
 from tests.live import ROOT
+from tests.memcenter.rest.test_schema import generated, operations
 
 PAGE = (ROOT / "docs/rows.md").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
 _, *PARTS = re.split(r"^## (\d{3}).*$", PAGE, flags=re.MULTILINE)
 DOCUMENTS = dict(zip(PARTS[::2], PARTS[1::2], strict=True))
 # The headings of the five documents, which lie beside the repository: those with a number by their
@@ -26,6 +28,15 @@ HEADINGS = {
     "003": "1.1 1.2 2 3 4 5 6",
     "004": ("1 2.1 2.2 3.1 3.2 4.1 4.2 4.3 4.4 4.5 5 5.1 5.2 5.3 5.4 6.1 6.2 6.3 7.1 7.2 7.3 8 9"),
 }
+
+
+@pytest.fixture(scope="module")
+def calls() -> set[str]:
+    """The calls of the API as they are written here: `GET /memories`."""
+    return {
+        f"{method.upper()} {path.removeprefix('/api/v1')}"
+        for path, method, _ in operations(generated())
+    }
 
 
 def rows(page: str) -> list[list[str]]:
@@ -57,11 +68,14 @@ def test_every_heading_has_a_row_or_a_reason_why_not(document: str) -> None:
 
 
 @pytest.mark.parametrize("row", rows(PAGE), ids=lambda row: f"{row[0]} {row[1][:40]}")
-def test_a_row_names_a_test_and_a_place_that_exist(row: list[str]) -> None:
-    _, feature, where, test = row
-    path, _, name = test.strip("`|").partition("::")
-    text = (ROOT / "tests" / path).read_text(encoding="utf-8")
-    assert feature and (not name or f"def {name}(" in text), test
-    for place in re.findall(r"`([\w./-]+)`", where):
-        found = (ROOT / place).exists() or (ROOT / "tests" / place).exists()
-        assert found or place.startswith("/") or place.isupper(), place
+def test_a_row_names_tests_and_places_that_exist(row: list[str], calls: set[str]) -> None:
+    _, feature, where, named = row
+    tests, places = (re.findall(r"`([^`]+)`", cell) for cell in (named, where))
+    assert feature and tests and places
+    for test in tests:
+        path, _, name = test.partition("::")
+        text = (ROOT / "tests" / path).read_text(encoding="utf-8")
+        assert not name or f"def {name}(" in text, test
+    for place in places:
+        is_setting = place.isupper() and f"`{place}`" in SETTINGS
+        assert (ROOT / place).exists() or place in calls or is_setting, place

@@ -4,6 +4,7 @@ A backend whose variable is empty must not become a hole: neither an empty name 
 says whose data is meant.
 """
 
+import re
 from typing import Any
 
 import pytest
@@ -70,7 +71,7 @@ def test_a_name_of_null_in_a_body_is_none(
     body = {**aimed(example(route), ids), "user_id": None}
     path = route.path
     for name, value in ids.items():
-        path = path.replace(f"<str:{name}>", value).replace(f"<file:{name}>", value)
+        path = re.sub(rf"<\w+:{name}>", value, path)
     assert names_the_person(Api(whole_key()).call(route.method, path, body))
     assert rows_of(alice) == before
 
@@ -82,7 +83,7 @@ def test_an_empty_name_in_the_query_of_a_write_is_refused(
     if route in WITH_BODIES:
         path = route.path
         for name, value in ids.items():
-            path = path.replace(f"<str:{name}>", value).replace(f"<file:{name}>", value)
+            path = re.sub(rf"<\w+:{name}>", value, path)
         body = aimed(example(route), ids)
         response = Api(whole_key()).call(route.method, path, body, user_id="")
     else:

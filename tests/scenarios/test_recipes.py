@@ -205,7 +205,8 @@ RUNS: list[tuple[str, Run]] = [
 
 
 def test_the_examples_of_the_page_are_those_that_run_here() -> None:
-    assert len(BLOCKS) == len(RUNS)
+    fences = [line for line in PAGE.splitlines() if line.startswith("```")]
+    assert len(fences) == 2 * len(BLOCKS) == 2 * len(RUNS)
     assert [about for (_, text), (about, _) in zip(BLOCKS, RUNS, strict=True) if about in text] == [
         about for about, _ in RUNS
     ]

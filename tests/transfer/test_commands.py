@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ def test_a_user_is_exported_and_imported_at_the_terminal(
     alice: User, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_memory(alice, "Plays chess")
-    file = tmp_path / "alice.zip"
+    file = tmp_path / "alice.json"
     call_command("exportuser", "alice", str(file))
+    assert json.loads(file.read_bytes())["format"] == "memory_center"
     assert file.stat().st_mode & 0o777 == 0o600
     call_command("importuser", "bob", str(file))
     assert "memories: 1" in capsys.readouterr().out

@@ -136,11 +136,6 @@ def test_an_unknown_format_is_refused(alice_key: str) -> None:
     refused(Api(alice_key).post("/memory/export", {"format": "pdf"}), "format")
 
 
-def test_an_export_is_json_unless_said_otherwise(alice_key: str) -> None:
-    answer(Api(alice_key).post("/memory/export", {}), 202)
-    assert Export.objects.get().format == "json"
-
-
 def test_nobody_else_gets_the_file(
     alice: User, mallory: User, mallory_key: str, product_key: str
 ) -> None:
@@ -320,6 +315,17 @@ def test_the_page_wants_the_password_for_everything(page: Client) -> None:
     assert Export.objects.get().sha256 in shown
     response = page.get(f"/memory/data/export/{op_id}/download/")
     assert b"".join(response).startswith(b'{"format":"memory_center"')
+
+
+def test_an_export_is_json_unless_said_otherwise(page: Client, alice: User, alice_key: str) -> None:
+    conversation = make_conversation(alice)
+    answer(Api(alice_key).post("/memory/export", {}), 202)
+    page.post("/memory/data/export/", {"password": "a-long-enough-password"})
+    page.post(f"/c/{conversation.public_id}/export/")
+    assert [one.format for one in Export.objects.order_by("pk")] == ["json"] * 3
+    for address in ("/memory/data/export/", f"/c/{conversation.public_id}/export/"):
+        form = page.get(address).content.decode()
+        assert 'name="format" value="json" checked' in form
 
 
 def test_a_conversation_is_exported_from_its_menu(page: Client, alice: User) -> None:

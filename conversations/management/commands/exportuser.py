@@ -17,7 +17,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="the user's external id")
         parser.add_argument("output", type=Path, help="the file to write; it must not exist")
-        parser.add_argument("--format", choices=exports.FORMATS, default="zip")
+        parser.add_argument("--format", choices=exports.FORMATS, default=exports.FORMATS[0])
 
     def handle(self, *args: Any, **options: Any) -> None:
         output: Path = options["output"]

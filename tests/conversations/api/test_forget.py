@@ -286,12 +286,32 @@ def test_somebody_elses_message_is_not_found_by_its_own_id(
     assert error(forget(product_key, scope="message", **body), 404)
 
 
-@pytest.mark.parametrize("scope", ["memory", "message", "conversation", "project"])
+def progress_of(path: str, body: dict[str, Any], key: str) -> dict[str, Any]:
+    """What is told of a forget once it has succeeded. A receipt token reads it without a key."""
+    accepted = answer(Api(key).post(path, body), 202)
+    token = accepted.get("receipt_token")
+    worker.drain()
+    query = {"receipt_token": token} if token else {}
+    told = answer(Api(None if token else key).get(f"/memory/ops/{accepted['op_id']}", **query))
+    assert told["status"] == "succeeded"
+    found: dict[str, Any] = told["progress"]
+    return found
+
+
+@pytest.mark.parametrize("scope", ["memory", "message", "conversation", "project", "user"])
 def test_the_progress_of_a_forget_ends_where_all_is_done(
     scope: str, alice: User, alice_key: str
 ) -> None:
-    op_id = answer(forget(alice_key, scope=scope, **targets(alice)[scope]), 202)["op_id"]
-    worker.drain()
-    told = answer(Api(alice_key).get(f"/memory/ops/{op_id}"))
-    assert told["status"] == "succeeded"
-    assert told["progress"]["done"] == told["progress"]["total"] > 1
+    named = targets(alice).get(scope, {})
+    told = progress_of("/memory/forget", {"scope": scope, **named}, alice_key)
+    assert told["done"] == told["total"] > 1
+
+
+@pytest.mark.parametrize("path", ["/memory/forget", "/clear"])
+def test_the_progress_of_a_choice_and_of_a_clearing_ends_too(
+    path: str, alice: User, alice_key: str
+) -> None:
+    named = targets(alice)
+    choice = {"scope": "memory", "memory_ids": [named["memory"]["memory_id"]]}
+    told = progress_of(path, choice if path != "/clear" else named["conversation"], alice_key)
+    assert told["done"] == told["total"] > 1

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import connections
 from django.test import Client
 
+from conversations.models import Message
 from memcenter.mcp import schemas, server
 from memcenter.mcp.tools import SURFACE, TOOLS
 from memories.models import DailyNote, Memory, MemoryStatus
@@ -217,11 +218,24 @@ def test_what_is_to_be_forgotten_in_words_is_asked_unless_it_is_plain(
     assert list(Memory.objects.all()) == [work]
 
 
+def test_chosen_messages_are_named_by_the_ids_of_the_chat_too(agent: Agent, bob: User) -> None:
+    for name in ("c1", "c2"):
+        turn = make_turn(make_conversation(bob, external_id=name), "I play chess.")
+        Message.objects.filter(pk=turn.user_message_id).update(external_id="q")
+    unclear = agent.trouble("memory_forget", message_ids=["q"])
+    assert unclear["fields"].keys() == {"conversation_id"}
+    assert agent.call("memory_forget", message_ids=["q"], conversation_id="c2")["op_id"]
+    assert {one.conversation.external_id for one in Message.objects.all()} == {"c1"}
+    assert agent.call("memory_forget", message_ids=["q"])["op_id"]
+    assert not Message.objects.exists()
+
+
 def test_what_to_forget_is_named_in_one_way(agent: Agent, bob: User) -> None:
     ways: tuple[dict[str, Any], ...] = (
         {},
         {"about": "tea", "memory_id": "mem_1"},
         {"memory_ids": []},
+        {"memory_id": "mem_1", "conversation_id": "c1"},
     )
     for given in ways:
         assert agent.trouble("memory_forget", **given)["code"] == "invalid", given

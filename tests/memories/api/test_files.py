@@ -28,6 +28,14 @@ def changes(body: dict[str, Any]) -> dict[str, Any]:
     return {name: body[name] for name in NOTHING}
 
 
+def test_both_files_are_there_before_the_first_memory(alice: User, alice_key: str) -> None:
+    api = Api(alice_key)
+    listed = [one["path"] for one in answer(api.get("/memory/files"))["results"]]
+    assert listed == ["MEMORY.md", "LEARNINGS.md"]
+    texts = [answer(api.get(f"/memory/files/{path}"))["content"] for path in listed]
+    assert texts == ["# Memory\n", "# Learnings\n"]
+
+
 def test_the_files_are_listed_with_the_notes_last(alice: User, alice_key: str) -> None:
     make_memory(alice, "Lives in Lisbon")
     with as_user(alice):

@@ -196,3 +196,22 @@ def test_messages_of_a_conversation_that_is_not_known_here_are_kept(
     assert [one["result"] for one in body["written"]] == ["created"]
     assert Memory.objects.get(user=alice).kind == "constraint"
     assert Conversation.objects.get(user=alice, external_id="never-seen").message_count == 0
+
+
+@pytest.mark.parametrize("stage", [None, "candidates"])
+def test_the_first_call_of_a_person_may_be_a_flush(product_key: str, stage: str | None) -> None:
+    said = [{"role": "user", "content": TEA}, {"role": "assistant", "content": "Noted."}]
+    api, body = Api(product_key), {"user_id": "zoe", "conversation_id": "new", "messages": said}
+    told = answer(api.post(FLUSH, {**body, "stage": stage}))
+    if stage:
+        chosen = [one["id"] for one in told["candidates"]]
+        told = answer(api.post(FLUSH, {**body, "stage": "commit", "candidates": chosen}))
+    assert [one["result"] for one in told["written"]] == ["created"]
+    assert Memory.objects.get().user.external_id == "zoe"
+
+
+def test_an_id_like_ours_makes_no_conversation(alice: User, alice_key: str) -> None:
+    said = [{"role": "user", "content": TEA}]
+    body = {"conversation_id": "conv_unknown", "messages": said}
+    error(Api(alice_key).post(FLUSH, body), 404, "not_found")
+    assert not Conversation.objects.exists() and not Memory.objects.exists()

@@ -13,15 +13,19 @@ NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)
 LEARNED = [
     ("我正在实现 AgentX 记忆 MVP。", {"AgentX 记忆 MVP": "task fact"}),
     ("我的公司名称是TechCorp，主营AI产品。", {"TechCorp": "fact", "AI产品": "fact"}),
+    ("我的公司名称是'TechCorp'，主营AI产品", {"TechCorp": "fact", "AI产品": "fact"}),
     ("我的公司是科技行业的。", {"科技行业": "fact"}),
     ("我通常在周一上午9-11点做周报。", {"周一上午9-11点做周报": "pattern"}),
+    ("我通常在周一上午9-11点使用Agent做周报。", {"周一上午9-11点使用Agent做周报": "pattern"}),
     ("我们团队使用 Jira 管理需求。", {"Jira": "fact"}),
     (
         "项目用 Django 和 PostgreSQL，禁止使用 SQLite",
         {"Django 和 PostgreSQL": "fact constraint", "禁止使用 SQLite": "constraint"},
     ),
     ("我更喜欢简洁直接的回答。", {"简洁直接的回答": "preference"}),
+    ("更喜欢简洁直接的回答", {"简洁直接的回答": "preference"}),
     ("我偏好蓝色配色方案。", {"蓝色配色方案": "preference"}),
+    ("我偏好使用蓝色配色方案。", {"蓝色配色方案": "preference"}),
     ("I'm implementing the AgentX memory MVP.", {"AgentX memory MVP": "task"}),
     (
         "My company is called TechCorp and builds AI products.",
