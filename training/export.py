@@ -36,7 +36,7 @@ LETTERS = (
 
 def write(reader: Reader, base: Base, folder: Path) -> None:
     """Write graph, weights and vocabulary to `folder`. Create the folder if necessary."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     kept = [n for n, piece in enumerate(base.pieces) if n < 4 or _is_served(piece)]
     graph = _Graph()
     graph.build(reader.eval(), base, kept)
