@@ -48,6 +48,8 @@ def main() -> None:
         plan = replace(plan, epochs=arguments.epochs)
     if arguments.student:
         reader.load_state_dict(ensemble.saved_in_parts(arguments.student), strict=False)
+    if arguments.average:
+        shipped.average_with_shipped(reader, Reader(base, layers=arguments.layers))
     if arguments.step == "export":
         export.write(reader, base, arguments.folder / "reader")
         return
@@ -109,6 +111,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
         "--student", type=Path, help="report or export the student of training.ensemble"
+    )
+    parser.add_argument(
+        "--average", action="store_true", help="take the mean of the weights and the shipped ones"
     )
     parser.add_argument("--all", action="store_true", help="hold no voice out of training")
     parser.add_argument(

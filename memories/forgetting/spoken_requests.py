@@ -274,16 +274,11 @@ def _find_meant(asked: Asked, user: User) -> Found:
     said_before = _earlier_texts(user, read)
     judged = {one.pk: _probability(about, one, said_before[one.pk]) for one in read}
     ranked = request_matching.signals_of(subject, read, judged)
-    plain = None if unread else request_matching.clear_match(subject, ranked, is_about=_is_about)
+    plain = None if unread else request_matching.clear_match(about, ranked)
     if plain and _do_earlier_texts_match(about, said_before[plain.pk]):
         return Found(_rows(user, [plain.pk]), is_plain=True, likely={plain.pk})
     listed = [one.pk for one in request_matching.possible_matches(ranked)]
-    likely = {
-        one.meant.pk
-        for one in ranked
-        if one.about > pairs.YES and _says_most(subject, one.meant, met=read)
-    }
-    likely |= {plain.pk} if plain else set()
+    likely = {one.meant.pk for one in ranked if one.probability >= request_matching.LIKELY}
     return Found(_rows(user, [*listed, *(one.pk for one in unread)]), likely=likely)
 
 
@@ -300,20 +295,6 @@ def _latest(user: User) -> list[Memory]:
     """Return the latest memories, for a request that doesn't say what to forget."""
     rows = Memory.everything.filter(user=user, hidden_at__isnull=True).select_related("user")
     return list(rows.order_by("-pk")[:LISTED])
-
-
-def _says_most(about: str, meant: Meant, *, met: Sequence[Meant]) -> bool:
-    """Return True if the memory contains most of the words of a request.
-
-    The model that compares two texts is often wrong if they share fewer words, and a memory that is
-    probably meant is ticked before the user has chosen. If a memory contains exactly half of the
-    words, the other half must occur in some memory; otherwise the user probably never said them.
-    """
-    asked = set(segment.terms(about))
-    shared = 2 * len(asked & set(segment.terms(meant.content)))
-    if shared != len(asked):
-        return shared > len(asked)
-    return asked <= {term for one in met for term in segment.terms(one.content)}
 
 
 def _probability(about: str, meant: Meant, before: Collection[str]) -> float:

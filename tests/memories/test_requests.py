@@ -109,7 +109,7 @@ def test_one_that_is_far_nearer_goes_though_others_are_similar(
     alice: User, pairs: FakePairs
 ) -> None:
     pairs.means(HOME, 0.95)
-    pairs.means(WORK, 0.9)
+    pairs.means(WORK, 0.3)
     told(alice, HOME, WORK)
     assert settled("Forget that I live in Brno.", user=alice).status == FORGOTTEN
     assert left() == [WORK]
