@@ -6,7 +6,7 @@ relation, for the candidates of every extractor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -121,20 +121,29 @@ class BundledArbiter:
         statements = self._worth_reading(
             candidate, [memory for memory in present if memory.id not in found]
         )
-        readings = pairs.read(
-            self._reader,
-            [(memory.content, candidate.content) for memory in statements],
-            thresholds=self.thresholds,
-        )
-        for memory, reading in zip(statements, readings, strict=True):
-            finding = _finding(candidate, memory, reading)
-            supports = _may_support(candidate, memory, reading)
-            found[memory.id] = Met(memory, finding, reading.share, supports, is_read=True)
+        found |= {pair.memory.id: pair for pair in self._compared(candidate, statements)}
         for memory in present:
             if text := conflicts.corrected_text(candidate, memory):
                 finding = Finding(Verdict.MERGE, "corrected")
                 found[memory.id] = Met(memory, finding, corrected=text)
         return [found[memory.id] for memory in present if memory.id in found]
+
+    def _compared(self, candidate: Candidate, known: Sequence[Known]) -> Iterator[Met]:
+        """Compare the candidate with each memory, in the given order.
+
+        With `most_pairs`, end after a memory that already says the same, since the verdict is then
+        SKIP and the first such memory is its target. A correction and a project page need all.
+        """
+        quickly = self._most_pairs is not None
+        may_end = quickly and not candidate.corrects and candidate.kind not in _OF_PROJECTS
+        for memory in known:
+            pair = (memory.content, candidate.content)
+            [reading] = pairs.read(self._reader, [pair], thresholds=self.thresholds)
+            finding = _finding(candidate, memory, reading)
+            supports = _may_support(candidate, memory, reading)
+            yield Met(memory, finding, reading.share, supports, is_read=True)
+            if may_end and finding.verdict is Verdict.SKIP:
+                return
 
     def _worth_reading(self, candidate: Candidate, known: Sequence[Known]) -> Sequence[Known]:
         if self._most_pairs is None:

@@ -512,6 +512,31 @@ def test_in_a_hurry_only_the_nearest_is_read_of_what_has_nothing_in_common() -> 
     assert head.asked == [(near[0].content, YORK)]
 
 
+def test_in_a_hurry_nothing_more_is_read_after_what_says_the_same() -> None:
+    head = FakePairs()
+    same, other = (
+        known("His home is Leeds", similarity=0.9),
+        known("Works in Leeds", similarity=0.5),
+    )
+    head.says(same.content, LEEDS, "same")
+    assert in_a_hurry(head, LEEDS, same, other).target_id == same.id
+    assert head.asked == [(same.content, LEEDS)]
+
+
+@pytest.mark.parametrize("given", [{"corrects": True}, {"kind": "requirement"}])
+def test_in_a_hurry_a_correction_and_a_project_page_are_held_against_all(
+    given: dict[str, Any],
+) -> None:
+    head = FakePairs()
+    same, other = (
+        known("His home is Leeds", similarity=0.9),
+        known("Works in Leeds", similarity=0.5),
+    )
+    head.says(same.content, LEEDS, "same")
+    BundledArbiter(head, most_pairs=3).arbitrate(candidate(LEEDS, **given), [same, other], now=NOW)
+    assert len(head.asked) == 2
+
+
 def test_in_a_hurry_documents_are_compared_and_do_not_count() -> None:
     head = FakePairs()
     long = "Wrote down how the garden is watered. " * 100
