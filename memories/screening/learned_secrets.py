@@ -35,7 +35,7 @@ _HARMLESS = linear.compile(
     rf"(?i)(?:\b(?:{_NUMBERED}|phone|mobile|cell|tel|telephone|fax|orders|receipt|parcel|shipment"
     r"|flight|train|bus|line|gate|room|ward|seat|appointment|bisect|hash|md5|sha-?\d*|etag|trace_?id"
     r"|tag|release|port|ports|error|exit|transaction|process|page|chapter|zip|alarm|postcode|extension"
-    r"|ext|press|tokens|sn|case|claim|part|reg|contact|apartment|apt|opens|opened|handle|mark"
+    r"|ext|press|tokens|sn|case|claim|part|reg|contact|apartment|apt|form|opens|opened|handle|mark"
     r"|(?:minecraft|gamer|user|screen|psn|xbox|steam|instagram|discord|tiktok) ?(?:name|tag|id))"
     rf"|{_NUMBERED_ZH}|电话|電話|手机号?|手機|座机|房间|房號|座位|预订|提交|端口|错误|报错|邮编|尾号"
     r"|第|考场|准考证|报名|住院|病历|挂号|设备|基金|股票|转账|网名|昵称)"
@@ -44,7 +44,7 @@ _HARMLESS = linear.compile(
 )
 # Hashes, trace ids, long numbers: `secret_search` finds them if a label makes them secret.
 _NAMES_A_THING = linear.compile(
-    r"(?i)^(?:[0-9a-f-]{7,}|\d[\d .-]{7,}|(?:\d{1,2}[ ,，]+){4,}\d{1,2}|1Z[0-9A-Z ]{10,}|KB\d{5,}"
+    r"(?i)^(?:20[2-3]\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])|[0-9a-f-]{7,}|\d[\d .-]{7,}|(?:\d{1,2}[ ,，]+){4,}\d{1,2}|1Z[0-9A-Z ]{10,}|KB\d{5,}"
     r"|第 ?\d+ ?\p{Han}?[:：]?|.*\b(?:0x[0-9a-f]+|[a-h][1-8])\b.*)$"
 )
 _IS_A_NAME = linear.compile(
