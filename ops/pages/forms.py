@@ -274,7 +274,7 @@ class PreferencesForm(ServiceForm):
     @property
     def new_name(self) -> str | None:
         """Return the name that was submitted, or None if the request has none."""
-        return self.cleaned_data["display_name"] if "display_name" in self.data else None
+        return self.cleaned_data.get("display_name") if "display_name" in self.data else None
 
     def _field(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]
@@ -285,7 +285,9 @@ class PreferencesForm(ServiceForm):
 class WelcomeForm(PreferencesForm):
     """The preferences to choose at the first sign-in. A script presets the browser's time zone."""
 
-    theme = None  # type: ignore[assignment]  # this is how a form drops an inherited field
+    # Setting inherited fields to None removes them.
+    display_name = None  # type: ignore[assignment]
+    theme = None  # type: ignore[assignment]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

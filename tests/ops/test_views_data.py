@@ -157,6 +157,7 @@ def test_the_first_sign_in_asks_for_language_and_time_zone_alone(client: Client)
     page = client.get("/welcome/").content.decode()
     form = page.split('<form class="form"')[1].split("</form>")[0]
     assert 'name="language"' in form and 'name="theme"' not in form
+    assert 'name="display_name"' not in form
     assert "Same as the browser" not in form and "data-time-zone-field" in form
 
 
