@@ -208,7 +208,7 @@ def _selected(value: Any, field: Any) -> Any:
     if isinstance(field, serializers.ListField):
         return value or []
     if isinstance(field, serializers.ListSerializer):
-        return [select(item, field.child) for item in value]  # type: ignore[arg-type] # a serializer
+        return [select(item, field.child) for item in value or ()]  # type: ignore[arg-type] # a serializer
     return value
 
 

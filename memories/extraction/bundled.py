@@ -49,7 +49,7 @@ from memories.extraction.wording.own_words import data_of, own_words
 from memories.reader import Reading, Statement
 from memories.screening import learned_secrets as screened
 
-KEEP = 0.75  # probability of "worth keeping" from which a statement is kept
+KEEP = 0.8  # probability of "worth keeping" from which a statement is kept
 WISH = 0.8  # the same for wishes on how to answer; most orders concern one answer only
 TASK = 0.5  # the same for constraints and the person's own plans to go to the review
 DOUBTED = 0.35  # probability of "perhaps worth keeping" from which a review is asked

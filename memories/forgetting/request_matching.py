@@ -23,17 +23,17 @@ _AMONG = 10  # number of memories assumed for the rarity of a word
 _LEAST = 1e-4  # probabilities of the reader model are limited to _LEAST and 1 - _LEAST
 # The weights of the signals; `bench/forget_weights.py` prints them.
 WEIGHTS = {
-    "bias": -0.87,
-    "cosine": 1.85,
-    "nearer": 9.66,
-    "about": 0.32,
-    "preferred": 0.11,
-    "covered": 5.07,
+    "bias": -0.77,
+    "cosine": 1.56,
+    "nearer": 9.83,
+    "about": 0.25,
+    "preferred": 0.09,
+    "covered": 5.23,
 }
 LIKELY = 0.5  # probability from which a memory is probably meant
 # A match is clear from this probability that the memory is meant, and this probability that it is
 # meant and no other memory is.
-_MEANT, _EXACT = 0.93, 0.3
+_MEANT, _EXACT = 0.95, 0.3
 _INTENDS = re.compile(
     r"\b(?:wants?|wanting|wanted to|plans?|planning|saving (?:up )?for|hop(?:e|es|ing) to"
     r"|dream\w{0,5}|thinking of|considering|intend\w{0,3}|would like|goals?)\b"

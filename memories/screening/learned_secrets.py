@@ -44,7 +44,8 @@ _HARMLESS = linear.compile(
 )
 # Hashes, trace ids, long numbers: `secret_search` finds them if a label makes them secret.
 _NAMES_A_THING = linear.compile(
-    r"(?i)^(?:20[2-3]\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])|[0-9a-f-]{7,}|\d[\d .-]{7,}|(?:\d{1,2}[ ,，]+){4,}\d{1,2}|1Z[0-9A-Z ]{10,}|KB\d{5,}"
+    r"(?i)^(?:20[2-3]\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])|[0-9a-f-]{7,}|\d[\d .-]{7,}"
+    r"|(?:\d{1,2}[ ,，]+){4,}\d{1,2}|1Z[0-9A-Z ]{10,}|KB\d{5,}"
     r"|第 ?\d+ ?\p{Han}?[:：]?|.*\b(?:0x[0-9a-f]+|[a-h][1-8])\b.*)$"
 )
 _IS_A_NAME = linear.compile(

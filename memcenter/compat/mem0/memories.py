@@ -279,12 +279,25 @@ class HistoryView(Mem0View):
 
 def change(memory_id: str, given: Mapping[str, Any], *, user: User) -> Memory:
     """Update those of text, metadata, timestamp and expiry that are given; return the memory."""
-    changes = _changes(given)
-    with as_user(user):
-        row = selectors.memory_of(user, memory_id, with_bin=False)
-    edit = curation.prepare_edit(changes, memory=row, actor=Origin.API)
+    [row] = change_several({memory_id: given}, user=user)
+    return row
+
+
+def change_several(given: Mapping[str, Mapping[str, Any]], *, user: User) -> list[Memory]:
+    """Update memories as `change` does; `given` maps their ids to the changes.
+
+    If one of them can't be changed, none is.
+    """
+    prepared = []
+    for memory_id, one in given.items():
+        changes = _changes(one)
+        with as_user(user):
+            row = selectors.memory_of(user, memory_id, with_bin=False)
+        prepared.append((row, curation.prepare_edit(changes, memory=row, actor=Origin.API)))
     with as_user(user, changing=True):
-        return curation.edit(edit, user=user, memory=row, actor=Origin.API)
+        return [
+            curation.edit(edit, user=user, memory=row, actor=Origin.API) for row, edit in prepared
+        ]
 
 
 def _changes(given: Mapping[str, Any]) -> dict[str, Any]:

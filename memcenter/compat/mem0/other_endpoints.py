@@ -89,9 +89,11 @@ class BatchView(Mem0View):
     @endpoint(summary="Change several memories", answers={}, idempotent=False)
     def put(self, asked: Asked) -> Response:
         listed = _listed(asked)
-        whose = _whose(asked, listed)
-        for item in listed:
-            memories.change(item["memory_id"], item, user=whose[item["memory_id"]])
+        by_user: dict[User, dict[str, Any]] = defaultdict(dict)
+        for memory_id, user in _whose(asked, listed).items():
+            by_user[user][memory_id] = next(i for i in listed if i["memory_id"] == memory_id)
+        for user, items in by_user.items():
+            memories.change_several(items, user=user)
         return Response({"message": f"Successfully updated {len(listed)} memories"})
 
     @endpoint(summary="Forget several memories", answers={})

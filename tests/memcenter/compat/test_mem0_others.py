@@ -126,6 +126,15 @@ def test_a_batch_with_one_that_isnt_there_does_nothing(mem0: Any, alice: User) -
     assert Memory.objects.count() == 1
 
 
+def test_a_batch_with_an_invalid_change_changes_nothing(mem0: Any, alice: User) -> None:
+    tea = make_memory(alice, "Likes green tea").public_id
+    chess = make_memory(alice, "Plays chess").public_id
+    changes = [{"memory_id": tea, "text": "Likes black tea"}, {"memory_id": chess, "text": 7}]
+    with pytest.raises(mem0_errors.ValidationError):
+        mem0.batch_update(changes)
+    assert mem0.get(tea)["memory"] == "Likes green tea"
+
+
 @pytest.mark.parametrize("wrong", [[], [{}], ["mem_1"], [{"memory_id": 1}], [{}] * 1001])
 def test_a_batch_that_cant_be_read_is_refused(mem0: Any, wrong: Any) -> None:
     for call in (mem0.batch_update, mem0.batch_delete):
