@@ -24,11 +24,11 @@ class Conversation(models.Model):
     """A conversation of one person. `external_id` is the id that the chat product uses for it.
 
     `last_number` is the number of the newest message. It is incremented under the row lock, so
-    numbers are ordered without gaps. `speakers` holds the speaker names of its messages, which
-    questions may mention. Turns up to the message number `examined_through` were examined together,
-    to find facts that only several turns reveal. Messages up to the number `flushed_through` were
-    sent by a client before it dropped them from its own context. `hidden_at` is set while the
-    conversation is being forgotten.
+    numbers are ordered without gaps. `speakers` holds the names of the people who speak in the
+    messages; a search gives these names more weight. Turns up to the message number
+    `examined_through` were examined together, to find facts that only several turns reveal.
+    Messages up to the number `flushed_through` were sent by a client before it dropped them from
+    its own context. `hidden_at` is set while the conversation is being forgotten.
     """
 
     personal_data = True
@@ -78,12 +78,15 @@ class Conversation(models.Model):
 
     @property
     def shown_title(self) -> str:
-        """Return the title, or the day and time of the beginning if there is no title."""
+        """Return the title, or the day and time at which an untitled conversation began."""
         return self.title or name_by_time(self.created_at)
 
 
 def name_by_time(begun_at: datetime) -> str:
-    """Return the name of a conversation without a title, in the current time zone."""
+    """Return the name of an untitled conversation that began at this time.
+
+    The day and time are in the current time zone.
+    """
     at = timezone.localtime(begun_at)
     is_this_year = at.year == timezone.localtime().year
     near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
@@ -99,7 +102,7 @@ class Role(models.TextChoices):
 
 
 class Learning(models.TextChoices):
-    """Whether memories are learned from a user message before it has a reply.
+    """States whether memories are learned from a user message before it has a reply.
 
     WITH_TURN: the message is processed only together with its reply. WAITS: it is processed alone
     if no reply comes before it leaves the window or the conversation becomes inactive. DONE: it was
@@ -128,7 +131,7 @@ class Withheld(models.TextChoices):
 
 
 class ToldAs(models.TextChoices):
-    """Which time of a message is compared with the time of a request to forget.
+    """Determines which time of a message is compared with the time of a request to forget.
 
     Something that was forgotten may be learned again only from a message that is newer than the
     request. TO_US: the message was received in a turn or the chat; its time is `recorded_at`.
@@ -142,7 +145,7 @@ class ToldAs(models.TextChoices):
 
 
 class Message(models.Model):
-    """One message. `created_at` is when it was said, `recorded_at` when it was recorded.
+    """One message, which was said at `created_at` and recorded at `recorded_at`.
 
     An answer that the person stopped (`stopped`) counts as complete; `completed` is False for an
     answer that broke off. `learning` applies to a user message without a reply. `withheld` and
@@ -301,7 +304,7 @@ class Summary(models.Model):
 
 
 class Episode(models.Model):
-    """A turn that is indexed by a vector, so that it can be found by meaning.
+    """A turn that is indexed by a vector, so that a search can find it by meaning.
 
     The indexed text is the text of the turn.
     """

@@ -173,7 +173,7 @@ def whole_turns(user: User, where: Sql) -> list[Turn]:
 def teaching_turns(user: User, where: Sql) -> list[Turn]:
     """Return the turns from which memories may be learned: neither message is withheld.
 
-    The arguments are those of `whole_turns`.
+    `where` has the same meaning as in `whole_turns`.
     """
     teaches = "q.withheld = '' AND a.withheld = ''"
     return whole_turns(user, Sql(f"{teaches} AND {where.text}", where.values))
@@ -206,8 +206,8 @@ def turn_of(user: User, message: Message) -> Turn | None:
     return Turn.objects.filter(contains_message, user=user).select_related("user_message").first()
 
 
-# An SQL expression for the speaker names in the conversations of the person `u`, which endpoints
-# use as `with_person`.
+# An SQL expression for the names of the speakers in a person's conversations. `u` is the person's
+# row. Endpoints use the expression as `with_person`.
 SPEAKERS = (
     "ARRAY(SELECT DISTINCT unnest(c.speakers) FROM conversations_conversation c"
     " WHERE c.user_id = u.id AND c.hidden_at IS NULL AND c.speakers <> '{}')"
@@ -215,6 +215,6 @@ SPEAKERS = (
 
 
 def speakers_of(user: User) -> tuple[str, ...]:
-    """Return the speaker names in this person's conversations, which questions may mention."""
+    """Return the names of the speakers in this person's conversations, in alphabetical order."""
     rows = statements.rows(f"SELECT {SPEAKERS} FROM ops_user u WHERE u.id = %s", [user.pk])
     return tuple(sorted(name for (named,) in rows for name in named))

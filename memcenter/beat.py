@@ -1,4 +1,4 @@
-"""Celery's beat scheduler. It only sends messages, and loads neither tasks nor Django apps."""
+"""Celery's beat scheduler, which only sends messages and loads neither tasks nor Django apps."""
 
 import os
 
@@ -10,5 +10,5 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 
 
 def run(schedule: str) -> None:
-    """Run the scheduler until it is stopped. It keeps its state in the file `schedule`."""
+    """Run the scheduler, which keeps its state in the file `schedule`, until it is stopped."""
     app.Beat(schedule=schedule, loglevel="WARNING", quiet=True).run()

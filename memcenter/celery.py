@@ -10,8 +10,8 @@ from memcenter.lib import places
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 _path = [*sys.path]
 app = Celery("memcenter")
-# Celery prepends the current folder to `sys.path`, where foreign modules could shadow ours. Restore
-# the path, and make sure that it contains our own folder.
+# Celery prepends the current folder to `sys.path`, and a module in that folder could shadow one of
+# ours. Restore the path, and make sure that it contains our own folder.
 _here = str(places.BASE_DIR)
 sys.path[:] = _path if _here in _path else [_here, *_path]
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -21,7 +21,8 @@ app.autodiscover_tasks(["ops", "conversations", "memories"])
 def run_worker(processes: int) -> None:
     """Run a worker until it is stopped, then exit with its exit code.
 
-    It is the same as the command `celery worker`, without the libraries of its interactive shell.
+    Unlike the command `celery worker`, this function doesn't load the libraries of Celery's
+    interactive shell.
     """
     worker = app.Worker(
         concurrency=processes,

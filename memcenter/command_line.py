@@ -1,6 +1,7 @@
 """The command line: `manage.py` and the console command `memcenter`.
 
-Both run Django commands. If DATABASE_URL isn't set, they use the databases in the data folder.
+Both programs run Django commands. If DATABASE_URL isn't set, the commands use the databases in the
+data folder.
 """
 
 import contextlib
@@ -83,8 +84,9 @@ def _version() -> str:
 def _mark_as_supervisor() -> None:
     """Re-execute this process with the data folder in an environment variable.
 
-    Child processes inherit the variable, which identifies them later. Setting it without a new
-    execution wouldn't help: the kernel only shows the environment that a process started with.
+    Child processes inherit the variable, so that leftover child processes can be found later. The
+    process is re-executed because the kernel shows only the environment that a process started
+    with, not later changes.
     """
     from memcenter.embedded.process import MARK
 
@@ -96,7 +98,8 @@ def _mark_as_supervisor() -> None:
         os.execv(sys.executable, sys.orig_argv)  # nosec
 
 
-# Make glibc return free memory, which it otherwise keeps for each thread and large array.
+# Make glibc return freed memory to the kernel. Otherwise glibc keeps freed memory for each thread
+# and for large arrays.
 _MEMORY = {
     "MALLOC_ARENA_MAX": "2",
     "MALLOC_MMAP_THRESHOLD_": "131072",
@@ -107,7 +110,7 @@ _MEMORY = {
 def _set_defaults_for_agents() -> None:
     """Set the default owner and project in the environment, unless they are already set.
 
-    Must run before the settings are loaded from the environment.
+    This function must run before Django's settings are loaded from the environment.
     """
     from memcenter.embedded.databases import FOR_AGENTS
 

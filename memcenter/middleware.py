@@ -36,7 +36,7 @@ _LOOSE_POLICY = (
 
 
 def middleware(answer: Answer) -> Callable[[Handler], Handler]:
-    """Convert a function of the request and the next handler to a Django middleware."""
+    """Convert a function with the arguments `request` and `get_response` to a Django middleware."""
     return lambda get_response: lambda request: answer(request, get_response)
 
 
@@ -82,8 +82,8 @@ def content_security_policy(request: HttpRequest, get_response: Handler) -> Http
 def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Call the view directly if the request is an API call with a key.
 
-    This skips the middleware that follows in `settings.MIDDLEWARE`: sessions, CSRF tokens, sign-in
-    and messages are needed for pages only.
+    Such a call skips the middleware that follows in `settings.MIDDLEWARE`, since sessions, CSRF
+    tokens, sign-in and messages are needed for pages only.
     """
     if not _brings_a_key(request):
         return get_response(request)
@@ -124,7 +124,7 @@ def _of_the_view(request: HttpRequest) -> HttpResponse:
 
 @middleware
 def who_acts(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Set the actor for the audit log; in API calls, authentication sets the key later."""
+    """Set the actor for the audit log; in an API call, the view later sets the key as the actor."""
     if request.path.startswith(("/api/", "/v1/")):
         audit_log.set_actor("visitor", "api")
     else:
@@ -142,9 +142,10 @@ def _actor_of(request: HttpRequest) -> tuple[str, str]:
 
 @middleware
 def staff_second_step(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Redirect staff without a second factor to the page where they can set one up.
+    """Redirect staff without two-step verification to the page where it can be turned on.
 
-    This applies to the admin and the People page, if the setting requires a second factor.
+    Only requests for the admin and the People page are redirected, and only if STAFF_SECOND_STEP is
+    set.
     """
     is_theirs = request.path.startswith(("/admin/", "/people/"))
     if settings.STAFF_SECOND_STEP and is_theirs and _lacks(request):

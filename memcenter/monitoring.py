@@ -1,8 +1,8 @@
 """`/readyz` reports whether this instance works; `/metrics` returns metrics for Prometheus.
 
-The metrics consist of numbers and of names from our code; they contain no personal data. They are
-counted in PostgreSQL, so every process returns the same metrics. Each query reads an index of
-recent or unfinished rows.
+The metrics consist of numbers and of names from our code, and contain no personal data. The numbers
+come from the database, so every process returns the same metrics. To stay fast, each query reads an
+index of recent or unfinished rows.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class _Gauges:
-    """The collector of a request. The library is imported only by processes that are asked."""
+    """The collector of metrics for one request to `/metrics`."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         from prometheus_client.core import GaugeMetricFamily

@@ -305,7 +305,8 @@ MAX_IMPORT_BYTES = env.integer("MEMCENTER_MAX_IMPORT_BYTES", 209_715_200, least=
 
 # --- Memory ---------------------------------------------------------------------------------
 LONGTERM_DEFAULT = env.flag("MEMCENTER_LONGTERM_DEFAULT", True)
-# Whether a secret stays in its message; texts derived from the message never contain it.
+# Whether a message keeps a secret that a person wrote in it ("keep") or masks the secret ("mask").
+# Texts derived from the message never contain the secret.
 SECRETS_IN_MESSAGES = env.choice("MEMCENTER_SECRETS_IN_MESSAGES", "keep", among=("keep", "mask"))
 WINDOW_MESSAGES = env.integer("MEMCENTER_WINDOW_MESSAGES", 20, least=2)
 WINDOW_TOKENS = env.integer("MEMCENTER_WINDOW_TOKENS", 2_000, least=100)
@@ -366,7 +367,7 @@ if not re.fullmatch(r"[A-Za-z_]\w{0,99}", MILVUS_PREFIX, re.ASCII):
     raise env.BadSetting("MEMCENTER_MILVUS_PREFIX", "must be letters, digits and underscores")
 
 # Extraction, arbitration and summaries use the bundled rules or the model of a server. If the model
-# fails, the operation retries it; with the fallback, the rules replace it at once.
+# fails, the operation is retried; with the fallback, the rules replace the model at once.
 LANGUAGE_METHOD = env.choice("MEMCENTER_LANGUAGE_METHOD", "bundled", among=("bundled", "model"))
 MODEL_BASE_URL = env.text("MEMCENTER_MODEL_BASE_URL")
 MODEL_API_KEY = env.text("MEMCENTER_MODEL_API_KEY")
@@ -415,8 +416,8 @@ OPERATION_BACKOFF_CAP = env.integer("MEMCENTER_OPERATION_BACKOFF_CAP", 3_600, le
 # A web process that a call blocks for this many seconds of processor time is ended.
 WEB_STUCK_SECONDS = env.integer("MEMCENTER_WEB_STUCK_SECONDS", 6, least=1)
 
-# The hour at which forgotten rows are erased from the raw files, and the largest data folder for
-# which this is done.
+# The hour at which forgotten rows are erased from PostgreSQL's raw files, and the largest data
+# folder for which this is done.
 DISK_ERASURE_HOUR = env.integer("MEMCENTER_DISK_ERASURE_HOUR", 3)
 if DISK_ERASURE_HOUR > 23:
     raise env.BadSetting("MEMCENTER_DISK_ERASURE_HOUR", "must be an hour, 0 to 23")

@@ -1,6 +1,7 @@
 """The storage of collected static files, which merges the stylesheet with the files it imports.
 
-Each import would delay the page on a slow connection. In development the files are separate.
+On a slow connection, each separate file would delay the page. In development, the files aren't
+merged.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ REQUEST_ID = "X-Request-ID"
 def of_request(given: str) -> Iterator[str]:
     """Set the request id for everything that is logged in the block, and yield it.
 
-    The id is `given`, from a proxy, if it has the usual form, else a new id. Operations enqueued in
-    the block, model calls and webhook deliveries carry the same id.
+    The id is `given`, which a proxy may have sent, if it has the usual form. Otherwise the id is
+    new. Operations enqueued in the block, model calls and webhook deliveries carry the same id.
     """
     chosen = given if _SENDABLE.fullmatch(given) else uuid.uuid4().hex
     token = _request_id.set(chosen)
@@ -160,7 +160,7 @@ def request_span(request: HttpRequest) -> Iterator[Callable[[HttpResponse], Http
 
 
 def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
-    """Record the route and the status of the response in the span.
+    """Record the request's route and the response's status in the span.
 
     The path isn't recorded, since it contains ids.
     """

@@ -41,7 +41,7 @@ class WebServer(MPServer):
         return worker
 
     def _wait_for(self, worker: Any) -> None:
-        """Wait until the process listens, has ended, or the server itself is stopped."""
+        """Wait until the worker listens or has ended, or until the server is asked to stop."""
         while worker.is_alive() and not self.interrupt_signal:
             if _is_listening(worker._id(), self.bind_port):
                 return

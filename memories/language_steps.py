@@ -44,7 +44,7 @@ from memories.reader import reader
 from memories.retrieval.query import analyse
 from ops.queue.run import record_model_call
 
-# Comparing two texts takes about eight milliseconds of one processor core.
+# Each comparison of two texts takes about 8 ms on one processor core.
 _MOST_PAIRS_AT_ONCE = 3
 
 
@@ -91,9 +91,9 @@ def consolidator() -> Consolidator:
 
 
 def phraser() -> ModelPhraser | None:
-    """Return the step that writes phrases for the portrait page; None without a chat model.
+    """Return the step that writes phrases for the portrait page, or None without a chat model.
 
-    Without phrases the portrait shows the user's own words.
+    Without phrases, the portrait shows the user's own words.
     """
     return ModelPhraser(_asker(), reader=pair_reader()) if _by_model() else None
 
@@ -158,7 +158,7 @@ def _asker() -> Asker:
 def chat_model(endpoint: Endpoint) -> OpenAICompatibleModel:
     """Return the chat model at this endpoint.
 
-    It is shared within the process, to keep its connections and its health state.
+    The object is shared within the process, so that its connections and health state are kept.
     """
     return OpenAICompatibleModel(endpoint)
 
@@ -174,7 +174,8 @@ _SAMPLE = (
 def preload() -> None:
     """Load all bundled models, so that processes forked from this one share their memory.
 
-    Opens no connection and starts no thread. A second call does nothing, also in a forked process.
+    No connection is opened and no thread started. A second call does nothing, even in a forked
+    process.
     """
     user, assistant = (Said(text, timezone.now()) for text in _SAMPLE)
     bundled_extractor().extract(TurnText(user, assistant))
@@ -182,7 +183,7 @@ def preload() -> None:
     tokens.count("warm")
     if settings.EMBEDDER != "openai_compatible":
         search_index.configured_embedder().embed(["."])
-    # The garbage collector writes to objects; a page that is written to is no longer shared.
+    # The garbage collector writes to objects; a memory page that is written to is no longer shared.
     gc.collect()
     gc.freeze()
     process.return_free_memory()

@@ -1,4 +1,4 @@
-"""Figures on stored data and on the speed of recalls, for one user or for all users."""
+"""Statistics about stored data and the speed of recalls, for one user or for all users."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def figures_of(user: User | None) -> dict[str, Any]:
 def cache_hit_rate() -> float:
     """Return the share of pages of memory tables that PostgreSQL found in its cache.
 
-    The share covers all users and the time after the last reset of PostgreSQL's statistics. It is 1
-    before any page was read.
+    The share covers all users, and the time since PostgreSQL's statistics were last reset. The
+    share is 1 if no page has been read.
     """
     [(hits, misses)] = statements.rows(_PAGES, [[model._meta.db_table for model in _RECALLED]])
     return share(int(hits), int(misses))

@@ -60,7 +60,7 @@ def _learned_alone(run: Run, *, user: User, heard: Heard) -> Mapping[str, Any]:
 
 @handles(Kind.EXTRACT_CONVERSATION)
 def extract_conversation(run: Run) -> Mapping[str, Any] | None:
-    """Read the turns of a conversation together, and learn what only several turns reveal.
+    """Read the turns of a conversation together, and learn what no single turn reveals.
 
     Safe to run twice: the conversation records how far it was read, and verdicts are logged in the
     transactions that apply them.
@@ -78,7 +78,7 @@ def extract_conversation(run: Run) -> Mapping[str, Any] | None:
 def index_memory(run: Run) -> None:
     """Index the current text of a memory, note or file.
 
-    Safe to run twice: it writes the same rows.
+    Safe to run twice: a repeated run writes the same rows.
     """
     user = run.user()
     if user is None:
@@ -159,7 +159,8 @@ def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> l
 def build_index(run: Run) -> Mapping[str, Any]:
     """Build separate vector indexes for users with very many memories, and drop unneeded indexes.
 
-    Safe to run twice: only missing indexes are built, and remains of a killed build are dropped.
+    Safe to run twice: only missing indexes are built, and the rest of an interrupted build is
+    dropped.
     """
     return reindexing.build_user_indexes(run)
 
@@ -194,10 +195,10 @@ def clean_up(run: Run) -> Mapping[str, Any]:
 
 @handles(Kind.SYNC_FILES, is_long=True)
 def sync_files(run: Run) -> Mapping[str, Any] | None:
-    """Sync a user's memory files, and the copies of them, with the memories.
+    """Sync a user's memory files, and the copies of these files, with the memories.
 
-    Safe to run twice: if an edit in a copy was already applied to the memories, it is recognized by
-    its text.
+    Safe to run twice: if an edit in a copy was already applied to the memories, the edit is
+    recognized by its text.
     """
     user = run.user()
     if user is None:
@@ -209,15 +210,15 @@ def sync_files(run: Run) -> Mapping[str, Any] | None:
 def reindex(run: Run) -> Mapping[str, Any]:
     """Embed all texts with another embedder, and then switch the search to its vectors.
 
-    Safe to run twice: a repeated run continues with the vectors stored so far; after the switch it
-    does nothing.
+    Safe to run twice: a repeated run continues with the vectors stored so far; after the switch, a
+    repeated run does nothing.
     """
     return reindexing.fill_and_switch(run)
 
 
 @handles(Kind.REVISE_MEMORY)
 def revise_memory(run: Run) -> Mapping[str, Any] | None:
-    """Let the chat model check, and maybe revise, what the bundled arbiter decided about a memory.
+    """Let the chat model check and possibly revise the bundled arbiter's decision about a memory.
 
     Safe to run twice: a revised memory is skipped, because it is no longer active with the same
     text.

@@ -1,6 +1,6 @@
 """The portrait: the memories about a person, in groups, as the "About you" page shows them.
 
-It is computed from the memories each time, so a memory that is forgotten, disabled, deleted or
+The portrait is computed for each request, so a memory that is forgotten, disabled, deleted or
 expired disappears at once. A memory is shown in the person's own words, or as the short phrase that
 a chat model wrote for its current version (`memories.writing.portrait_phrases`).
 """

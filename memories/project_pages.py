@@ -1,6 +1,6 @@
 """Project memory for coding agents: whole pages about a project, which are rewritten over time.
 
-Agents search them in two steps: first for ids and snippets, then for whole pages by id.
+Agents search the pages in two steps: first for ids and snippets, then for whole pages by id.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Found:
 def page_of(data: Mapping[str, Any], *, metadata: Mapping[str, Any]) -> MemoryInput:
     """Build the memory input for a page from the fields of a call.
 
-    REST and MCP use the same names.
+    The REST API and the MCP tools use the same field names.
     """
     return MemoryInput(
         content=data["content"],
@@ -70,10 +70,10 @@ def place_of(data: Mapping[str, Any]) -> Place:
 
 
 def prepare(given: MemoryInput) -> Prepared:
-    """Validate, summarize and embed a page. Call it outside a transaction.
+    """Validate, summarize and embed a page; call this function outside a transaction.
 
-    A missing summary or missing tags are derived from the text. Raise `Invalid`, with the field
-    names, if a field is invalid.
+    A missing summary and missing tags are derived from the text. Raise `Invalid`, which names the
+    fields, if a field is invalid.
     """
     given = with_project(given)
     told = digest(given.content)
@@ -116,7 +116,7 @@ def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Wri
 def find(
     query: PreparedQuery, *, user: User, project: str = "", kinds: Sequence[str] = (), limit: int
 ) -> list[Found]:
-    """Return the best matches for a query, best first; the agent fetches them by their ids.
+    """Return the best matches for a query, best first; the agent then fetches pages by id.
 
     The list is empty if the project doesn't exist.
     """

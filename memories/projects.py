@@ -1,4 +1,4 @@
-"""Projects of coding agents, identified by a key that is derived from the project's name."""
+"""Projects of coding agents, each identified by a key that is given or derived from its name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_IN_KEY = re.compile(r"[^\w.-]+")
 
 
 def slug(name: str) -> str:
-    """Return the key for a project name: lower-case letters and digits of any script, dashes."""
+    """Return the key for a project name: in lower case, with dashes for spaces and most signs."""
     return _NOT_IN_KEY.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")[:100]
 
 
@@ -32,7 +32,7 @@ def find(*, user: User, key: str) -> Project:
 def find_or_create(*, user: User, key: str | None, name: str | None = None) -> Project:
     """Return the project with this key, or with the key derived from this name.
 
-    Create it if it doesn't exist. Raise `Invalid` if the key is empty or too long.
+    Create the project if it doesn't exist. Raise `Invalid` if the key is empty or too long.
     """
     key = slug(name or "") if key is None else key
     if not 1 <= len(key) <= 100 or any(ord(character) < 32 for character in key):

@@ -75,7 +75,7 @@ class MemoryFilter:
 class Totals:
     """The figures of the status line at the top of the Memory Center.
 
-    `memories` is the number of memories in use. `listed` also counts disabled and expired ones.
+    `memories` is the number of memories in use. `listed` also counts disabled and expired memories.
     """
 
     memories: int
@@ -157,7 +157,7 @@ def _sources_prefetch(user: User) -> Prefetch[Any]:
 
 
 def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memory]:
-    """Return the existing memories by public id, each with its sources (newest first)."""
+    """Return the user's memories by public id, each with its sources (newest first)."""
     rows = (
         Memory.objects.filter(user=user, public_id__in=list(public_ids))
         .select_related("project", "conflicts_with")
@@ -188,7 +188,7 @@ def version_in_use(memory: Memory) -> MemoryVersion | None:
 
 
 def last_verdict_on(memory: Memory) -> Arbitration | None:
-    """Return the newest verdict that led to this memory."""
+    """Return the newest logged verdict that resulted in this memory, or None."""
     return Arbitration.objects.filter(user=memory.user_id, memory=memory).order_by("-pk").first()
 
 
@@ -255,7 +255,8 @@ def relations_of(memory: Memory) -> QuerySet[Relation]:
 def trace_of(user: User, request_id: str) -> RecallTrace:
     """Return the record of a recall or search.
 
-    Raise `NotFound` if there is none, or if its answer or conversation is being forgotten.
+    Raise `NotFound` if there is no such record, or if its answer or conversation is being
+    forgotten.
     """
     shown = RecallTrace.objects.filter(answer__hidden_at=None, conversation__hidden_at=None)
     found = shown.filter(user=user, request_id=request_id).first()
@@ -265,7 +266,7 @@ def trace_of(user: User, request_id: str) -> RecallTrace:
 
 
 def hits_of(trace: RecallTrace) -> list[RecallHit]:
-    """Return the results of a recorded recall, without those that are being forgotten."""
+    """Return the results of a recorded recall, except results that are being forgotten."""
     hits = list(RecallHit.objects.filter(user=trace.user_id, trace=trace).order_by("rank"))
     shown: set[str] = set()
     for kind, rows in _VISIBLE.items():
@@ -363,7 +364,7 @@ def owner_of_memory(public_id: str) -> User | None:
     return row.user if row is not None else None
 
 
-# A trace is written after its response was sent, so a client may request it too early.
+# A trace is written after the response is sent, so a client may request the trace too early.
 _PAUSES = (0.01, 0.02, 0.04, 0.08, 0.16)
 
 

@@ -19,7 +19,7 @@ def load_models(**_: object) -> None:
 
 @shared_task(ignore_result=True)
 def request_examinations() -> int:
-    """Enqueue an operation for each inactive conversation that wasn't yet processed as a whole."""
+    """Enqueue an operation for each inactive conversation not yet processed as a whole."""
     with as_system():
         quiet = list(quiet_conversations.quiet(timezone.now()))
         for conversation in quiet:

@@ -1,7 +1,7 @@
 """Find the memories that were learned, changed, ended or forgotten within seven days.
 
 The days are those of the person's time zone. The result is computed from the memories each time and
-isn't stored. Memories that are no longer in use are left out; forgotten memories are only counted.
+isn't stored. Memories that aren't active are left out; forgotten memories are only counted.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class Week:
     """What happened to the memories within seven days.
 
     `sections` holds only sections with memories. `earlier` is the last day of the previous week, or
-    None if no memory is older. `later` is the last day of the next week, or None if that is in the
-    future.
+    None if no memory is older. `later` is the last day of the next week, but today at the latest;
+    it is None if `last` is today.
     """
 
     first: date
@@ -111,7 +111,7 @@ def week_of(user: User, *, last: date | None = None) -> Week:
 
 
 def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
-    """Return the sections, read by a single SQL statement. Each memory is in only one section."""
+    """Return the sections, read by a single SQL statement; each memory is in only one section."""
     newest = [F("at").desc(), F("pk").desc()]
     rows = _rows_by_section(user, begins, ends).annotate(
         count=Window(Count("pk"), partition_by=[F("part")]),

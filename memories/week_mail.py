@@ -1,4 +1,4 @@
-"""The weekly email: how many memories were learned, changed, ended and forgotten, and a link."""
+"""The weekly email: counts of learned, changed, outdated and forgotten memories, and a link."""
 
 from __future__ import annotations
 

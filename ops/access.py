@@ -45,8 +45,8 @@ from ops.models import User
 _PATIENCE = (
     f"set_config('idle_in_transaction_session_timeout', '{2 * settings.LEASE_SECONDS}s', true)"
 )
-# Locks the person's row if there was no further request to forget since `forgets` was read. Data
-# read at that time may then be written, and a new request to forget waits.
+# Locks the person's row, unless there was a request to forget since `forgets` was read. If the
+# statement returns the row, data read at that time may be written; a new request to forget waits.
 STILL_THERE = """
 SELECT id FROM ops_user WHERE id = %s AND forgets = %s AND hidden_at IS NULL FOR SHARE"""
 _last_acts: ContextVar[list[Callable[[], object]] | None] = ContextVar("last_acts", default=None)
@@ -60,14 +60,14 @@ _SOFTLY = "set_config('synchronous_commit', 'off', true)"
 def as_user(
     user: User, *, durable: bool = True, changing: bool = False, at_once: bool = True
 ) -> Iterator[None]:
-    """Open a transaction for one person. Leave it before calling a model.
+    """Open a transaction for one person. Call no chat model or embedder inside it.
 
     With `changing`, the transaction also takes the person's lock, which is needed to change
     existing rows. With `durable=False`, the commit doesn't wait for the disk. Use this for rows
     that may be lost if the machine crashes, such as the record of a search; nothing is lost if only
     the process crashes. With `at_once=False`, the transaction begins together with its first
     statement, which saves a round trip. Raise `RuntimeError` if a transaction is already open,
-    since it would be unclear whose it is.
+    since that transaction may belong to another person.
     """
     with transaction.atomic(durable=True):
         lock = (_LOCK_PERSON.format(int(user.pk)),) if changing else ()
@@ -111,7 +111,7 @@ def _begun(text: str, *, at_once: bool) -> AbstractContextManager[None]:
 
 @contextmanager
 def as_system(*, durable: bool = True) -> Iterator[None]:
-    """Open a transaction that may access the rows of all people; `durable` as in `as_user`."""
+    """Open a transaction that may access the rows of all people; see `as_user` for `durable`."""
     with transaction.atomic(durable=True):
         statements.begin(_entering("role", settings.SYSTEM_ROLE, durable=durable))
         with _ending():
@@ -122,8 +122,9 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 def among_everybody() -> Iterator[None]:
     """Allow the block to read the rows of all people, inside the transaction of one person.
 
-    It is used to check that a name is unique or that an owner is left. The block must neither show
-    these rows nor write anything. In a transaction opened by `as_system`, this has no effect.
+    Use it to check that a name is unique or that another owner remains. The block must neither show
+    the rows of other people nor write anything. In a transaction opened by `as_system`, the call
+    has no effect.
     """
     if _whose.get() is None:
         yield
@@ -177,7 +178,7 @@ class Gathered(LastStatement):
     ids: list[str] = field(default_factory=list, compare=False, kw_only=True)
 
     def add(self, id_: str) -> None:
-        """Add the id to an equal statement that is already registered, or register this one."""
+        """Add the id to an equal registered statement, or else register this statement."""
         waiting = (act for act in last_acts() if isinstance(act, Gathered) and act == self)
         if (same := next(waiting, None)) is not None:
             same.ids.append(id_)

@@ -33,7 +33,7 @@ _OLDEST = """
 SELECT e.id FROM ops_unsealedevent u JOIN ops_auditevent e ON e.id = u.event_id
  ORDER BY e.id LIMIT %s
 """
-# An event that is neither sealed nor waiting: its row was removed from the unsealed list.
+# An event without a seal whose row in the list of unsealed events was removed.
 _STRAY_EVENT = """
 SELECT e.id FROM ops_auditevent e
  WHERE NOT EXISTS (SELECT FROM ops_auditseal s WHERE s.event_id = e.id)
@@ -59,7 +59,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Tail:
-    """The events that aren't sealed yet: their number and the key of the oldest."""
+    """The number of events that aren't sealed yet, and the primary key of the oldest of them."""
 
     count: int
     first: int | None
@@ -81,8 +81,8 @@ def seal() -> int:
 def hold() -> Link:
     """Lock the chain's head until the transaction ends, and return the newest link.
 
-    Take this lock after all others. Only sealing and issuing a receipt need it. The row is created
-    on first use.
+    Take this lock after all others. Only sealing and issuing a receipt need it. The row of the head
+    is created on first use.
     """
     found = statements.rows(_HEAD)
     if not found:
@@ -111,7 +111,7 @@ def add(events: Sequence[AuditEvent], *, after: Link) -> None:
 
 
 def hash_of_event(event: AuditEvent, *, number: int, previous_hash: str) -> str:
-    """Return the SHA-256 of an event's columns (without the key) and its place in the chain."""
+    """Return the SHA-256 of an event's columns (except the key) and its place in the chain."""
     place = {"previous_hash": previous_hash, **({"number": number} if number > 0 else {})}
     return _digest({**_columns(event), **place})
 
@@ -151,8 +151,8 @@ def first_break() -> str | None:
     """Return the id of the first event or receipt that was tampered with, or None.
 
     This detects an event or receipt that was changed, moved, removed, or cut off at the end, and an
-    event that is neither sealed nor waiting. It can't detect an event that was removed before it
-    was sealed.
+    unsealed event that isn't in the list of unsealed events. It doesn't detect that an event was
+    removed before it was sealed.
     """
     return _broken_link(AuditHead.objects.first()) or _stray()
 
@@ -232,9 +232,9 @@ def _stray() -> str | None:
 def note_step(operation: Operation, *, step: str, counts: Counts) -> None:
     """Store how many rows a step has erased, in the transaction that erased them.
 
-    If the step runs again, its counts are added up. The keys of `counts` are tables, or
-    `store:what` for other stores. `operation` must be the claimed row: only the attempt that holds
-    the lease may write to it.
+    If the step runs again, its counts are added to the earlier ones. The keys of `counts` are names
+    of tables, or `store:kind` for other stores. `operation` must be the claimed row: only the
+    attempt that holds the lease may write to it.
     """
     done = operation.steps_done
     same: dict[str, Any] = next((entry for entry in done if entry["step"] == step), {})
@@ -269,8 +269,9 @@ def issue_receipt(
 ) -> Receipt:
     """Issue the operation's receipt, and seal it in the audit log.
 
-    If it has already been issued, return it. `scan` says what was scanned and found, `disk` until
-    when other copies of the rows may exist, and `chosen` who chose what to forget.
+    If the operation already has a receipt, return that receipt. `scan` contains the result of the
+    residue scan. `disk` contains the times until which other copies of the rows may exist. `chosen`
+    says who chose what to forget.
     """
     found = Receipt.objects.filter(operation=operation).first()
     if found is not None:

@@ -48,8 +48,8 @@ def record(
 def gather(action: str, *, subject: UUID | None, target: str) -> None:
     """Add a single event for all targets of the same action in this transaction.
 
-    Like `record`, it is for the current actor. One target is stored as the event's target; of
-    several targets, the first hundred are listed in the details.
+    The event is for the current actor, as in `record`. A single target is stored as the event's
+    target. For several targets, the details contain their number and the first hundred of them.
     """
     _Together(action, current_actor(), subject).add(target)
 
@@ -129,7 +129,7 @@ def acting_key_id() -> int | None:
 def set_actor(actor: str, surface: str) -> None:
     """Set the actor until the next request of this thread.
 
-    It isn't reset after the view, since a streamed response is produced later.
+    The actor isn't reset after the view, since a streamed response is produced later.
     """
     _acting.set(Acting(actor, surface))
 

@@ -1,6 +1,6 @@
 """Connections to one IP address that was checked, with one deadline for the whole request.
 
-Sending imports this module only when it is needed, since `httpcore2` occupies 2 MB.
+Import this module only where a request is sent, since `httpcore2` occupies 2 MB of memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import httpcore2
 
 
 class PinnedBackend(httpcore2.NetworkBackend):
-    """Connects to `address`, whichever host is asked for.
+    """Connects to `address`, whatever host is requested.
 
     The host name isn't resolved again; it is used only for the headers and the certificate.
     `deadline` is a time of `time.monotonic`.
@@ -40,7 +40,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
 class _Stream(httpcore2.NetworkStream):
     """A stream whose steps end by the deadline.
 
-    A server that sends byte by byte would never exceed the time-out of a single step.
+    Time-outs of single steps don't suffice: a server that sends byte by byte never exceeds them.
     """
 
     def __init__(self, stream: httpcore2.NetworkStream, deadline: float) -> None:
@@ -72,7 +72,7 @@ class _Stream(httpcore2.NetworkStream):
 
 
 def _within(timeout: float | None, deadline: float) -> float:
-    """Return the shorter of a time-out and the time left. Raise `TimeoutException` at the end."""
+    """Return the shorter of a time-out and the time left. Raise `ReadTimeout` if none is left."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise httpcore2.ReadTimeout("The deadline is over.")

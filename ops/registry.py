@@ -41,7 +41,8 @@ Readable = Callable[[User, int | None], Iterator[Page]]
 def handles(kind: Kind, *, is_long: bool = False) -> Callable[[Handler], Handler]:
     """Register the handler of one kind of operation. Running it twice must be safe.
 
-    `is_long` gives each of its steps more processor time, since a step handles much data.
+    With `is_long`, each step of the handler may use more processor time. Use it for handlers whose
+    steps process much data.
     """
 
     def register(handler: Handler) -> Handler:
@@ -70,8 +71,8 @@ def is_long(kind: str) -> bool:
 class Derived:
     """Data derived from rows and stored outside the tables, such as files and cache entries.
 
-    It is erased and, unless a subclass overrides `export` and `load`, neither exported nor
-    imported. A subclass defines `name`, `order` and `erase`.
+    Such data is erased, but neither exported nor imported, unless a subclass overrides `export` and
+    `load`. A subclass defines `name`, `order` and `erase`.
     """
 
     name = ""
@@ -116,7 +117,7 @@ class Rows:
     existing row by its public id, or by the columns in `natural`. `inside` lists foreign keys: a
     row whose parent existed before the import counts as existing too. `stays` is the reason why
     this kind is never imported, or empty. `also` lists additional columns (name and lookup path)
-    that are exported and that an import ignores.
+    that are exported but ignored by an import.
     """
 
     model: type[Model]
@@ -164,13 +165,14 @@ class Rows:
         return [by_id or other for by_id, other in zip(found, same, strict=True)]
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
-        """Adapt an imported row, such as values that are valid only on the instance it came from.
+        """Adapt an imported row before it is stored; subclasses override this.
 
-        Raise `Unfit` if the row can't be imported.
+        For example, replace values that are valid only on the exporting instance. `given` contains
+        the values in the file. Raise `Unfit` if the row can't be imported.
         """
 
     def finished(self, loading: Loading) -> None:
-        """Called after the last row of the table has been imported."""
+        """Do nothing; subclasses override this to act after the table's last row was imported."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         rows = self.model._base_manager.filter(user_id=user_id)
@@ -190,8 +192,8 @@ class Rows:
         return rows
 
 
-# One kind of personal data. Kinds are erased by `order`, lowest first, so that rows are erased
-# before the rows to which they refer. Imports use the reverse order.
+# One kind of personal data. Kinds are erased by ascending `order`, so that rows are erased before
+# the rows to which they refer. Imports use the reverse order.
 UserData = Derived | Rows
 
 

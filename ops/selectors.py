@@ -51,7 +51,7 @@ def in_trouble(trouble: Trouble, *, now: datetime) -> Q:
 
 
 def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
-    """Return the way in which an operation is delayed, or None if it isn't.
+    """Return the way in which an operation is delayed, or None if it isn't delayed.
 
     A running operation is stuck if it has stored no progress for `STUCK_AFTER`, or if its lease ran
     out and no sweep has recovered it.
@@ -115,15 +115,14 @@ def user_of(operation: Operation) -> User | None:
 
 
 def can_be_cancelled(operation: Operation) -> bool:
-    """Return whether people may cancel the operation. A forget can't be cancelled."""
+    """Return whether people may cancel the operation. Forget operations can't."""
     return operation.status == Status.PENDING and operation.priority != Priority.FORGET
 
 
 def queue_states(*, now: datetime) -> Sequence[dict[str, Any]]:
-    """Return each kind that has queued, running or failed operations, with their numbers.
+    """Return the numbers of queued, running and failed operations for each kind that has any.
 
-    `oldest` is the time at which the oldest queued operation became due. All figures are read from
-    indexes.
+    `oldest` is the time at which the oldest queued operation became due, or None if none is due.
     """
     found: dict[str, dict[str, Any]] = {}
     counted_as = {Status.PENDING: "waiting", Status.RUNNING: "running", Status.FAILED: "failed"}

@@ -26,8 +26,8 @@ from ops.queue import broker
 TEST = "test"
 # All deliveries share this serial key and run one at a time, so slow addresses occupy one worker.
 LANE = "webhooks"
-# A product webhook receives events of everybody whom a product key can reach. About an erased
-# person, it receives only operations that such a key requested.
+# A webhook without a user receives events about everybody whom an unbound key can access. About an
+# erased person, it receives only the end of operations that an unbound key requested.
 _LISTENING = """
 SELECT w.id, u.subject
   FROM ops_webhook w LEFT JOIN ops_user u ON u.{whose} = %s
@@ -80,7 +80,7 @@ class _OfMemories(Gathered):
 def operation_ended(operation: Operation, *, status: str) -> None:
     """Write an event that an operation has ended.
 
-    Deliveries of events and operations that concern nobody cause no event.
+    No event is written for webhook deliveries, or for operations that concern nobody.
     """
     if operation.kind == Kind.DELIVER_WEBHOOK or operation.subject is None:
         return
@@ -137,7 +137,7 @@ def hold_deliveries() -> None:
 
 
 def resume_deliveries() -> bool:
-    """Release the deliveries that are held back; return False if none were."""
+    """Stop holding back deliveries; return False if they weren't held back."""
     held = Instance.objects.filter(pk=1, deliveries_held_at__isnull=False)
     resumed = bool(held.update(deliveries_held_at=None))
     if resumed:

@@ -41,7 +41,7 @@ from ops.webhook_events import TEST, Event
 MAX_URL, MAX_SECRET = 500, 200
 MOST = 20
 SIGNATURE = "X-Memcenter-Signature"
-# Deliveries to a slow address pause for this long.
+# Seconds for which deliveries to a slow address pause.
 REST_SECONDS = 60.0
 _paused_until: dict[int, float] = {}
 # A delivery occupies a worker, which must not wait for long.
@@ -58,14 +58,14 @@ _PRIVATE = gettext_noop("This leads to a private address. Webhooks are only sent
 
 
 def list_webhooks(user: User | None) -> QuerySet[Webhook]:
-    """Return the person's webhooks; without a person, those of the whole installation."""
+    """Return the person's webhooks, or those of the whole installation if `user` is None."""
     return Webhook.objects.filter(user=user).select_related("user")
 
 
 def find(public_id: str, *, user: User | None) -> Webhook:
     """Return the webhook with this public id.
 
-    Raise `NotFound` if it doesn't exist or isn't the given user's.
+    Raise `NotFound` if there is no such webhook or it doesn't belong to `user`.
     """
     found = list_webhooks(user).filter(public_id=public_id).first()
     if found is None:
@@ -76,8 +76,8 @@ def find(public_id: str, *, user: User | None) -> Webhook:
 def look_at(url: str) -> None:
     """Check the address of a webhook. Looking up its host name may take up to 6 seconds.
 
-    Call it before the transaction that stores the address. Raise `Invalid`, naming `url`, if the
-    address is malformed or leads to a private network.
+    Call it before the transaction that stores the address. Raise `Invalid` for the field `url` if
+    the address is malformed or leads to a private network.
     """
     if problem := problem_with_address(url, looks_up=True):
         raise Invalid.field("url", problem)
@@ -88,8 +88,8 @@ def create(
 ) -> Webhook:
     """Create a webhook, with a random secret if none is given.
 
-    Call `look_at` before. Raise `Invalid`, naming the field, if a value is invalid, and `Conflict`
-    if there are too many webhooks or the person is being forgotten.
+    Call `look_at` first. Raise `Invalid` with the names of the fields if any value is invalid.
+    Raise `Conflict` if there are too many webhooks or the person is being forgotten.
     """
     if user is not None:
         users.check_not_being_forgotten(user)
@@ -110,7 +110,7 @@ def create(
 def change(webhook: Webhook, *, changes: dict[str, Any]) -> Webhook:
     """Change `url`, `events`, `secret` or `is_active` of a webhook.
 
-    Raise `Invalid`, naming the field, if a value is invalid.
+    Raise `Invalid` with the names of the fields if any value is invalid.
     """
     _check(
         url=changes.get("url", webhook.url),
@@ -135,7 +135,7 @@ def remove(webhook: Webhook) -> None:
 
 
 def try_out(webhook: Webhook) -> Delivery:
-    """Send a test event to the webhook now, even if it is switched off."""
+    """Enqueue a test event for the webhook, even if the webhook is switched off."""
     _record("webhook.tried", webhook)
     subject = webhook.user.subject if webhook.user else None
     return webhook_events.test(webhook.pk, subject=subject)
@@ -181,8 +181,8 @@ class Undelivered(ProviderError):
 def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
     """Send one delivery, and store its result.
 
-    Safe to run twice: a delivery that was accepted isn't sent again. If the worker dies between the
-    response and storing the result, it is sent again; receivers recognise it by its id.
+    Safe to run twice: a delivery that was accepted isn't sent again. If the worker dies before the
+    result is stored, the delivery is sent again; receivers recognise it by its id.
     """
     with as_system():
         found = Delivery.objects.select_related("webhook").filter(pk=run.payload["delivery"])
@@ -228,15 +228,15 @@ def body_of(delivery: Delivery) -> bytes:
 def signature(body: bytes, *, secret: str, at: int) -> str:
     """Return the signature of a request, as `t=…,v1=…`.
 
-    `t` is the time in Unix seconds; `v1` is the HMAC-SHA256, in hex, of this time, a dot and the
-    body.
+    `t` is the time in Unix seconds. `v1` is the HMAC-SHA256 of this time, a dot and the body, in
+    hexadecimal.
     """
     mac = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
     return f"t={at},v1={mac.hexdigest()}"
 
 
 def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[int | None, str]:
-    """Send a delivery; return the status of the response, and a message of our own about it.
+    """Send a delivery; return the status of the response and a message for the delivery log.
 
     The status is None if the request couldn't be sent.
     """
@@ -271,12 +271,12 @@ class Unreachable(Exception):
 
 
 class TooSlow(Unreachable):
-    """The request timed out, but the receiver may have processed it."""
+    """The lookup or the request timed out. The receiver may have processed the request."""
 
 
 @dataclass(frozen=True)
 class PublicAddress:
-    """A URL with the IP address of its host, which was checked to be public."""
+    """A URL with the IP address of its host, which has been checked to be public."""
 
     url: SplitResult
     address: str

@@ -1,9 +1,9 @@
 """The weekly email: who gets it and when, confirming the address, unsubscribing, and sending.
 
-An email that was sent can't be forgotten any more. It therefore contains only counts and links: no
-memory, no topic and no name. `memories.week_mail` does the counting. Each link contains the row's
-nonce, signed for one purpose. Links work without signing in, since only people who can read the
-mailbox have them. After a restore, emails are held back, as webhook deliveries are.
+A sent email can't be erased. The weekly email therefore contains only counts and links: no memory,
+no topic and no name. `memories.week_mail` does the counting. Each link contains the nonce of the
+`WeeklyMail` row, signed for one purpose. Links work without signing in, since only people who can
+read the mailbox have them. After a restore, emails are held back, as webhook deliveries are.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 
 
 class Link(StrEnum):
-    """The purposes of links in emails. The values are the names of pages."""
+    """The purposes of links in emails. The values are the names of URL patterns."""
 
     CONFIRM = "weekly_mail_confirm"
     STOP = "weekly_mail_stop"
@@ -66,9 +66,9 @@ def mail_of(user: User) -> WeeklyMail | None:
 
 
 def switch_on(*, user: User, address: str, language: str) -> None:
-    """Send an email to this address that asks to confirm the weekly email.
+    """Enqueue an email to this address that asks to confirm the weekly email.
 
-    Nothing is sent if the address is already confirmed. Raise `Invalid`, naming `address`, if it is
+    Nothing is sent if the address is already confirmed. Raise `Invalid` if the address is
     malformed. Raise `Conflict` if no mail server is configured, after too many requests in a day,
     or while the person is being forgotten.
     """
@@ -129,7 +129,7 @@ def stop(token: str) -> None:
 def find(link: Link, token: str) -> WeeklyMail | None:
     """Return the row for a link, or None if the address was replaced or removed since.
 
-    Raise `NotFound` if the link isn't ours, or is too old to confirm an address.
+    Raise `NotFound` if the signature is invalid, or the link is too old to confirm an address.
     """
     longest = timedelta(days=CONFIRM_DAYS) if link is Link.CONFIRM else None
     try:
@@ -183,7 +183,7 @@ def request_due(*, now: datetime) -> int:
 def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
     """Return this week's Monday if its email is due and hasn't been sent, else None.
 
-    The week is that of the person's time zone, and the email is due from Monday, 8:00. People who
+    Weeks and times are in the person's time zone. The email is due from Monday, 8:00. People who
     confirm their address later in the week get the next email.
     """
     zone = ZoneInfo(_settings_of(row).timezone)
@@ -199,7 +199,8 @@ def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
 def claim(user: User, *, monday: date) -> WeeklyMail | None:
     """Record this Monday's email as sent, before it is sent; return its row.
 
-    Return None if it is no longer due. Call it in the person's transaction, with their lock.
+    Return None if the email is no longer due. Call this in the person's transaction, with the
+    person's lock.
     """
     row = mail_of(user)
     if row is None or due_monday(row, now=timezone.now()) != monday:
@@ -281,8 +282,8 @@ class NotSent(ProviderError):
 def send(letter: Letter, row: WeeklyMail) -> None:
     """Send an email in the active language. Raise `NotSent` if the mail server refuses it.
 
-    If the connection breaks while the server is accepting the email, it counts as sent: it is
-    better to get no email than to get it twice.
+    If the connection breaks while the server is accepting the email, the email counts as sent:
+    getting no email is better than getting it twice.
     """
     message = _message(letter, row)
     connection = get_connection()

@@ -32,7 +32,7 @@ from ops.transfer.exports import FORMATS
 
 _MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
 _CLIENT_ID = {"min_length": 1, "max_length": 200}
-# The API also accepts the kind names of the reference documents; services translate them.
+# The API also accepts four kind names from the reference documents; services translate them.
 _KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
 _NAMED_BY = {
     "memory": "memory_id",
@@ -177,7 +177,8 @@ class EpisodeQuery(OfConversation):
 class ForgetInput(Personal):
     """The items to forget.
 
-    With the scope `memory`, give `memory_id`, `about` (a description in words) or lists of ids.
+    With the scope `memory`, give `memory_id`, `about` (a description in words), or lists of ids
+    (`memory_ids`, `message_ids`).
     """
 
     scope = OneOf(choices=(*_NAMED_BY, "user"))
@@ -231,7 +232,10 @@ class ConversationRemoval(Personal):
 
 
 class OneMessage(Personal):
-    """Selects the conversation by `conversation_id` if several contain the client's message id."""
+    """A request about one message.
+
+    `conversation_id` is required if messages of several conversations have the client's id.
+    """
 
     conversation_id = Text(required=False, **_CLIENT_ID)
 
@@ -246,8 +250,9 @@ class MessageRemoval(OneMessage):
 class ForgetAnswer(Accepted):
     """An accepted request to forget.
 
-    Only for a request with `about`: `memory_ids` are the forgotten memories, and `message_ids` are
-    messages that still state the same. These messages are kept until they are forgotten by id.
+    The lists are present only if the request has `about`: `memory_ids` are the forgotten memories,
+    and `message_ids` are messages that still contain the forgotten statement. These messages are
+    kept until a request names them.
     """
 
     memory_ids = serializers.ListField(child=serializers.CharField(), required=False)
@@ -255,10 +260,11 @@ class ForgetAnswer(Accepted):
 
 
 class ForgetQuestion(Shape):
-    """Nothing was forgotten yet.
+    """The response if nothing has been forgotten yet.
 
-    If `status` is `needs_choice`, ask the user which of these items to forget, and call again with
-    their ids. If it is `nothing_found`, nothing matches the request, and both lists are empty.
+    If `status` is `needs_choice`, ask the user which of the listed items to forget, and call again
+    with their ids. If `status` is `nothing_found`, nothing matches the request, and both lists are
+    empty.
     """
 
     status = serializers.ChoiceField(choices=("needs_choice", "nothing_found"))

@@ -27,7 +27,7 @@ Thread = Conversation | TemporaryConversation
 def thread_of(call: Call, reference: str) -> Thread:
     """Return the stored or temporary conversation with this id.
 
-    Raise `NotFound` if there is none.
+    Raise `NotFound` if there is no such conversation.
     """
     if call.user.pk is not None:
         try:
@@ -54,9 +54,9 @@ def message_of(call: Call, reference: str) -> Message:
 
 
 def named_conversation(call: Call) -> Conversation | None:
-    """Return the conversation of the request's `conversation_id`, or None without one.
+    """Return the conversation that the request's field `conversation_id` names.
 
-    Raise `NotFound` if there is no such conversation.
+    Return None if the request has no such field. Raise `NotFound` if there is no such conversation.
     """
     named = call.data.get("conversation_id")
     return conversation_names.resolve(user=call.user, reference=named) if named else None
@@ -73,7 +73,9 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
     """Return the conversation with this id, and create it if the client's id is new.
 
     `brief` requests a temporary conversation. Raise `Conflict` if `brief` is set but a stored
-    conversation has this id, or if the existing conversation's kind isn't `kind`.
+    conversation has this id, or if the existing conversation's kind isn't `kind`. An unknown id
+    that looks like our own isn't created: raise `NotFound` if it begins with `conv_`, otherwise
+    `Invalid`.
     """
     try:
         found = thread_of(call, reference)
@@ -96,9 +98,9 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
 
 
 def unless_temporary(asked: Asked) -> str:
-    """Return whether the endpoint creates an unknown user: `CREATE` or `PRETEND`.
+    """Return `PRETEND` if the request is about a temporary conversation, otherwise `CREATE`.
 
-    A request for a temporary conversation doesn't create a user.
+    The endpoint then creates an unknown user only if the conversation will be stored.
     """
     if asked.data.get("temporary"):
         return PRETEND

@@ -32,9 +32,9 @@ from ops.accounts import users
 
 
 def _prepared(call: Call, field: str) -> PreparedQuery:
-    """Return the analysed question for the search.
+    """Return the text of a field of the request, prepared as a search query.
 
-    A name in the question gets more weight if a speaker in the person's conversations has it.
+    The names of speakers in the person's conversations get more weight in the search.
     """
     text = call.data[field]
     if call.user.pk is None:
@@ -67,9 +67,10 @@ class ContextView(MemcenterView):
 
 
 def _thread(call: Call) -> Thread | None:
-    """Return the conversation of the request, or None if the client's id is unknown.
+    """Return the conversation that the request names, or None.
 
-    Asking for a context never creates a conversation; only recording a turn does.
+    None means that the request contains no id or that the client's id is unknown. A request for a
+    memory block never creates a conversation.
     """
     reference = call.data.get("conversation_id")
     if reference is None:
@@ -96,7 +97,7 @@ def _wanted(call: Call) -> Wanted:
 
 
 def _project(call: Call) -> Project | None:
-    """Return the project, or None if no project has the given key."""
+    """Return the project that the request names by its key or name; None if no project matches."""
     key = call.data.get("project_key") or projects.slug(call.data.get("project_name") or "")
     if not key or call.user.pk is None:
         return None

@@ -111,11 +111,11 @@ SHARES: Mapping[str, int] = MappingProxyType(
         "files": 10,
         "summary": 15,
         "episodes": 10,
-        "window": 0,  # uses the tokens that the other sections leave
+        "window": 0,  # gets the tokens that the other sections don't use
     }
 )
 LAYER_SHARE = 5  # percent of the budget for each non-empty layer, subtracted before `SHARES` apply
-# Maximum tokens per item. A memory is a short statement; clients can fetch a long one in full.
+# Maximum tokens per item. Clients can fetch the full text of a shortened memory.
 _LONGEST = {
     "preferences": 100,
     "memories": 100,
@@ -133,8 +133,8 @@ class BlockItem:
 
     `reply` is the assistant's part of an episode; `role` is used only for messages. Items whose
     `relevance` is below the floor are left out; None means that the item is always included.
-    `score` and `importance` determine the order. A `doubted` item still awaits the person's review
-    and is labelled so in the block.
+    `score` and `importance` determine the order. A `doubted` item still awaits the person's review;
+    the block marks the item as unconfirmed.
     """
 
     type: str  # memory | file | note | summary | episode | message
@@ -149,7 +149,7 @@ class BlockItem:
     doubted: bool = False
     reply: str = ""
     role: str = "user"
-    day: str = ""  # display form of the day on which it was said
+    day: str = ""  # the day on which the text was said, as displayed
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ class Recalled:
     """All recalled items from which the memory block is selected.
 
     `user`, `soul` and `tools` are the lines of the files USER.md, SOUL.md and TOOLS.md (the persona
-    layers). Layers, files and the window keep the given order; the window lists its messages oldest
-    first.
+    layers). The block shows the layers, the files and the window in the order given here; `window`
+    lists the messages oldest first. The other sections are sorted.
     """
 
     constraints: Sequence[BlockItem] = ()
@@ -211,9 +211,9 @@ def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str 
 
     The block is empty if nothing was recalled or nothing fits. Tokens not needed for the fixed
     sentences and the persona layers are divided according to `limits.shares`; a section passes
-    unused tokens on to the sections below it. All layers get equal shares. Items that don't fit are
-    dropped from the end of their section; if not even the first item fits, it is shortened. The
-    same input always gives the same text.
+    unused tokens on to the sections that follow. All layers get equal shares. Items that don't fit
+    are dropped from the end of their section (in the window, the oldest messages are dropped); if
+    not even one item fits, the first item is shortened. The same input always gives the same text.
     """
     limits, words = limits or Limits(), words_for(language)
     chosen = _without_repetition(_chosen(recalled, limits=limits))
@@ -238,9 +238,9 @@ def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str 
 
 
 def _chosen(recalled: Recalled, *, limits: Limits) -> dict[str, list[BlockItem]]:
-    """Return the items of each section, in order.
+    """Return the items of each section in order of priority.
 
-    Items below the relevance floor or beyond the limits are left out.
+    Items below the relevance floor, and items beyond the maximum numbers, are left out.
     """
     preferences, memories = (
         [item for item in items if _passes(item, floor=limits.relevance_floor)]
@@ -256,7 +256,7 @@ def _chosen(recalled: Recalled, *, limits: Limits) -> dict[str, list[BlockItem]]
         "memories": [item for item in best if item not in preferences],
         **{name: list(getattr(recalled, name)) for name in (*LAYERS, "files", "summary")},
         "episodes": sorted(episodes, key=_by_score)[: limits.episodes],
-        "window": list(reversed(recalled.window)),  # items are cut from the end
+        "window": list(reversed(recalled.window)),  # newest first, since the last items are dropped
     }
 
 
@@ -297,7 +297,10 @@ def _marks(item: BlockItem) -> set[str]:
 
 
 def _section(name: str, items: Sequence[BlockItem], *, limit: int, words: Words) -> Section | None:
-    """Return a section with as many items as fit; if none fits, with a shortened first item."""
+    """Return a section with as many items as fit; if none fits, shorten the first item.
+
+    Return None if there are no items, or if not even the shortened item fits.
+    """
     items = (
         [_shortened(item, limit=_LONGEST[name]) for item in items] if name in _LONGEST else items
     )
@@ -310,7 +313,7 @@ def _section(name: str, items: Sequence[BlockItem], *, limit: int, words: Words)
 
 
 def _largest_fitting(highest: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number up to `highest` for which `fits` is true, or 0 (by bisection)."""
+    """Find by bisection the largest number up to `highest` for which `fits` is true, or 0."""
     low = 0
     while low < highest:
         middle = (low + highest + 1) // 2
@@ -368,7 +371,7 @@ def _render(name: str, items: Sequence[BlockItem], *, words: Words) -> str:
 def _by_kind(items: Sequence[BlockItem], *, words: Words) -> list[str]:
     """Return the lines of the items, grouped by kind.
 
-    Groups are ordered by their first item; within a group the items keep the given order.
+    The groups are ordered by their first item, and each group lists its items in the given order.
     """
     groups: dict[str, list[str]] = {}
     for item in items:
@@ -409,7 +412,8 @@ def _fit_budget(
 ) -> Block:
     """Return the block; shorten or drop its last sections until the finished text fits the budget.
 
-    The tokens of the finished text are counted, since a token may span two lines.
+    The tokens of the finished text are counted, since they can be more than the sum over the
+    sections.
     """
     while sections:
         text = _framed(sections, words=words)

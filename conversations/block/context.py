@@ -69,9 +69,9 @@ class Item:
 class Gathered:
     """Everything that was recalled for a message, before the block is assembled.
 
-    `missed` holds the nearest memories below the cut-off. `noted` holds the persona layers (lines
-    of USER.md, SOUL.md and TOOLS.md) and recent daily notes. `stages` holds the time that each
-    stage took.
+    `missed` holds the memories that ranked just below the cut-off. `noted` holds the persona layers
+    (lines of USER.md, SOUL.md and TOOLS.md) and recent daily notes. `stages` holds the duration of
+    each stage.
     """
 
     memories: Sequence[RecalledMemory] = ()
@@ -97,7 +97,12 @@ class Context:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The caller's options for the block. None means the default from the settings."""
+    """The caller's options for the block.
+
+    If `token_budget` or `top_k` is None, the value from the settings is used. If `language` is
+    None, the block is in the language of the message. `misses` is the number of memories just below
+    the cut-off that are returned too.
+    """
 
     conversation_kind: str | None = None
     project: Project | None = None
@@ -122,10 +127,10 @@ def build(
 
     The block also contains the daily notes of today and yesterday, newest first, and the persona
     layers. In a group conversation only items of that conversation are recalled. Items of a memory
-    layer that the person has switched off are left out. The same state and message give the same
-    block. For a temporary conversation nothing is written, not even a trace or an access count.
-    `own` holds the person's settings if the request has already read them. Raise `Invalid` if
-    `wanted` contains an invalid value.
+    layer that the person has switched off are left out. The same stored data and message give the
+    same block. For a temporary conversation nothing is written, not even a trace or an access
+    count. `own` holds the person's settings if the request has already read them. Raise `Invalid`
+    if `wanted` contains an invalid value.
     """
     started = time.perf_counter()
     wanted = wanted or Wanted()
@@ -175,7 +180,8 @@ def preview(
 ) -> Context:
     """Return the same result as `build`, but record no trace and don't count the memories as used.
 
-    The result also contains a few memories just below the cut-off. `own` is as in `build`.
+    The result also contains a few memories that ranked just below the cut-off. `own` has the same
+    meaning as in `build`.
     """
     wanted = Wanted(misses=PREVIEW_MISSES, is_traced=False)
     return build(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
@@ -188,9 +194,9 @@ def _build_temporary(
     wanted: Wanted,
     own: UserSettings | None,
 ) -> Context:
-    """Build the block without a conversation, and add the messages of the temporary conversation.
+    """Build the block for a temporary conversation, whose latest messages form the window.
 
-    The block of an unknown person is empty.
+    The block is empty if the person is unknown.
     """
     window = _temporary_window(conversation) if wanted.include_window else []
     if user.pk is None:
@@ -360,7 +366,8 @@ def _episode_item(one: RecalledEpisode) -> BlockItem:
 def _used_memories(found: Gathered, items: Sequence[Item]) -> list[int]:
     """Return the keys of the memories in the block that are relevant to the message.
 
-    Memories below `RELEVANCE_FLOOR` are in the block of every message.
+    Memories that are part of every block count as used only if their relevance reaches
+    `RELEVANCE_FLOOR`.
     """
     shown = {one.id for one in items if one.in_block}
     return [
@@ -371,7 +378,7 @@ def _used_memories(found: Gathered, items: Sequence[Item]) -> list[int]:
 
 
 def _items(found: Gathered, block: assembly.Block) -> list[Item]:
-    """Return the items in the order of the block, followed by recalled items that aren't in it."""
+    """Return the items in the order of the block, followed by recalled items outside the block."""
     order = {
         public_id: place
         for place, public_id in enumerate(

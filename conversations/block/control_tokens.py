@@ -1,9 +1,9 @@
 """Neutralise parts of recalled text that a model could read as structure of the prompt.
 
-Stored text may carry an attack: tags that close the memory block, control tokens of chat templates
-(`<|im_start|>`, `[INST]`, `<<SYS>>`, `</s>`, `### System:`), speaker names at the beginning of a
-line, or any of these in look-alike or invisible characters. The words stay readable: only the
-characters that form the structure are replaced.
+Stored text may contain an attack: tags that close the memory block, control tokens of chat
+templates (`<|im_start|>`, `[INST]`, `<<SYS>>`, `</s>`, `### System:`), speaker names at the
+beginning of a line, or any of these written with look-alike or invisible characters. The words stay
+readable: only the characters that form the structure are replaced.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LOOK_ALIKES = {
     "u": "υ",
     "y": "у",
 }
-# Brackets of book titles and quotations. They are kept if they contain no control word.
+# Brackets of book titles and quotations. They are kept unless they enclose a control word.
 _DOUBLE = frozenset("«»《》")
 _HIDDEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b"
@@ -52,7 +52,7 @@ _HIDDEN = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _JOINERS = re.compile("[\u200c\u200d]{2,}")
-# A joiner is valid between letters of some scripts and parts of an emoji, but not next to ASCII.
+# A zero-width joiner is valid between letters of some scripts and in emoji, but not next to ASCII.
 _JOINER = re.compile("(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])")
 _MARKS = re.compile(
     r"(?<=[<>\[\]|/#:])[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d"
@@ -68,7 +68,7 @@ _CONTROL = (
     r"cls|sep|g?mask|sop|eop|s|(?:start|end)_of_turn|think)"
 )
 _CONTROL_WORD = re.compile(rf"\A[\s/|!?]*+{_CONTROL}[\s/|!?]*+", re.IGNORECASE)
-# Possessive quantifiers, anchored at the start of a run of brackets, keep the time linear.
+# Possessive quantifiers, and the anchor at the start of a run of brackets, keep the time linear.
 _TOKEN = re.compile(
     rf"(?<!<)<++(?P<named>[^\W\d][^<>]*+|\s++{_CONTROL}[\s/|]*+)>++"
     r"|(?<!<)<++(?P<signed>\s*+[/!?|][^<>]*+)>++"
@@ -98,7 +98,7 @@ def neutral(text: str) -> str:
 
 
 def _without_joiners(text: str) -> str:
-    """Remove joiners that no letter or emoji needs, and combining marks that follow brackets."""
+    """Remove needless zero-width joiners, and marks that combine with brackets."""
     if text.isascii():
         return text
     text = _JOINERS.sub("", text)
@@ -120,17 +120,17 @@ def _without_tokens(text: str) -> str:
 
 
 def _is_title(brackets: str, inner: str) -> bool:
-    """Return True if the brackets mark a book title or quotation without a control word."""
+    """Return True if the brackets enclose a book title or quotation, not a control word."""
     return _DOUBLE.issuperset(brackets) and not _CONTROL_WORD.fullmatch(inner)
 
 
 def _plain(inner: str) -> str:
-    """Return the bracketed text without pipes, and with a space in "memory_block"."""
+    """Return the text between the brackets without outer pipes, and "memory_block" with a space."""
     return re.sub(r"(?i)memory_+block", "memory block", inner).strip("| ")
 
 
 def _without_role(line: str) -> str:
-    """Put a speaker name at the start of the line, and headings with a role, in round brackets."""
+    """Put round brackets around role headings and around a speaker name at the line's start."""
     folded = _folded(line)
     found: _Found = [(one.span(), f"({one['role']})") for one in _HEADING.finditer(folded)]
     role = _ROLE.match(folded)

@@ -1,9 +1,9 @@
 """Stream one answer until it ends or is stopped, and record it in both cases.
 
 Each answer in progress has a key in Redis, visible to every process; a request to stop the answer
-changes the key's value. The key contains only a hash of the conversation's id, and expires soon
-after its process has died. Without Redis an answer can't be stopped from another process;
-everything else still works.
+changes the key's value. The key contains only a hash of the conversation's id. If the process that
+writes the answer dies, the key soon expires. While Redis is down, answers can't be stopped, and two
+answers in one conversation at the same time aren't prevented; everything else still works.
 """
 
 from __future__ import annotations
@@ -171,8 +171,8 @@ class PieceReader:
     def next(self) -> str | None:
         """Return all text received since the last call.
 
-        The text is empty if the model sends nothing for a moment; None means the end. Raise
-        `ProviderError` if the stream broke off.
+        The text is empty if the model has sent nothing for `_PATIENCE` seconds. Return None at the
+        end of the answer. Raise `ProviderError` if the stream broke off.
         """
         said: list[str] = []
         try:
@@ -187,7 +187,10 @@ class PieceReader:
         return None
 
     def leave(self) -> None:
-        """Stop reading. The thread ends when the next piece arrives or the model call times out."""
+        """Stop reading.
+
+        The reader's thread ends when the next piece arrives or the model call times out.
+        """
         self._left.set()
 
     def _taken(self, *, wait: bool) -> list[str]:
@@ -198,7 +201,7 @@ class PieceReader:
         return []
 
     def _listen(self, pieces: Iterator[str], done: Callable[[], object]) -> None:
-        # If this thread fails, the consumer must not take the failure for the end of the answer.
+        # If this thread fails, the consumer must not mistake the failure for the end of the answer.
         end: ProviderError | None = ProviderError("The answer broke off.", retryable=True)
         try:
             for piece in pieces:
@@ -244,7 +247,10 @@ def stop_answer(conversation: str) -> bool:
 
 
 def is_answering(conversation: str) -> bool:
-    """Return whether an answer is in progress. A stopped answer counts until it is recorded."""
+    """Return whether an answer is in progress.
+
+    A stopped answer counts as in progress until it is recorded.
+    """
     with _without_redis():
         return bool(client().exists(_answer_key(conversation)))
     return False

@@ -31,7 +31,7 @@ from ops.models import User
 from ops.queue.run import record_model_call
 
 _PROMPT_VERSION = "chat-3"
-_VERY_CLOSE = 0.9  # relevance from which a memory fits a question without sharing words with it
+_VERY_CLOSE = 0.9  # minimum relevance of a memory that shares no words with the question
 _WORDS = {
     "en": {
         "frame": "You are a helpful assistant in a chat whose memory is kept by Memory Center."
@@ -69,7 +69,7 @@ class Prepared:
     """Everything that is gathered before the answer is generated.
 
     `window` holds the messages before `text`. `forget` is the outcome of a request to forget, or
-    None. `remembered` holds the texts from which the demo assistant answers. `remembering` is True
+    None. `remembered` holds the memories that the demo assistant may quote. `remembering` is True
     if memories will be learned from this turn. `only_forgets` is True if the message only asks to
     forget, so that no model is called. `passing` is True for a temporary chat, which can't store a
     list of memories to choose from.
@@ -144,9 +144,10 @@ def _carry_out_forgets(
 def _remembered_texts(text: str, found: Context, *, user: User) -> list[str]:
     """Return the memories that the demo assistant quotes, best first.
 
-    They share words with the message; for a question, they may also be about the same subject or
-    very close in meaning. If the person asks for a list of their memories, return all active
-    memories instead.
+    These memories share words with the message (rare words, if the message is a statement). For a
+    question, memories about the same subject or very close in meaning are returned too. If the
+    person asks for a list of their memories, return all active memories instead, up to one more
+    than the answer can list.
     """
     intent = demo_assistant.intent_of(text)
     if intent is not Intent.LIST or not users.settings_of(user).longterm_enabled:
@@ -166,7 +167,8 @@ def _remembered_texts(text: str, found: Context, *, user: User) -> list[str]:
 def _of_same_subject(text: str, memories: Sequence[Item]) -> list[Item]:
     """Return the memories that share a rare word, such as a name, with a statement.
 
-    A statement asks for nothing, so a memory that merely resembles it would be noise.
+    The person has asked nothing, so quoting a memory that only resembles the statement would be
+    noise.
     """
     names = set(segment.unusual(text))
     return [one for one in memories if names & set(segment.unusual(one.text))]

@@ -1,4 +1,4 @@
-"""Select the message to answer: a new message, the last one again, or an edited one.
+"""Select the message to answer: a new message, the last message again, or an edited message.
 
 Stored and temporary chats are answered in the same way; they differ only in where messages are
 recorded. A question is recorded before the model is called, so that it isn't lost if the model
@@ -37,7 +37,7 @@ class _Thread(Generic[Chat, Said]):
     """A conversation with the person's newest message and the existing answer to it, if any.
 
     `said` holds the question and its newest answer. `shown` holds the public ids of the messages
-    that the person sees before the new answer.
+    that the page already shows when the new answer begins.
     """
 
     user: User
@@ -98,7 +98,7 @@ class KeptThread(_Thread[Conversation, Message]):
 
     def _replace_turn(self, reply: MessageInput, forget: Outcome | None) -> list[Message]:
         assert self.answer is not None
-        # Recording and forgetting take the same lock.
+        # Recording and forgetting lock the same row.
         Conversation.objects.select_for_update().filter(pk=self.conversation.pk).first()
         found = _last_kept(self.user, self.conversation)
         if found is None or found.shown != self.shown:
@@ -145,13 +145,13 @@ Thread = KeptThread | TemporaryThread
 
 @dataclass(frozen=True)
 class Editable:
-    """A message that the person may edit, and the messages that an edit of it deletes.
+    """A message that the person may edit, and the messages that the edit would delete.
 
     An edit deletes the old message and all later messages; `gone` lists their public ids, oldest
     first. If more than the last question and answer would be deleted, the person must confirm: the
     request must contain the id of the newest message that they saw. `is_last` is True if no such
-    confirmation is needed. `is_first` is True if no message precedes it. `pks` are the primary keys
-    of stored messages.
+    confirmation is needed. `is_first` is True if no message precedes the edited message. `pks` are
+    the primary keys of stored messages.
     """
 
     question: Message | TemporaryMessage
@@ -193,7 +193,7 @@ def ask(
     conversation: Conversation | TemporaryConversation | None,
     is_temporary: bool = False,
 ) -> Thread:
-    """Record a new message, and create the conversation if there is none yet.
+    """Record a new message, and create a conversation if `conversation` is None.
 
     `is_temporary` makes a new conversation a temporary one. Opens its own transactions. Raise the
     same errors as `record_message`.
@@ -209,10 +209,10 @@ def ask(
 
 
 def last(*, user: User, conversation: Conversation | TemporaryConversation) -> Thread:
-    """Return the conversation's last question, so that it can be answered (again).
+    """Return the conversation's last question, so that it can be answered, or answered again.
 
-    Runs in the caller's transaction. Raise `Conflict` if the conversation's newest messages contain
-    no question.
+    Runs in the caller's transaction. Raise `Conflict` if the conversation doesn't end with a
+    question or the answer to a question.
     """
     if isinstance(conversation, TemporaryConversation):
         found: Thread | None = _last_temporary(user, conversation)
@@ -226,7 +226,7 @@ def last(*, user: User, conversation: Conversation | TemporaryConversation) -> T
 def editable(
     *, user: User, conversation: Conversation | TemporaryConversation, message: str = ""
 ) -> Editable:
-    """Return the person's message with this id, and the messages that an edit of it deletes.
+    """Return the person's message with this id, and the messages that an edit would delete.
 
     Without `message`, return the person's last message. Runs in the caller's transaction. Raise
     `Conflict` if there is no such message.

@@ -249,7 +249,7 @@ def answer(
 
 
 def _forget_outcome(forget: str | None, *, intent: Intent, passing: bool) -> str:
-    """Return the key of the text that says what became of a request to forget."""
+    """Return the key of the text that states the outcome of a request to forget."""
     if intent is Intent.NEVER_MIND and forget in (None, "nothing_found"):
         return "never_mind"
     if passing and forget in ("needs_choice", "unsure"):
@@ -266,7 +266,7 @@ def intent_of(message: str) -> Intent:
 
 
 def _language(message: str, language: str | None) -> Language:
-    """Return the language of the message, or of the user if the message has no letters."""
+    """Return the language of the message, or `language` if the message has no letters."""
     if any(char.isalpha() for char in message):
         return segment.language(message)
     return "zh" if (language or "").lower().startswith("zh") else "en"

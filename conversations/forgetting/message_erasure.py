@@ -49,7 +49,7 @@ class Target:
 
     @property
     def resting(self) -> Q:
-        """Return a filter for the memory sources that are among these messages and turns."""
+        """Return a filter for the memory sources that refer to these messages or turns."""
         return Q(turn__in=self.turns) | Q(message__in=self.messages)
 
     @property
@@ -60,7 +60,7 @@ class Target:
 
 
 def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = False) -> Target:
-    """Return a target with the messages that match the filter and all turns that contain them."""
+    """Return a target with the messages that match the filter, and all turns of these messages."""
     own = Message.everything.filter(messages, user=user, conversation=conversation)
     pks = tuple(own.order_by("pk").values_list("pk", flat=True))
     turns = Turn.everything.filter(
@@ -72,10 +72,10 @@ def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = Fa
 
 @dataclass(frozen=True)
 class Consequences:
-    """The effects that forgetting would have on the memories.
+    """The effects that forgetting would have.
 
-    `memories` would be deleted, `changed` would be derived again from their other sources, and
-    `kept` counts memories that would not change.
+    Forgetting would delete `memories` and derive `changed` again from their other sources. `kept`
+    is the number of memories that have a source among the forgotten messages but would not change.
     """
 
     messages: int
@@ -167,8 +167,9 @@ def lost_changed_kept(resting: Q, *, user: User) -> tuple[list[int], list[int], 
 def hide(user: User, target: Target) -> int:
     """Hide the messages and turns of the target, their episodes and the summaries that cover them.
 
-    Turns are hidden first, because learning locks a turn's row while it runs. Hidden messages leave
-    tombstones. Return the number of messages that this call hid.
+    Turns are hidden first, because learning locks a turn's row while it runs. A hidden message
+    leaves a tombstone, so that nothing is learned from a copy of its text. Return the number of
+    messages that this call hid.
     """
     now = timezone.now()
     for rows in (_turns(user, target), _episodes(user, target), covering(user, target)):
@@ -193,7 +194,7 @@ def covering(user: User, target: Target) -> QuerySet[Summary]:
 
 
 def leave_conversation(conversation: Conversation) -> None:
-    """Count the conversation's remaining messages and speakers, and save them with its title."""
+    """Recount the conversation's remaining messages and speakers, and save them with its title."""
     left = Message.objects.filter(conversation=conversation)
     conversation.message_count = left.count()
     conversation.last_message_at = left.aggregate(newest=Max("created_at"))["newest"]
@@ -209,10 +210,10 @@ def texts_of(user: User, target: Target) -> list[str]:
 
 
 def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
-    """Return the rows that will be deleted; afterwards no row may refer to their ids.
+    """Return the rows that will be deleted; the residue scan later searches for their ids.
 
-    The newest summary of a conversation that is kept isn't among them: its text is cleared, but its
-    row remains.
+    If the conversation is kept, its newest summary isn't among these rows: the summary's text is
+    cleared, but the row remains.
     """
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
@@ -225,7 +226,7 @@ def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
 
 
 def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
-    """Return the rows that contain text of the target."""
+    """Return the rows whose texts will be erased: messages, summaries, feedback and verdicts."""
     return [
         _messages(user, target),
         covering(user, target),
@@ -237,8 +238,9 @@ def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """Yield the texts of all messages that still exist, and of summaries written after `since`.
 
-    Texts that still occur elsewhere are expected in the database, so a scan for erased texts must
-    not report them. A summary written after `since` can only repeat text that wasn't hidden.
+    Parts of an erased text that also occur in these texts may stay in the database, so the residue
+    scan must not report them. A summary written after `since` can only repeat text that wasn't
+    hidden.
     """
     messages = Message.objects.filter(user=user_id).order_by("-pk")
     yield from messages.values_list("content", flat=True).iterator(chunk_size=2_000)
@@ -249,7 +251,7 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 def remaining_summaries(user_id: int, wanted: Q = _ALL) -> Iterator[str]:
     """Yield the texts of the visible summaries, which the residue scan must not report.
 
-    Hidden versions may repeat a visible text, so a visible text may be among the erased texts.
+    An erased version of a summary may contain the same sentences as a visible summary.
     """
     texts = Summary.objects.filter(wanted, user=user_id).values_list("text", flat=True)
     yield from texts.order_by().iterator(chunk_size=500)
@@ -258,7 +260,7 @@ def remaining_summaries(user_id: int, wanted: Q = _ALL) -> Iterator[str]:
 def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]:
     """Erase the recall traces of the messages, and traces and notes that repeat their text.
 
-    If the whole conversation is forgotten, all its traces are erased.
+    If the whole conversation is forgotten, all its traces up to `until` are erased.
     """
     conversation = target.conversation if target.is_whole else None
     erased = memory_erasure.erase_traces(
@@ -285,8 +287,8 @@ def erase_index(user: User, target: Target) -> Counter[str]:
 def erase_summaries(user: User, target: Target) -> Counter[str]:
     """Erase the summaries that cover the target.
 
-    The newest summary of a conversation that is kept stays as a hidden row without text, so that
-    the remaining messages are summarized again and its version number isn't used twice.
+    If the conversation is kept, its newest summary stays as a hidden row without text, so that the
+    remaining messages are summarized again and the summary's version number isn't used twice.
     """
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
@@ -298,12 +300,12 @@ def erase_summaries(user: User, target: Target) -> Counter[str]:
 
 
 def erase_turns(user: User, target: Target) -> Counter[str]:
-    """Erase turns with their episodes, arbitration logs and refusals."""
+    """Erase the turns of the target with their episodes, arbitration logs and refusals."""
     return cascades.delete(_turns(user, target))
 
 
 def erase_messages(user: User, target: Target) -> Counter[str]:
-    """Erase messages with their feedback."""
+    """Erase the messages of the target with their feedback."""
     return cascades.delete(_messages(user, target))
 
 

@@ -115,7 +115,7 @@ def clear_again(
 ) -> Operation | None:
     """Clear the messages of a conversation that were recorded up to `at`.
 
-    Return None if there are none. Used to repeat a request after a backup was restored.
+    Return None if there are no such messages. Used to repeat a request after a backup was restored.
     """
     before = Message.everything.filter(user=user, conversation=conversation, recorded_at__lte=at)
     newest = before.order_by("-number").first()
@@ -181,8 +181,8 @@ def _forget_all(
 def lock(user: User, pk: int) -> Conversation:
     """Lock a conversation before its messages are hidden, and return it.
 
-    Recording takes the same lock, so no message is added meanwhile. Raise `NotFound` if there is no
-    such conversation.
+    Recording takes the same lock, so no message is added until the transaction ends. Raise
+    `NotFound` if there is no such conversation.
     """
     erasure.start(user)
     found = Conversation.everything.select_for_update().filter(user=user, pk=pk).first()
@@ -210,7 +210,7 @@ def _begin(
 ) -> Operation:
     """Enqueue the operation that erases the target, and erase its recall traces at once.
 
-    Recall traces can't be hidden until the operation runs, so they are erased immediately. `named`
+    Recall traces can't be hidden, so they are erased without waiting for the operation. `named`
     holds public ids, which are the same in every copy of the database.
     """
     traces = memory_erasure.erase_traces(
@@ -268,9 +268,10 @@ def forget_chosen(
 
 
 def _public_id(user: User, reference: str, conversation: Conversation | None) -> str:
-    """Return our id of a message, also of one that an unfinished forget has hidden.
+    """Return the public id of a message, even if an unfinished forget operation has hidden it.
 
-    Raise `NotFound` if there is no such message, and `Invalid` if several have the client's id.
+    Raise `NotFound` if there is no such message, and `Invalid` if several messages have the
+    client's id.
     """
     try:
         return selectors.message_of(user, reference, conversation=conversation).public_id
@@ -296,8 +297,9 @@ def also_forgotten(
 ) -> list[Memory]:
     """Return the memories that `forget_chosen` would forget in addition to `memory_ids`.
 
-    These memories were learned only from the turns of the given messages, or partly from them if
-    the other sources of the text don't support it alone. Takes one query.
+    A memory is returned if it was learned only from the turns of the given messages. A memory that
+    was learned from these and other sources is returned if the other sources don't support its text
+    alone. Takes one query.
     """
     asked = Message.objects.filter(user=user, public_id__in=message_ids).values("pk")
     turns = Turn.everything.filter(
@@ -324,9 +326,9 @@ def targets_of(user: User, messages: Collection[int]) -> list[Target]:
 
 
 def resting_on(targets: Iterable[Target], *, gone: Collection[int]) -> Q:
-    """Return a filter for the memory sources that depend on the targets.
+    """Return a filter for the memory sources that refer to messages or turns of the targets.
 
-    It also matches all sources of the memories in `gone`.
+    The filter also matches all sources of the memories in `gone`.
     """
     return reduce(or_, (one.resting for one in targets), Q(memory__in=gone))
 
@@ -381,7 +383,7 @@ def _forget_chosen(
 def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:
     """Hide the messages of the target, erase their recall traces, and count the erased rows.
 
-    Traces are erased immediately, since they can't be hidden until the operation runs.
+    Recall traces can't be hidden, so they are erased without waiting for the operation.
     """
     conversation = Conversation.everything.get(user=user, pk=target.conversation)
     hide(user, conversation, target)
@@ -396,10 +398,10 @@ def _public_ids(model: type[Memory | Message], user: User, pks: Collection[int])
 def delete_layer(*, user: User, layer: str, through: int | None = None) -> tuple[Operation, int]:
     """Hide all summaries (or all episodes) of a person now, and enqueue their erasure.
 
-    Only rows with primary keys up to `through` are hidden, if it is given. Return the operation and
-    the number of rows. The messages are kept. If summaries are on, long conversations are
-    summarized again; episodes of earlier turns aren't created again. Raise `Invalid` if `layer` is
-    unknown.
+    If `through` is given, only rows with primary keys up to `through` are hidden. Return the
+    operation and the number of rows. The messages are kept. If summaries are on, long conversations
+    are summarized again; episodes of earlier turns aren't created again. Raise `Invalid` if `layer`
+    is unknown.
     """
     if layer not in _LAYERS:
         raise Invalid.field("layer", "Must be summary or episode.")
@@ -430,7 +432,7 @@ def layer_rows(user: User, *, layer: str, through: int | None = None) -> Any:
 def erase_layer(user: User, *, layer: str, through: int) -> Any:
     """Erase all summaries or episodes up to the key `through`, with their vectors.
 
-    They are also erased from recorded recall results. Safe to repeat.
+    The rows are also erased from recorded recall results. Safe to repeat.
     """
     rows = layer_rows(user, layer=layer, through=through)
     ids = dict(rows.values_list("pk", "public_id"))

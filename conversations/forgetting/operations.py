@@ -156,7 +156,7 @@ def _erase(
 
     Derived rows are erased first and the messages last, since derived rows are found through the
     messages. Memories in `gone` are erased even if they have other sources. The rows are hidden
-    again first, since learning may have finished after the request.
+    again first, since learning may have added rows after the request.
     """
 
     def hide() -> Counts:
@@ -191,7 +191,7 @@ def _erase(
 def _remember(
     run: Run, user: User, targets: Sequence[Target], *, resting: Q | None, gone: Sequence[int]
 ) -> None:
-    """Record in the ledger which texts and rows will be erased.
+    """Write the ledger, and store hashes of the texts to erase for the residue scan.
 
     `resting` is None if memories are kept.
     """

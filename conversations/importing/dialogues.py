@@ -37,8 +37,8 @@ class NotRecorded:
 class Progress:
     """The progress of an import, reported after each turn or message.
 
-    `conversation` is the number of the current conversation; `messages` counts the messages of the
-    person that were processed so far.
+    `conversation` is the number of the current conversation, out of `conversations`. `messages`
+    counts the messages of the person that were processed so far, out of `total`.
     """
 
     conversation: int
@@ -50,7 +50,7 @@ class Progress:
 
 @dataclass
 class Loaded:
-    """The numbers of new rows, and of messages that already existed (`repeated`)."""
+    """The numbers of new rows, and the number of messages that already existed (`repeated`)."""
 
     conversations: int = 0
     messages: int = 0
@@ -63,7 +63,7 @@ OnProgress = Callable[[Progress], None]
 
 
 def account_of(person: ImportedPerson, *, external_id: str) -> User:
-    """Return the user with this external id, and create it if it doesn't exist.
+    """Return the user with this external id, and create the user if necessary.
 
     Name, language and time zone are taken from the file if the user has none. Raise `Invalid` if
     the id is invalid, and `Conflict` while the user is being forgotten.
@@ -91,8 +91,8 @@ def load_person(
     """Record all conversations of the person for `user`, and enqueue learning at low priority.
 
     Each turn or message is recorded completely or not at all, under the ids of the file, so a
-    second run (also after a kill) completes the import and duplicates nothing. Messages that can't
-    be recorded are skipped and listed. Raise `Conflict` (`being_forgotten`) if someone starts to
+    second run completes an interrupted import and duplicates nothing. Messages that can't be
+    recorded are skipped and listed. Raise `Conflict` (`being_forgotten`) if someone starts to
     forget the user.
     """
     loading = _Loading(user, person, on_progress)

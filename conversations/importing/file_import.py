@@ -64,7 +64,7 @@ def request(
 ) -> Import:
     """Store the file, enqueue its import and write an audit entry.
 
-    `file_name` is the name that the person's page shows. Raise `Invalid` if the format is unknown
+    The person's page shows the import under `file_name`. Raise `Invalid` if the format is unknown
     or the file is empty or too large, `NoRoom` if the disk lacks space, and `Conflict`
     (`being_forgotten`) while the person is being forgotten.
     """
@@ -112,7 +112,7 @@ def too_large() -> Invalid:
 
 
 def read(row: Import) -> Opened:
-    """Read the whole uploaded file and return its contents.
+    """Check the whole uploaded file, and return it opened for import; a zip is unpacked first.
 
     Raise `Invalid` if the file can't be read, `NoRoom` if the disk lacks space to unpack it, and
     `Conflict` if the file no longer exists.
@@ -292,7 +292,7 @@ class _Watch:
 
     def __exit__(self, *exception: object) -> None:
         if self._thread is not None:
-            # Closes the connection of that thread.
+            # Each thread has its own database connection; close that of the watch thread.
             self._thread.submit(lambda: connection.close()).result()
             self._thread.shutdown()
 

@@ -1,4 +1,4 @@
-"""Wait until memories were learned from all recorded turns, and show progress in the terminal."""
+"""Wait until memories have been learned from all recorded turns; show progress in the terminal."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _LABEL_COLUMNS = 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of learning for all people that were loaded.
+    """The result of learning for the people whom the command has loaded.
 
-    `failures` are (count, kind, last error) of failed operations. `later` counts operations that
-    are still queued or running.
+    `failures` lists the failed operations as (count, kind, last error). `later` counts operations
+    that are still queued or running.
     """
 
     memories: int
@@ -88,13 +88,13 @@ def outcome_of(people: Sequence[User]) -> Outcome:
 def _progress(people: Sequence[User], *, since: datetime) -> tuple[int, int]:
     """Return how many operations ended since `since`, and how many are due now or running.
 
-    Retries count as due; operations planned for later don't.
+    A retry counts as due even if it is delayed; an operation that is planned for later doesn't.
     """
     due = Q(run_after__lte=timezone.now()) | Q(attempt__gt=0)
     can_run = Q(status=Status.PENDING, kind__in=registry.handled_kinds()) & due
     with as_system():
         # One statement, since an operation that ends between two statements would be missing from
-        # both.
+        # both counts.
         found = _operations_of(people).aggregate(
             done=Count("pk", filter=Q(finished_at__gte=since)),
             left=Count("pk", filter=can_run | Q(status=Status.RUNNING)),

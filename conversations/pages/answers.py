@@ -1,4 +1,4 @@
-"""Send an answer to the browser: as an event stream to the page's script, otherwise as HTML."""
+"""Send an answer to the browser: as an event stream if the page's script asks, else as HTML."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from memcenter.lib.text.richtext import as_html
 from memcenter.rest.throttling import long_answers
 from ops.pages.base import Surroundings, is_htmx, is_streamed, own_transaction, person
 
-_QUIET_SECONDS = 2.0  # after this silence a comment is sent, which also detects a lost connection
+_QUIET_SECONDS = 2.0  # time without an event before a comment is sent, to detect a lost connection
 _MIN_INTERVAL = 0.08
-_INTERVAL_FACTOR = 12  # the interval between two states, as a multiple of the time to render one
+_INTERVAL_FACTOR = 12  # minimum time between two updates, as a multiple of the rendering time
 
 
 @contextmanager
@@ -35,8 +35,8 @@ def place_for(found: Opened) -> Iterator[ExitStack | None]:
     """Reserve one of the limited number of slots for streaming a model's answer.
 
     Yield None if no model is configured, since the demo assistant needs no slot. An exception in
-    the `with` block frees the slot; otherwise the caller must close it. Raise `Conflict` if no slot
-    is free, or if this conversation is already being answered.
+    the `with` block frees the slot; otherwise the caller must close the yielded object to free the
+    slot. Raise `Conflict` if no slot is free, or if this conversation is already being answered.
     """
     place = _take_place(found)
     try:
@@ -99,9 +99,10 @@ def give(
 
 
 class AnswerEvents:
-    """The server-sent events of one answer: `begun`, `shown` with the whole text so far, `ended`.
+    """The server-sent events of one answer.
 
-    If the browser disconnects, the answer is still read to its end and recorded.
+    The first event is `begun`. Then each `shown` event contains the whole text so far, and `ended`
+    is the last event. If the browser disconnects, the answer is still read to its end and recorded.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ from memories.templatetags.memory_center import day as day_of
 from ops.models import User
 
 PAGE = 20
-PAGE_CHARS = 8_000  # message characters; the rest of the page uses the remaining part of 100 kB
+PAGE_CHARS = 8_000  # limit of message characters, which keeps the page below 100 kB
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Bubble:
     def menu(self) -> list[dict[str, Any]]:
         """Return the actions of the message's menu.
 
-        Copying isn't among them, since it has its own button.
+        Copying isn't in the menu, since it has its own button.
         """
         if self.is_temporary:
             return []
@@ -145,7 +145,7 @@ def _fitting_messages(newest: list[Message]) -> list[Message]:
 def _page_end(found: QuerySet[Message], public_id: str) -> int | None:
     """Return the end (exclusive message number) of the page with this message in the middle.
 
-    Return None if that page would be the newest one.
+    Return None if there is no such message, or if that page would be the newest page.
     """
     wanted = found.filter(public_id=public_id).values_list("number", flat=True).first()
     if wanted is None:

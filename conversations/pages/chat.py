@@ -36,7 +36,7 @@ RENAME = "conversations/conversation_rename.html"
 @require_safe
 @personal_page
 def chat_home(request: HttpRequest) -> HttpResponse:
-    """Show the newest conversation, or an invitation to begin one."""
+    """Show the newest conversation, or an invitation to begin a conversation."""
     with own_transaction(request):
         return chat_page.show(request, Opened(conversation_list.newest(person(request))))
 
@@ -177,7 +177,7 @@ def _opened(request: HttpRequest, conversation_id: str) -> Opened:
 
 
 def _last(request: HttpRequest, found: Opened) -> Thread:
-    """Return the conversation's last question. Runs in the caller's transaction."""
+    """Return the thread of the conversation's last question. Runs in the caller's transaction."""
     assert found.conversation is not None
     return chat_messages.last(user=person(request), conversation=found.conversation)
 

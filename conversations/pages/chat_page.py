@@ -50,7 +50,7 @@ def keeps_text(
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
     """Decorate a view so that text typed by a person whose session has expired isn't lost.
 
-    The text is shown again on the page that asks to sign in. Apply this decorator outside of
+    The text is shown again on the page that asks to sign in. Place this decorator above
     `personal_page`.
     """
 
@@ -91,7 +91,7 @@ class Opened:
 def opened(user: User, public_id: str) -> Opened:
     """Return the person's stored or temporary conversation with this id.
 
-    Raise `NotFound` if there is none.
+    Raise `NotFound` if there is no such conversation.
     """
     try:
         return Opened(conversation_names.resolve(user=user, reference=public_id))
@@ -170,10 +170,10 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
 def _unfolding(
     request: HttpRequest, found: Opened, said: Bubbles, forget: str
 ) -> ForgetLine | None:
-    """Return the requested receipt, unless one of the messages already shows it.
+    """Return the forget operation whose state the page shows below the messages, or None.
 
-    The page shows the result below the messages. If there is no such receipt, return the newest
-    forget operation of this conversation that has failed, or None.
+    This is the requested operation, unless a message already shows its receipt. Otherwise it is the
+    conversation's newest forget operation that has failed, if any.
     """
     user, op_id = person(request), forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
@@ -186,7 +186,7 @@ def _unfolding(
 def edge_of(user: User, conversation: Conversation) -> str:
     """Return the id of the message above which the page shows the note about the summary, or "".
 
-    Messages above the note are covered by the summary.
+    The summary covers messages above the note.
     """
     if not users.settings_of(user).summary_enabled:
         return ""

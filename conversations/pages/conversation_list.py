@@ -30,7 +30,7 @@ _BEFORE, _AFTER = 24, 60  # characters shown before and after the search words
 
 @dataclass(frozen=True)
 class Place:
-    """The newest message of a conversation that contains the search words, with an excerpt."""
+    """A conversation's newest message with the search words, as an excerpt and a link."""
 
     url: str
     before: str
@@ -75,7 +75,7 @@ class Row:
     def menu(self) -> list[dict[str, Any]]:
         """Return the actions of the conversation's menu.
 
-        Renaming isn't among them: it has its own button.
+        Renaming isn't in the menu, since it has its own button.
         """
         delete = self.delete_url
         going = {"icon": "trash", "href": delete, "hx_get": delete, "danger": True}
@@ -106,7 +106,8 @@ class Listing:
 def listing(user: User, *, query: str = "", after: str = "") -> Listing:
     """Return one page of the list of conversations.
 
-    It begins after the conversation with the id `after`, or with the newest one.
+    The page begins after the conversation with the id `after`. Without `after`, it begins with the
+    temporary chats, followed by the newest stored conversation.
     """
     found = _ordered(_matching(user, query))
     before = found.filter(public_id=after).first() if after else None
@@ -195,7 +196,7 @@ def _day_of(moment: datetime) -> str:
 
 
 def _temporary(user: User, query: str) -> list[Group]:
-    """Return the person's temporary chats whose title matches; an empty list if Redis is down."""
+    """Return the person's temporary chats whose title contains the query; none if Redis is down."""
     try:
         found = temporary.all_of(user)
     except RedisError:

@@ -1,4 +1,4 @@
-"""Pages to choose a conversation, delete a whole layer of memory, export and import.
+"""Pages for choosing a conversation, deleting a whole layer of memory, export and import.
 
 A layer is one kind of stored memory: memories, summaries or episodes.
 """
@@ -167,10 +167,7 @@ SAID = (
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def export_everything(request: HttpRequest) -> HttpResponse:
-    """Export all data of the person.
-
-    Requires the password or a recent sign-in.
-    """
+    """Export all data of the person. Requires the password or a recent sign-in."""
     format = _export_format(request)
     if request.method != "POST":
         return _ask_everything(request, format)

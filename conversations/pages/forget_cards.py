@@ -1,7 +1,7 @@
 """Cards and receipts, which the chat shows after a request to forget.
 
 A card is a form that asks which memories and messages to forget. Its list is built from the ids
-stored in the turn's operation, so that no message contains the list.
+stored in the turn's operation, so the list isn't stored in a message.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ops.pages.forgetting import ShownReceipt
 from ops.pages.operation_rows import Happening
 
 _SHOWN = 160
-_LATELY = timedelta(days=7)  # an unanswered question is dropped after this time
+_LATELY = timedelta(days=7)  # no card is shown for requests older than this
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Line:
     `name` is the name of its form field: memory or message. `is_likely` is True if the request
     probably means this item. `is_chosen` is True if the item is ticked at first. `teaches_more` is
     True for a message if memories that aren't on the card were learned only from its exchange; the
-    button that forgets all likely lines leaves out such a message.
+    button that forgets all likely items leaves out such a message.
     """
 
     name: str
@@ -59,12 +59,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Card:
-    """The choices that the chat offers after an unclear request to forget.
+    """The choices that the chat offers after a request to forget.
 
     `is_done` is True if the memory is already forgotten and only messages remain to be chosen.
     `asks_again` is True if the card lists only the chosen items and asks for confirmation. `also`
     then holds the texts of other memories that are forgotten together with the chosen messages, and
-    `left_out` is the number of likely messages that the button "Forget all likely" leaves out.
+    `left_out` is the number of likely messages that weren't chosen because their exchange taught
+    more.
     """
 
     turn_id: str
@@ -78,7 +79,7 @@ class Card:
 
     @property
     def everything(self) -> list[Line]:
-        """Return the lines that one button selects: the likely ones, never the doubtful ones."""
+        """Return the likely lines without `teaches_more`, which one button selects together."""
         lines = [*self.memories, *self.messages]
         return [one for one in lines if one.is_likely and not one.teaches_more]
 
@@ -105,7 +106,7 @@ class Card:
 
     @property
     def groups(self) -> list[tuple[str, list[Line]]]:
-        """Return the likely memories, their messages, and everything doubtful, with headings."""
+        """Return groups of lines with headings: likely memories, likely messages and the rest."""
         doubtful = [one for one in [*self.memories, *self.messages] if not one.is_likely]
         groups = [
             (_("Memories"), [one for one in self.memories if one.is_likely]),
@@ -348,8 +349,8 @@ def open_receipt(user: User, op_id: str) -> ForgetLine | None:
 def failing_one(user: User, conversation: int, *, without: Collection[str]) -> ForgetLine | None:
     """Return the conversation's newest unfinished forget operation that has failed, or None.
 
-    The page shows it separately if no message does, since the message that requested it may be
-    forgotten too. `without` holds the ids of the operations that messages show.
+    The message that requested the operation may be forgotten too, so the page shows the operation
+    separately. `without` holds the ids of the operations that messages already show.
     """
     about = Q(payload__conversation=conversation) | Q(payload__conversations__contains=conversation)
     failed = (

@@ -102,7 +102,7 @@ class Lessons:
 
     @property
     def again_url(self) -> str:
-        """Return the URL from which the page requests an update; "" if the turn isn't queued."""
+        """Return the URL from which the page requests an update, or "" if no more are needed."""
         if not self.is_learning or self.tries >= TRIES:
             return ""
         address = reverse("turn_lessons", args=[self.turn.public_id])
@@ -228,7 +228,7 @@ class Panel:
     """The content of the side panel about one answer.
 
     `used` holds the memories that fitted the question; `always` holds those that are part of every
-    prompt.
+    prompt. `others` counts the other recalled items by type.
     """
 
     answer: Message | None
@@ -248,7 +248,7 @@ def panel_of(user: User, answer: Message | None) -> Panel:
     sources = _sources(user, list(memories.values()))
     parts: dict[bool, list[Used]] = {True: [], False: []}
     for hit in hits:
-        memory = memories.pop(hit.target_public_id, None)  # each once, as `counts_of` counts them
+        memory = memories.pop(hit.target_public_id, None)  # each memory once, as in `counts_of`
         if memory is not None:
             one = Used(memory, _why(hit, memory), sources.get(memory.pk))
             parts[_is_relevant(hit.components, memory)].append(one)

@@ -100,7 +100,7 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
             messages.success(request, _("This exchange has been undone."))
         else:
             said = _("Moved to the recycle bin.")
-            if is_htmx(request):  # no text in the cookie of a redirect
+            if is_htmx(request):  # a redirect would store this text in a cookie
                 said = name_memory(said, memory)
             messages.success(request, said, extra_tags=_restore_url(memory, turn))
     if not is_htmx(request):
@@ -118,7 +118,7 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Forget the items that the person ticked on a card, and mark the card as answered.
 
     Either all ticked items are forgotten or none. The person must first confirm if the choice would
-    also forget memories that weren't ticked, or if they pressed "Forget all" on a card
+    also forget memories that weren't ticked, or if they pressed the button for all items on a card
     that lists a message or more than one memory.
     """
     with own_transaction(request):

@@ -18,7 +18,7 @@ MAX_EXTERNAL_ID = 200
 def check_external_id(value: str, *, field: str) -> str:
     """Return the client's id unchanged.
 
-    Raise `Invalid`, as an error of the argument that `field` names, if the id is invalid.
+    Raise `Invalid` for the argument that `field` names if the id is invalid.
     """
     if not 1 <= len(value) <= MAX_EXTERNAL_ID:
         raise Invalid.field(field, f"An id has 1 to {MAX_EXTERNAL_ID} characters.")
@@ -32,7 +32,7 @@ def check_external_id(value: str, *, field: str) -> str:
 def resolve(*, user: User, reference: str) -> Conversation:
     """Return the person's conversation that has this id, which may be our id or the client's id.
 
-    Raise `NotFound` if there is none.
+    Raise `NotFound` if there is no such conversation.
     """
     column = "public_id" if reference.startswith("conv_") else "external_id"
     found = statements.rows(
@@ -48,7 +48,7 @@ def resolve(*, user: User, reference: str) -> Conversation:
 def find_or_create(
     *, user: User, reference: str | None, kind: str | None = None, title: str = ""
 ) -> Conversation:
-    """Return the conversation with this id, or create one for None or for a new client id.
+    """Return the conversation with this id; create it if the id is None or a new client's id.
 
     Raise `NotFound` if `reference` looks like one of our ids but the person has no such
     conversation, `Invalid` if the id is invalid, and `Conflict` if the conversation exists with
@@ -95,7 +95,7 @@ def create(
 
 
 def rename(*, user: User, conversation: Conversation, title: str) -> Conversation:
-    """Change the title. Raise `Invalid` if it is too long."""
+    """Change the conversation's title. Raise `Invalid` if the title is too long."""
     conversation.title = _checked_title(title)
     conversation.save(update_fields=["title", "updated_at"])
     audit_log.record("conversation.renamed", subject=user.subject, target=conversation.public_id)

@@ -1,8 +1,8 @@
 """Derive the title of a conversation from a message, without its private sentences.
 
-Titles are seen by whoever looks at the screen. A sentence on health, money or a separation, a wish
-not to be reminded of something and a sentence with a secret never become a title; the name of the
-topic stands for them.
+Other people may see the titles on the screen. Sentences about health, money or family trouble,
+requests not to mention something, and sentences with a secret never become part of a title. If a
+message says nothing else, its title is the name of the topic, such as "Health".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memories.forgetting import spoken_requests
 
 _READ = 2_000
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
-# For each topic: the words that make a sentence private, English and Chinese.
+# For each topic: the English and Chinese words that make a sentence private.
 _PRIVATE = tuple(
     (topic, re.compile(words, re.IGNORECASE))
     for topic, words in (
@@ -62,10 +62,10 @@ _NAMES = {"answers": "How to answer", "health": "Health", "money": "Money", "fam
 
 
 def title_of(text: str) -> str:
-    """Return a short title for a message; it is "" if nothing in the message may be a title.
+    """Return a short title for a message, or "" if nothing in the message may be a title.
 
-    The title is a part of the message, so that it is found when the message is forgotten, or the
-    name of a topic.
+    The title is the name of a private topic or a part of the message. When the message is
+    forgotten, a title that is a part of it is recognised and cleared.
     """
     if spoken_requests.asks_to_forget(text) or commands.is_asked_not_to(text):
         return ""
@@ -82,7 +82,7 @@ def title_of(text: str) -> str:
 
 
 def _private_topic(sentence: str) -> str | None:
-    """Return the topic that makes the sentence private, "" for a secret, and None if it isn't."""
+    """Return the topic that makes the sentence private, "" for a secret, or None if public."""
     if masking.is_redacted(sentence):
         return ""
     return next((topic for topic, words in _PRIVATE if words.search(sentence)), None)

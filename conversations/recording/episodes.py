@@ -23,7 +23,7 @@ from ops.queue.run import Run, hold_beside, succeed_beside
 from ops.registry import handles
 
 EPISODE_CHARS = 4_000
-_MAX_OTHERS = 15  # operations processed together with the one that runs
+_MAX_OTHERS = 15  # other queued operations that one run also processes
 
 
 @handles(Kind.INDEX_EPISODE)
@@ -74,7 +74,10 @@ class ToIndex:
 
 
 def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex | None]:
-    """Load the rows that each operation's payload names; None if they no longer exist."""
+    """Load the rows that each operation's payload names.
+
+    The result has None for each payload whose rows no longer exist.
+    """
     turn_ids = [one["turn"] for one in payloads if "turn" in one]
     turns: dict[int, ToIndex] = {}
     if turn_ids:
@@ -110,7 +113,7 @@ def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
 def store(
     found: Mapping[int, ToIndex | None], *, user: User, vectors: Mapping[int, Vectors]
 ) -> dict[int, Episode]:
-    """Store the words and vectors of all rows that still exist; return the episodes by position.
+    """Store index entries of all rows that still exist; return the episodes by position in `found`.
 
     Episodes are created unless the person has switched them off. Safe to repeat.
     """
@@ -138,7 +141,7 @@ def store(
 
 
 def _entries(one: ToIndex, episode: Episode | None) -> list[Entry]:
-    """Return the index entries of the rows, in the same order as `texts`."""
+    """Return the index entries of the rows, in the same order as `ToIndex.texts`."""
     entries = [
         Entry(TargetKind.MESSAGE, message.pk, text, message.conversation_id)
         for message, text in zip(one.messages, one.texts, strict=False)
@@ -161,7 +164,7 @@ def _existing_messages(found: Sequence[ToIndex]) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class _ExistingTurn:
-    """What still exists of a turn. The turn's row is locked until the transaction ends."""
+    """The parts of a turn that still exist. The turn's row is locked until the transaction ends."""
 
     messages: frozenset[int]
     wants_episode: bool
@@ -181,7 +184,7 @@ SELECT t.id, s.episodic_enabled, e.id, t.user_message_id, q.hidden_at, t.assista
 
 
 def _lock_turns(turns: Sequence[int]) -> dict[int, _ExistingTurn]:
-    """Lock those of the turns that still exist, and return them by key.
+    """Lock the turns that still exist, and return them by key.
 
     One message of an existing turn may have been deleted.
     """

@@ -29,7 +29,7 @@ from ops.queue import outbox
 from ops.queue.run import Run
 from ops.registry import handles
 
-_MAX_MESSAGES = 500  # maximum of messages that one version adds; the next version continues
+_MAX_MESSAGES = 500  # maximum that one version adds; the next version covers later messages
 
 
 @handles(Kind.SUMMARIZE)
@@ -97,7 +97,7 @@ def due(*, user: User, conversation: Conversation) -> Due | None:
     return Due(conversation, previous, messages) if len(messages) >= enough else None
 
 
-# The window is the one of `selectors.window_of`: the newest message, and as many before it as fit.
+# The window is that of `selectors.window_of`: the newest message and the earlier ones that fit.
 _DUE = """
 WITH newest AS (
     SELECT number, token_count FROM conversations_message
@@ -134,7 +134,7 @@ def are_due(*, user: User, conversation_id: int) -> bool:
 
 
 def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> bool:
-    """Return whether a request to forget deleted a newer version, so that a new one is due."""
+    """Return whether a request to forget deleted a version newer than `since`."""
     gone = statements.rows(
         "SELECT 1 FROM conversations_summary"
         " WHERE conversation_id = %s AND hidden_at IS NOT NULL AND version > %s LIMIT 1",
@@ -160,8 +160,8 @@ def write(due: Due) -> str:
 def store(due: Due, *, user: User, text: str) -> Summary | None:
     """Store the next version of the summary and return it, or return None if it is outdated.
 
-    It is outdated if, since the call of the function `due`, the conversation or one of the messages
-    was deleted, the newest version changed, or the person switched summaries off.
+    The text is outdated if, since `due` was called, the conversation or one of the messages was
+    deleted, the newest version changed, or the person switched summaries off.
     """
     held = statements.rows(
         "SELECT 1 FROM conversations_conversation WHERE id = %s AND hidden_at IS NULL FOR UPDATE",
@@ -218,7 +218,7 @@ def request_where_due(*, user: User, conversations: Collection[int]) -> None:
 
 
 def request(*, user: User, conversation_id: int) -> Operation:
-    """Enqueue a summary of the conversation, unless one is already queued."""
+    """Enqueue a summary of the conversation, unless a summary is already queued."""
     return outbox.enqueue(
         Kind.SUMMARIZE,
         subject=user.subject,

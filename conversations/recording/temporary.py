@@ -98,7 +98,7 @@ def create(
         return made
 
     one = _transact(change, index)
-    # Check after the write, since a request to forget the person may have cleared Redis before it.
+    # Check after the write, since a request to forget the person may have cleared Redis before.
     if user.pk is not None and not User.objects.filter(pk=user.pk, hidden_at=None).exists():
         erase(one)
         raise NotFound("There is no such user.")

@@ -30,7 +30,7 @@ from ops.queue.outbox import Wanted
 class MessageInput:
     """A message to record.
 
-    `told` states whether it is said now or was said earlier in another program.
+    `told` states whether the message is said now or was said earlier in another program.
     """
 
     content: str
@@ -329,7 +329,7 @@ def _turn_of(question: Message, answer: Message) -> Turn | None:
 def _open_question(answer: Message) -> Message | None:
     """Return the user message that a new completed reply answers, or None.
 
-    It is the message right before the reply, unless that already belongs to a turn.
+    This is the message right before the reply, unless that message already belongs to a turn.
     """
     if answer.role != Role.ASSISTANT or not answer.completed:
         return None
@@ -384,10 +384,10 @@ def _save_counters(conversation: Conversation) -> None:
 def _enqueue(
     user: User, turn: Turn, priority: Priority, *, learns: bool, forget: Outcome | None = None
 ) -> tuple[Operation, ...]:
-    """Enqueue the operation that learns from a turn, and then the one that indexes it.
+    """Enqueue the operation that learns from a turn, and then the operation that indexes it.
 
-    While memory is off, the first operation is enqueued only if the message contains a request to
-    forget; then it only carries out that request.
+    While memory is off, the first operation is enqueued too, since the message may contain a
+    request to forget. `forget` is the outcome of such a request if it was already carried out.
     """
     payload: dict[str, Any] = {"turn": turn.pk}
     wanted = [Wanted(Kind.INDEX_EPISODE, payload, _index_priority(priority))]

@@ -1,9 +1,9 @@
-"""Back up an instance to one file, restore it, and migrate its schema after a backup.
+"""Back up an instance to one file, restore a backup, and migrate the schema after a backup.
 
 A backup is a tar file with `manifest.json` first, then `database.dump` (pg_dump's custom format),
 the `secret-key` and the stored files. The ledger, which lists every request to forget, is not
-included. The ledger is stored outside the data folder, and a restore must not change it, since
-those requests are repeated from the ledger after a restore.
+included. The ledger is stored outside the data folder. A restore must not change the ledger, since
+the requests in the ledger are repeated after the restore.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _TOO_OLD = (
 
 
 class BackupError(Exception):
-    """An error whose message is one sentence for the person at the terminal."""
+    """An error whose message is a sentence for the person at the terminal."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def write(target: Path, *, where: Where) -> Mapping[str, Any]:
 def read(source: Path, *, where: Where, replace: bool) -> Mapping[str, Any]:
     """Restore the database and the files from a backup; return its manifest and secret key.
 
-    With `replace`, existing data is deleted; without it, a database with tables is refused. Nothing
+    With `replace`, existing data is deleted; otherwise a database with tables is refused. Nothing
     is changed before the whole backup has been read and its hashes verified. Afterwards the caller
     must migrate, and must repeat the forget requests that are newer than the backup. Raise
     `BackupError` if the restore fails.
@@ -236,9 +236,9 @@ def migrate_if_needed(
 ) -> None:
     """Migrate the database in a child process, as the owner, if its schema is outdated.
 
-    `meanwhile` runs during the migration, since the first one takes seconds. With `backup_first`, a
-    database that has been migrated before is backed up first. Raise `EmbeddedError` if the backup
-    or the migration fails; if the backup fails, nothing is migrated.
+    `meanwhile` runs during the migration, since the first migration takes seconds. With
+    `backup_first`, the database is backed up before the migration, unless it is new. Raise
+    `EmbeddedError` if the backup or the migration fails; if the backup fails, nothing is migrated.
     """
     with ExitStack() as stack:
         is_current, is_empty = _compare()
@@ -246,7 +246,7 @@ def migrate_if_needed(
             _back_up_before_upgrade()
         migration = None if is_current else _begin_migrating()
         if migration:
-            stack.callback(migration.kill)  # in case of Ctrl-C; harmless if it has ended
+            stack.callback(migration.kill)  # for Ctrl-C; does nothing after the process has ended
         if meanwhile:
             meanwhile()
         if migration:
@@ -287,7 +287,7 @@ def _compare() -> tuple[bool, bool]:
 
 
 def _back_up_before_upgrade() -> None:
-    """Write a backup beside the data folder, and delete those of earlier upgrades."""
+    """Write a backup beside the data folder, and delete the backups of earlier upgrades."""
     if not settings.UPGRADE_BACKUP:
         return
     folder = Path(settings.UPGRADE_BACKUP_DIR)
@@ -323,5 +323,5 @@ def _begin_migrating() -> subprocess.Popen[str]:
 def _command_line() -> list[str | Path]:
     if places.is_checkout():
         return [sys.executable, places.BASE_DIR / "manage.py"]
-    # -P excludes the current folder, which would otherwise precede the installed code.
+    # -P keeps the current folder out of `sys.path`, where it would precede the installed code.
     return [sys.executable, "-P", "-m", "memcenter"]

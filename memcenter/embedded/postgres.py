@@ -1,9 +1,9 @@
 """The bundled PostgreSQL: its programs, cluster, process and database.
 
 The programs are part of a Python package, and the cluster is inside the data folder. PostgreSQL
-refuses to run as root. If we are root, it therefore runs as an unprivileged user. If that user
-can't run the programs in the package, they are copied to /var/lib/memcenter; if that user can't
-enter the data folder, the cluster is created in /var/lib/memcenter.
+refuses to run as root. If this process is root, PostgreSQL therefore runs as an unprivileged user.
+If that user can't run the programs in the package, the programs are copied to /var/lib/memcenter;
+if that user can't enter the data folder, the cluster is created in /var/lib/memcenter.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ _SHARED_MEMORY_TABLE = Path("/proc/sysvipc/shm")
 class EmbeddedPostgres(DatabaseServer):
     """The PostgreSQL server of one data folder.
 
-    With `fast`, for tests, the server is faster but not durable. `settings` override the default
-    settings of PostgreSQL.
+    With `fast`, which is meant for tests, the server is faster but may lose data in a crash.
+    `settings` override the default settings of PostgreSQL.
     """
 
     name = "postgres"
@@ -221,7 +221,7 @@ def _unprivileged_user() -> str:
 def _can_execute(user: str, path: Path) -> bool:
     """Return whether the user may run the file or enter the folder.
 
-    The test runs as this user, since root may always do so.
+    The check runs as that user, since a check as root would nearly always succeed.
     """
     entry = pwd.getpwnam(user)
     answer = subprocess.run(
@@ -301,7 +301,7 @@ def _run_initdb(placement: Placement, password: Path, *, log: Path, durable: boo
 def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, database: str) -> None:
     """Run roles.sql on `database` to create missing roles and privileges."""
     secrets = folder.secrets
-    # Sent on stdin, since every user of the machine can see arguments.
+    # Sent on stdin, since every user of the machine can see the arguments of a process.
     script = (
         f"\\set owner_password '{secrets.owner_password}'\n"
         f"\\set app_password '{secrets.app_password}'\n"
@@ -322,7 +322,7 @@ def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, databas
 def connection_of(url: str) -> dict[str, str]:
     """Return environment variables with which PostgreSQL's programs connect to a database.
 
-    They aren't passed as arguments, since other users of the machine could see the password.
+    The values aren't passed as arguments, where other users of the machine could see the password.
     """
     names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
     names |= {"dbname": "PGDATABASE", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
@@ -331,14 +331,14 @@ def connection_of(url: str) -> dict[str, str]:
 
 
 def clear_stale_locks(*, cluster: Path, sockets: Path) -> None:
-    """Remove PostgreSQL's lock files if the pid in them belongs to some other program.
+    """Remove PostgreSQL's lock files if the pid in the files belongs to another program.
 
     PostgreSQL removes its own lock files only if no process has that pid. In a container the same
     few pids are reused after every restart, so PostgreSQL might otherwise refuse to start for ever.
     """
     lock = cluster / "postmaster.pid"
     lines = _lines(lock)
-    # An orphaned server process may still write. It is still attached to the shared memory.
+    # An orphaned server process may still write. Such a process is attached to the shared memory.
     if lines and _is_foreign(lines[0]) and not _memory_in_use(lines):
         lock.unlink(missing_ok=True)
     for lock in sockets.glob(".s.PGSQL.*.lock"):

@@ -77,7 +77,7 @@ class PidFile:
         temporary.replace(self.path)
 
     def alive(self) -> tuple[int, str] | None:
-        """Return pid and start time of the process, or None if it no longer runs."""
+        """Return the pid and the start time of the process, or None if the process has ended."""
         try:
             known = json.loads(self.path.read_text(encoding="utf-8"))
             pid, started = int(known["pid"]), str(known["started"])
@@ -86,7 +86,7 @@ class PidFile:
         return (pid, started) if started_at(pid) == started else None
 
     def stop(self, escalation: Escalation) -> None:
-        """Send one signal after another to the process until it has ended.
+        """Send one signal after another to the process until the process has ended.
 
         `escalation` lists the signals with the seconds to wait after each.
         """
@@ -197,8 +197,8 @@ def _run_and_exit(
 def _exchange_files(output: int) -> None:
     """Redirect the output to `output`, and replace all other inherited files by /dev/null.
 
-    This releases the locks of these files. The file descriptors stay open, since the objects that
-    own them may try to close them later.
+    Replacing a file releases its lock. The file descriptors stay open, since the objects that own
+    the descriptors may try to close them later.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     inherited = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
@@ -227,12 +227,12 @@ STOPPING: Escalation = ((signal.SIGTERM, 6.0), (signal.SIGKILL, 3.0))
 
 
 def of_module(name: str, *arguments: str | Path) -> Callable[[], object]:
-    """Return a function that does the same as `python -m name arguments`, for a forked process."""
+    """Return a function for a forked process that does the same as `python -m name arguments`."""
     return partial(_run_module, [name, *map(str, arguments)])
 
 
 def of_function(module: str, name: str, *arguments: object) -> Callable[[], object]:
-    """Return a function that imports a module and calls its function `name`, for a fork."""
+    """Return a function for a forked process that imports `module` and calls `name` in it."""
     return partial(_run_function, module, name, arguments)
 
 
@@ -315,7 +315,8 @@ class Program:
     def _end_group(self) -> None:
         """Kill all remaining processes of the program's process group.
 
-        The kernel doesn't reuse the id of a group that still has processes.
+        Only processes of this program are killed, since the kernel doesn't reuse the id of a group
+        that still has processes.
         """
         if self._pid:
             with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -118,8 +118,8 @@ class Address:
 class Supervisor:
     """Starts the databases and all other servers, and watches them.
 
-    The order is: databases, the function `prepare`, web server, a request for the first page,
-    worker, beat, the function `announce`.
+    The order of the start is: databases, the function `prepare`, web server (until it answers a
+    request), worker, beat, the function `announce`.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Supervisor:
     def run(self) -> None:
         """Start all servers, and keep them running until Ctrl-C or SIGTERM.
 
-        If one of them doesn't start, stop all of them and raise `EmbeddedError`.
+        If a server doesn't start, stop all servers and raise `EmbeddedError`.
         """
         using = self._folder.lock("users", shared=True)
         with self._folder.lock("serve", wait=False), _stoppable(), using:
@@ -187,7 +187,7 @@ class Supervisor:
     def _watch(self) -> None:
         while True:
             for watched in self._watched:
-                # A command may be starting the databases at this moment.
+                # The lock is needed, since another command may be starting the databases.
                 with self._folder.lock("databases"):
                     news = watched.look(now=time.monotonic())
                 if news:
@@ -219,7 +219,8 @@ def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
 
 def _profile() -> Profile:
     chosen = PROFILES[env.choice("MEMCENTER_PROFILE", "default", among=tuple(PROFILES))]
-    # Each thread keeps a database connection: 2 x 16 plus the worker stay below the limit of 80.
+    # Each thread keeps a database connection. Two web processes with 16 threads each, together with
+    # the worker, stay below the limit of 80 connections.
     return replace(chosen, web=min(chosen.web, os.cpu_count() or 1))
 
 

@@ -1,1 +1,1 @@
-"""Shared helpers. Any module may import them; they import none of the Django apps."""
+"""Shared helpers. Any module may import the helpers; the helpers import none of the Django apps."""

@@ -2,7 +2,7 @@
 
 The thread that sent the response runs its writes before it takes the next request, so writes can't
 pile up. A server that is asked to stop first finishes the waiting writes. A killed process loses
-them.
+its waiting writes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _count = 0
 
 
 class Owed:
-    """The deferred writes of one response. `settle` runs them, once."""
+    """The deferred writes of one response. `settle` runs each of them once."""
 
     def __init__(self) -> None:
         self._acts: list[Act] = []
@@ -53,7 +53,7 @@ class Owed:
             act()
         except (DatabaseError, InterfaceError) as error:
             logger.warning("What an answer owed wasn't written: %s.", type(error).__name__)
-            # The server may have closed the database connection, so the rest would fail too.
+            # If PostgreSQL has closed the connection, the other writes need a new connection.
             if not connection.in_atomic_block:
                 connection.close_if_unusable_or_obsolete()
         finally:
@@ -75,7 +75,7 @@ def do(act: Act) -> None:
 
 @contextmanager
 def collected() -> Iterator[Owed]:
-    """Collect the writes deferred inside the block; discard them if it raises an exception."""
+    """Collect the writes deferred inside the block; discard them if the block raises."""
     owed = Owed()
     token = _owing.set(owed)
     try:

@@ -14,7 +14,7 @@ T = TypeVar("T")
 class BadSetting(SystemExit):
     """A setting with an invalid value.
 
-    If it isn't caught, Python prints its single line and exits with status 1.
+    If this exception isn't caught, Python prints its one-line message and exits with status 1.
     """
 
     def __init__(self, name: str, problem: str) -> None:
@@ -54,7 +54,7 @@ def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
 def _parsed(
     parse: Callable[..., Any], name: str, default: T, *, noun: str, validate: Any = None
 ) -> T:
-    """Parse a variable. An empty one counts as unset, which environs doesn't do."""
+    """Parse a variable. An empty variable counts as unset, unlike in the package environs."""
     wrong = f"must be {noun}, not {{input!r}}"
     messages = {"invalid": wrong, "too_large": wrong, "special": f"must be {noun}"}
     if not text(name):

@@ -1,4 +1,4 @@
-"""Exceptions raised by services, independent of HTTP. `memcenter.rest.responses` renders them."""
+"""Exceptions raised by services, independent of HTTP; `memcenter.rest.responses` renders them."""
 
 from collections.abc import Mapping, Sequence
 

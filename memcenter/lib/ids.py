@@ -1,4 +1,4 @@
-"""Public ids: a prefix for the type of object, and 130 random bits in lower-case base 32."""
+"""Public ids: a prefix for the type of the object, and 130 random bits in lower-case base 32."""
 
 import re
 import secrets

@@ -23,7 +23,7 @@ def program_name() -> str:
 def assets_folder() -> Path:
     """Return the folder that contains `templates`, `static` and `locale`.
 
-    `setup.py` moves them into the package.
+    In an installed package, these folders are in `memcenter/assets`, where `setup.py` puts them.
     """
     return BASE_DIR if is_checkout() else BASE_DIR / "memcenter" / "assets"
 
@@ -31,7 +31,8 @@ def assets_folder() -> Path:
 def data_folder() -> Path:
     """Return the path of the data folder.
 
-    It is MEMCENTER_DATA_DIR if set, else `.data` in a checkout, else a folder in the user's home.
+    The path is MEMCENTER_DATA_DIR if set, else `.data` in a checkout, else a folder in the user's
+    home.
     """
     named = env.text("MEMCENTER_DATA_DIR")
     if named:
@@ -42,7 +43,7 @@ def data_folder() -> Path:
 def _users_data() -> Path:
     """Return the folder for the user's application data.
 
-    Follows the XDG Base Directory Specification, which says to ignore relative paths.
+    The choice follows the XDG Base Directory Specification, which says to ignore relative paths.
     """
     named = os.environ.get("XDG_DATA_HOME", "")
     if os.path.isabs(named):

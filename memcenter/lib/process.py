@@ -23,8 +23,8 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
     """Decorate a function without arguments so that it runs only once per process.
 
     With `functools.cache` alone, two threads may each create a value. The cache keeps only one of
-    them, while a thread may still use the other. If that is a Redis client, for example, its
-    connections are closed as soon as it is garbage-collected.
+    the two values, while a thread may still use the other value. If that value is a Redis client,
+    for example, its connections are closed as soon as the client is garbage-collected.
     """
     cached, lock = functools.cache(make), threading.Lock()
 

@@ -37,7 +37,7 @@ def _without(shape: Shape, *names: str, **more: Any) -> Shape:
 
 
 def _owned(shape: Shape, **more: Any) -> Shape:
-    """Return the serializer of a REST endpoint with `owner_id` instead of `user_id`, for agents."""
+    """Return a subclass of a REST serializer, for agents, with `owner_id` instead of `user_id`."""
     about = "Whose memory. Leave it out if the key is bound to a person."
     return _without(shape, "user_id", owner_id=UserId(allow_null=False, help_text=about), **more)
 
@@ -175,10 +175,10 @@ class Forgotten(serializers.Serializer[Any]):
 
 
 def parse(arguments: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """Return the validated arguments. An argument that is null counts as left out.
+    """Return the validated arguments. An argument that is null counts as missing.
 
-    A list may also be a string of JSON, since some clients send lists in this form. Raise DRF's
-    `ValidationError` for invalid arguments.
+    A list may also be given as a JSON string, since some clients send lists in this form. Raise
+    DRF's `ValidationError` for invalid arguments.
     """
     fields = shape().fields
     given = {
@@ -198,7 +198,11 @@ def _list(value: Any) -> Any:
 
 
 def select(answer: Mapping[str, Any], shape: serializers.Serializer[Any]) -> dict[str, Any]:
-    """Return the fields of the answer that `shape` declares; a missing value is empty or null."""
+    """Return the fields of the answer that `shape` declares.
+
+    A missing value becomes false for a boolean, an empty list for a list of plain values, and null
+    for other fields.
+    """
     return {name: _selected(answer.get(name), field) for name, field in shape.fields.items()}
 
 
@@ -213,7 +217,10 @@ def _selected(value: Any, field: Any) -> Any:
 
 
 def json_schema(shape: serializers.Serializer[Any], *, is_result: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments, or of its result, which has every field."""
+    """Return the JSON Schema of a tool's arguments, or of its result.
+
+    All fields of a result are required.
+    """
     fields = shape.fields.items()
     return {
         "type": "object",

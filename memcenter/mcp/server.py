@@ -1,7 +1,7 @@
 """The MCP server: our tools run by the official SDK, over HTTP or stdio.
 
-For each call, the server checks the API key and its scope, finds the person whose data is
-concerned, and calls the service in one transaction. Over HTTP, the SDK's ASGI app runs inside our
+For each call, the server checks the API key and its scope, finds the person whose data the call
+concerns, and calls the service in one transaction. Over HTTP, the SDK's ASGI app runs inside our
 WSGI server, in an event loop on its own thread.
 """
 
@@ -71,7 +71,7 @@ class Called(Asked):
 
 
 def key_of(text: str) -> ApiKey | None:
-    """Return the API key with this text, or None if the key or its user isn't valid."""
+    """Return the API key with this text, or None if it isn't valid or its user isn't active."""
     key = keys.authenticate(text)
     return None if key is None or (key.user is not None and not key.user.is_active) else key
 
@@ -157,7 +157,7 @@ class DeclaredTool(Tool):
 def build(who_calls: WhoCalls) -> MCPServer[Any]:
     """Build an MCP server.
 
-    `who_calls` returns the caller's API key. Its argument is the HTTP request, or None on stdio.
+    `who_calls` returns the caller's API key for an HTTP request, or for None on stdio.
     """
     server = MCPServer[Any](
         "memory-center",
@@ -197,12 +197,12 @@ def _tool(declared: Declared, who_calls: WhoCalls) -> Tool:
 
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
-    """Return the threads that run tools. Each has its own database connection."""
+    """Return the thread pool that runs tools. Each thread has its own database connection."""
     return ThreadPoolExecutor(settings.LONG_ANSWERS, thread_name_prefix="mcp")
 
 
 def _error_result(trouble: Trouble) -> CallToolResult:
-    """Return the error in the form of the REST API, and as text with advice for the agent."""
+    """Return a result with the error as in the REST API, and as text with advice for the agent."""
     fields = "".join(f"\n- {name}: {'; '.join(texts)}" for name, texts in trouble.fields.items())
     advice = _ADVICE.get(trouble.code, "Try again later.")
     error = {"code": trouble.code, "message": trouble.message, "fields": dict(trouble.fields)}
@@ -224,7 +224,7 @@ def max_body_bytes() -> int:
 
 
 def answer(environ: Mapping[str, Any], *, body: bytes, key: ApiKey) -> HttpResponse:
-    """Return the server's response to one message that was sent with this key."""
+    """Return the MCP server's response to one message, for a client with this API key."""
     responses: list[HttpResponse] = []
 
     def start_response(status: str, headers: Any, error: Any = None) -> None:
@@ -258,7 +258,7 @@ def _who_calls(request: Any) -> ApiKey:
 def _bridge() -> ASGIMiddleware:
     """Return the adapter that runs the SDK's ASGI app inside this WSGI process.
 
-    It is created on first use, since an event loop doesn't survive a fork.
+    The adapter is created on first use, since an event loop doesn't survive a fork.
     """
     app = build(_who_calls).streamable_http_app(
         streamable_http_path=PATH,

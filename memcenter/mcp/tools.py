@@ -1,4 +1,4 @@
-"""The MCP tools. Most of them run an endpoint of the REST API.
+"""The MCP tools, most of which run an endpoint of the REST API.
 
 A list result contains the cursor of the next page rather than its URL.
 """
@@ -64,7 +64,7 @@ class Declared:
 
 
 def _runs(view: type[MemcenterView], method: str) -> dict[str, Any]:
-    """Return the options of a tool that runs a method of the REST API."""
+    """Return the arguments of `Declared` for a tool that runs a method of a REST view."""
     handler = getattr(type(view.__name__, (view,), {"surface": SURFACE})(), method)
     declared: Endpoint = handler.endpoint
     return {
@@ -84,7 +84,7 @@ def _get(call: Call) -> Mapping[str, Any]:
 
 
 def _prepare_forget(call: Call) -> Any:
-    """Return the requests to forget in the argument `about`, or None if the call gives ids.
+    """Parse the requests to forget in the argument `about`; return None if the call gives ids.
 
     Raise `Invalid` unless the call names what to forget in exactly one way, since nothing may be
     erased on a guess.
@@ -221,7 +221,7 @@ TOOLS = (
 class ToolPage(CursorPage):
     @classmethod
     def read_from(cls, data: Mapping[str, Any]) -> Self:
-        """Return the page that starts at the cursor. Raise `Invalid` if it is malformed."""
+        """Return the page that starts at the cursor. Raise `Invalid` if the cursor is malformed."""
         return cls(cast(Request, None), data.get("limit", 1), read_cursor(data.get("cursor")))
 
     def of(

@@ -1,4 +1,4 @@
-"""`POST /mcp` accepts a JSON-RPC message and returns its answer; no state is kept."""
+"""`POST /mcp` answers a JSON-RPC message, and keeps no state between messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REALM = 'Bearer realm="Memory Center"'
 @csrf_exempt
 @require_POST
 def mcp(request: HttpRequest) -> HttpResponse:
-    """Answer one message, or return 401 if there is no valid key.
+    """Answer one message, or return 401 if the request has no valid API key.
 
     An error inside a tool is reported in the tool's result, with status 200.
     """

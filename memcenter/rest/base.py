@@ -1,6 +1,6 @@
 """The base class of all API views, and their URL patterns.
 
-A view validates the input, finds the person whose data is concerned, and answers inside a
+A view validates the input, finds the person whose data the request concerns, and answers inside a
 transaction of that person.
 """
 
@@ -107,7 +107,7 @@ class MemcenterView(APIView):
             call = _prepared(call, endpoint) if within else call
             response: Response = handler(call, **self.kwargs)
         if owed:
-            # Called by `close`, after the server has sent the last byte.
+            # The server calls `response.close()` after it has sent the last byte.
             response._resource_closers.append(owed.settle)  # type: ignore[attr-defined]
         return response
 
@@ -155,8 +155,8 @@ def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
     """Return the query parameters without empty values.
 
     If a field accepts several words, the values of a repeated parameter are joined by commas. An
-    empty `user_id` or `owner_id` is kept, so that its field rejects it. Otherwise a backend with an
-    empty variable would seem to name no person at all.
+    empty `user_id` or `owner_id` is kept, so that its field rejects it. Otherwise a client that
+    inserts an empty variable by mistake would seem to name no person at all.
     """
     query = {}
     for name, values in request.query_params.lists():
@@ -201,7 +201,7 @@ def _checked(raw: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
 def _checker(kind: type[Serializer[Any]], partial: bool) -> Serializer[Any]:
     """Return a cached serializer that validates input.
 
-    It can be shared, since validation keeps no state, and copying its fields is slow.
+    The serializer is shared, since validation keeps no state and creating a serializer is slow.
     """
     return kind(partial=partial)
 
@@ -212,7 +212,7 @@ SLASHED = "-slashed"
 class NameWithSlashes(PathConverter):
     """Matches a name that may contain slashes, but not at the end.
 
-    Every route also accepts a slash at its own end.
+    A slash at the end belongs to the route, since every route also accepts a trailing slash.
     """
 
     regex = ".*[^/]"

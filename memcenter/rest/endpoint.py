@@ -85,9 +85,9 @@ class Call:
         return self.person.own if self.person else None
 
     def read_with_key(self, read: Callable[[User], Any]) -> Any:
-        """Return the value of the endpoint's expression `with_person` for the person.
+        """Return the value of the endpoint's SQL expression `with_person` for the person.
 
-        If the value wasn't loaded together with the key, return what `read` returns.
+        If the value wasn't loaded together with the key, call `read` to load it.
         """
         if self.person is not None:
             return self.person.extra
@@ -115,15 +115,16 @@ class Endpoint:
     `prepare` runs before the transaction, for model calls. If `prepares_within` returns true,
     `prepare` needs no network; it then runs inside the transaction and uses `access.within`.
 
-    `without_key` is the query parameter whose token replaces a key. With `while_forgetting`, the
-    endpoint also answers while all data of the person is being forgotten. `all_users_for` is the
-    scope with which an unbound key may ask about all people. `afterwards` says that the call writes
-    only a record of its answer, and writes it after the response has been sent. `adds` says that
-    the call only inserts rows, so it doesn't take the person's lock. `heavy` counts the call
-    towards a separate limit, which also applies to forgetting and exporting. `media` is the content
-    type of the body. With `etag`, a GET may send `If-None-Match` (answered by 304), and a write
-    `If-Match` (answered by 412). `with_person` is an SQL expression in which `u` is the person's
-    row; its value is loaded together with the key and stored in `Call.person.extra`.
+    `without_key` names a query parameter with a token; a call with this parameter needs no key.
+    With `while_forgetting`, the endpoint also answers while all data of the person is being
+    forgotten. `all_users_for` is the scope with which an unbound key may ask about all people.
+    `afterwards` says that the call writes only a record of its answer, after the response has been
+    sent. `adds` says that the call only inserts rows, so it doesn't take the person's lock. `heavy`
+    counts the call towards a separate limit, which also applies to forgetting and exporting.
+    `media` is the content type of the body. With `etag`, a GET may send `If-None-Match` (answered
+    by 304), and a write `If-Match` (answered by 412). `with_person` is an SQL expression in which
+    `u` is the person's row; its value is loaded together with the key and stored in
+    `Call.person.extra`.
     """
 
     scope: str

@@ -168,16 +168,16 @@ class Object(serializers.DictField):
         return data
 
 
-# A docstring of this class would be the description of each response in the OpenAPI document.
+# The subclasses declare the fields of a response; `show` renders a row with these fields. Plain
+# values are left to the JSON renderer, since DRF's own conversion is slow.
 #
-# The fields of a response; `show` renders a row with these fields. An optional field without a
-# value is left out. An empty text becomes null if the field may be null. Plain values are left to
-# the JSON renderer, since DRF's own conversion is slow.
+# The docstring of this class is the description of each response in the OpenAPI document, so it is
+# written for the clients of the API.
 class Shape(serializers.Serializer[Any]):
-    """A response. Its fields define the OpenAPI schema, and how rows, objects or dicts are shown.
+    """A response of the API.
 
-    An empty string is shown as null if the field allows null. An optional field without a value is
-    left out.
+    An optional field without a value is left out. A field that may be null is null rather than an
+    empty string.
     """
 
     @classmethod
@@ -195,7 +195,7 @@ class Shape(serializers.Serializer[Any]):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One field of a shape: the path to its value, and the shape of a value or list of values."""
+    """One field of a shape: the path to its value, and the shape of the value or its items."""
 
     name: str
     path: tuple[str, ...]
@@ -227,7 +227,7 @@ class _Part:
 
 @cache
 def _parts(kind: type[Shape]) -> list[_Part]:
-    """Return the fields of a shape. They are read once, since each instance copies all fields."""
+    """Return the fields of a shape, cached since each new instance copies all fields."""
     found = []
     for name, field in kind().fields.items():
         many = isinstance(field, serializers.ListSerializer)

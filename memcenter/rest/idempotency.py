@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a repeated write gets the stored response to the first one."""
+"""`Idempotency-Key`: a repeated write gets the stored response to the first write."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class UnstoredResponse(Response):
 class Once:
     """One write with an idempotency key.
 
-    The record is written in the handler's transaction, under an advisory lock held by that
-    transaction. The write and its record are therefore committed together, and a process that dies
-    leaves neither a record nor a lock.
+    The record of the response is written in the handler's transaction, under an advisory lock held
+    by that transaction. The write and its record are therefore committed together, and a process
+    that dies leaves neither a record nor a lock.
     """
 
     def __init__(self, *, api_key: ApiKey, key: str, fingerprint: str) -> None:
@@ -53,7 +53,7 @@ class Once:
         return None if record is None else self._again(record)
 
     def begin(self) -> None:
-        """Lock the key until the transaction ends. Raise `Conflict` if another call holds it."""
+        """Lock the key until the transaction ends. Raise `Conflict` if the key is locked."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))",
@@ -98,7 +98,7 @@ class Once:
 
 
 def read(asked: Asked) -> Once | None:
-    """Return the `Once` of a write with an idempotency key, or None for other requests.
+    """Return a `Once` for a write with an idempotency key, or None for other requests.
 
     Raise `Invalid` if the key is empty, too long or not printable.
     """

@@ -1,8 +1,8 @@
-"""Describe the endpoints as OpenAPI, with examples, links, headers and errors, and as a page.
+"""Describe the endpoints in an OpenAPI document (with examples and links) and on a page.
 
 `describe` returns the arguments of `extend_schema` for one method. `complete` then adds the parts
-that all endpoints share. The examples are chosen by field name from `openapi_examples.json`; all of
-them are about Ana, who is allergic to peanuts.
+that all endpoints share. The examples are chosen by field name from `openapi_examples.json`; all
+examples are about Ana, who is allergic to peanuts.
 """
 
 from __future__ import annotations
@@ -211,9 +211,9 @@ _ERROR_RESPONSES = (
 
 
 def complete(result: NODE, generator: Any, request: Any, public: bool) -> NODE:
-    """Add errors, headers, examples and links to the document.
+    """Add errors, headers, examples and links to the OpenAPI document.
 
-    drf-spectacular calls this as a postprocessing hook.
+    drf-spectacular calls this function as a postprocessing hook.
     """
     schemas = result["components"]["schemas"]
     result["components"]["responses"] = {name: _error(*rest) for _, name, *rest in _ERROR_RESPONSES}
@@ -309,7 +309,7 @@ def _links(example: NODE, takers: Mapping[str, list[str]], *, apart_from: str) -
 
 
 def _ids_in(example: NODE) -> Iterator[tuple[str, str]]:
-    """Yield each field of an example that contains an id, and the path parameter that takes it."""
+    """Yield each field of an example that contains an id, with the path parameter for such ids."""
     for field, value in example.items():
         prefix = value.partition("_")[0] if isinstance(value, str) and "_" in value else ""
         if prefix in _TAKEN_AS:
@@ -394,7 +394,7 @@ class ReferencePage(TemplateView):
 
 @cache
 def calls() -> list[NODE]:
-    """Return all calls grouped by tag. The result is cached for the life of the process."""
+    """Return all calls, sorted by tag. The result is cached for the life of the process."""
     generator: Any = OneSlashGenerator
     document = generator().get_schema(request=None, public=True)
     shapes = document["components"]["schemas"]

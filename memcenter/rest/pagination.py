@@ -38,7 +38,7 @@ NEWEST = Order("created_at")
 
 @dataclass(frozen=True)
 class _Cursor:
-    """The row after which a page begins, or with `backwards` the row before which it ends."""
+    """The row after which a page begins or, with `backwards`, before which the page ends."""
 
     backwards: bool
     order: str
@@ -101,7 +101,7 @@ class CursorPage:
 def cursor_at(order: Order, row: Model, *, backwards: bool) -> str:
     """Return the cursor of the page that starts right after this row.
 
-    With `backwards`, the page ends right before it.
+    With `backwards`, the page ends right before the row.
     """
     return _Cursor(backwards, _name(order), getattr(row, order.field), row.pk).encoded()
 

@@ -26,7 +26,7 @@ MAX_DEPTH = 64
 
 
 class OrjsonParser(BaseParser):
-    """Parses JSON of any content type, since clients may forget to declare it.
+    """Parses the body as JSON, whatever its content type, since clients may forget to declare it.
 
     Raises `Invalid`, with the position of the problem, for anything but a JSON object, and
     `ApplicationError` with the code `too_large` for a body over the limit.
@@ -178,7 +178,7 @@ class PrivateUpload(FileUploadHandler):
     """Writes an upload to the data folder, since other users may read the temporary folder.
 
     An upload over the limit is read to its end and dropped; the view then finds no file, and
-    reports that it was too large.
+    reports that the file was too large.
     """
 
     chunk_size = 1 << 20

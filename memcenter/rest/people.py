@@ -19,10 +19,10 @@ def whose(asked: Asked, endpoint: Endpoint) -> User | None:
     """Return the person whose data the request concerns, or None if it concerns all people.
 
     Whether a write creates an unknown person depends on the endpoint. With an unbound key, a call
-    must name the person even if it also contains an id, so that a backend with an empty variable
-    gets nobody's data. Raise `NotFound` if the key may not access the person, `Invalid` if no
-    person is named, and `Conflict` (`being_forgotten`) for a write while the person is being
-    forgotten.
+    must name the person even if it also contains the id of a memory, for example, so that a client
+    that sends an empty `user_id` by mistake gets nobody's data. Raise `NotFound` if the key may not
+    access the person, `Invalid` if no person is named, and `Conflict` (`being_forgotten`) for a
+    write while the person is being forgotten.
     """
     if endpoint.whose is not None:
         return endpoint.whose(asked)
@@ -35,7 +35,7 @@ def whose(asked: Asked, endpoint: Endpoint) -> User | None:
 
 
 def whose_owner(asked: Asked) -> User:
-    """Return the person as `whose` does, but named by `owner_id`, the field that agents use.
+    """Return the same person as `whose`, but named by `owner_id`, the field that agents use.
 
     A call that names nobody refers to the default owner, if one is configured. A write creates an
     unknown person. Raise the same errors as `whose`.
@@ -77,7 +77,7 @@ def _asks_about_all(asked: Asked, endpoint: Endpoint) -> bool:
 def present(user: User, *, writes: bool) -> User:
     """Return the person unless they are being forgotten.
 
-    Otherwise raise `Conflict` for a write and `NotFound` for a read.
+    If they are being forgotten, raise `Conflict` for a write and `NotFound` for a read.
     """
     if user.hidden_at is not None:
         if writes:

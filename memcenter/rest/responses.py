@@ -68,7 +68,7 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """Return the `error` object of an exception, for a result that reports an error inside it."""
+    """Return the `error` object for an exception, for a result that contains errors, as in MCP."""
     details: dict[str, Any] = render_error(error, {}).data["error"]
     return details
 
@@ -82,7 +82,7 @@ def body(code: str, message: str, fields: Mapping[str, list[str]] | None = None)
 
 def _of_application(error: ApplicationError) -> Response:
     status = 412 if isinstance(error, Stale) else STATUS_OF.get(error.code)
-    if status is None:  # for a service's own code, the class decides
+    if status is None:  # a service's own code: the class of the exception decides
         status = 409 if isinstance(error, Conflict) else 404 if isinstance(error, NotFound) else 400
     return Response(body(error.code, error.message, error.fields), status=status)
 
@@ -174,8 +174,8 @@ class OrjsonRenderer(BaseRenderer):
 def as_json(data: Any) -> bytes:
     """Render a value as JSON.
 
-    Integers that are too long for orjson are supported, since PostgreSQL returns 1e40 as an
-    integer.
+    Integers that are too long for orjson are supported, since PostgreSQL returns a stored JSON
+    number such as 1e40 as an integer.
     """
     try:
         return orjson.dumps(data, default=str, option=_OPTIONS)
@@ -184,7 +184,7 @@ def as_json(data: Any) -> bytes:
 
 
 def _as_text(value: Any) -> Any:
-    """Convert a value that only orjson can render to one that the module `json` can render."""
+    """Convert a value that only orjson can render to a value that the module `json` can render."""
     return orjson.loads(orjson.dumps(value, default=str, option=_OPTIONS))
 
 

@@ -47,7 +47,7 @@ class Limit:
 
 # The limits towards which the current call has been counted.
 _counted: ContextVar[tuple[Limit, ...]] = ContextVar("counted", default=())
-# The buckets of persons that were counted together with the key.
+# The person's counter, if it was incremented together with the key's counter.
 _with_key: ContextVar[frozenset[str]] = ContextVar("with_key", default=frozenset())
 
 
@@ -83,14 +83,14 @@ class KeyThrottle(BaseThrottle):
 
 
 def begin() -> None:
-    """Reset the limits recorded for the current call; called at the beginning of a request."""
+    """Clear the recorded limits of the previous call, at the beginning of a request."""
     _counted.set(())
 
 
 def count_key(
     key: ApiKey, *, user: User | None = None, scope: str = "", heavy: bool = False
 ) -> None:
-    """Count a call towards the key's limit, and the person's limit if they are already known.
+    """Count a call towards the key's limit, and towards the person's limit if `user` is given.
 
     Raise `Throttled` if a limit for the current minute is exceeded.
     """
@@ -136,7 +136,8 @@ def seconds_left() -> int:
 def _bucket(user: User) -> str:
     """Return the part of a counter's name that identifies the person.
 
-    For a person without a row it is a hash, so that Redis doesn't store the external id.
+    For a person without a row in the database, this part is a hash, so that Redis doesn't store the
+    external id.
     """
     if user.pk is not None:
         return str(user.pk)
@@ -144,9 +145,9 @@ def _bucket(user: User) -> str:
 
 
 def _count(*counters: tuple[str, str, int]) -> None:
-    """Count the call in each counter, given by its limit's name, its bucket and its quota.
+    """Count the call in each counter. Raise `Throttled` if a quota is exceeded.
 
-    Raise `Throttled` if a quota is exceeded.
+    A counter is a tuple of the limit's name, the counter's own name and the quota per minute.
     """
     minute = int(now() // WINDOW_SECONDS)
     used = _used([f"mc:rate:{bucket}:{minute}" for _, bucket, _ in counters])
@@ -187,7 +188,7 @@ class Share:
         self._places = threading.BoundedSemaphore(places)
 
     def take(self) -> ExitStack:
-        """Take a place until the returned stack is closed. Raise `Throttled` if all are taken."""
+        """Take a place until the returned stack is closed. Raise `Throttled` if none is free."""
         if not self._places.acquire(blocking=False):
             raise Throttled(wait=_RETRY_SECONDS, detail="Too many long answers are under way.")
         place = ExitStack()

@@ -1,4 +1,4 @@
-"""Render responses whose shape needs more values than its row has."""
+"""Render API responses whose shape needs values that the database row doesn't contain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ops.models import User
 def memory(
     row: Memory, *, user: User, shape: type[Shape] = response_shapes.Memory, **more: Any
 ) -> dict[str, Any]:
-    """Render a memory. `more` holds the other values of the shape."""
+    """Render a memory; `more` holds further values that `shape` needs."""
     other = row.conflicts_with
     is_shown = other is not None and other.hidden_at is None and other.deleted_at is None
     return shape.show(
@@ -69,7 +69,7 @@ def file_version(row: FileVersion) -> dict[str, Any]:
 def candidate(one: Proposed, *, user: User) -> dict[str, Any]:
     """Render a memory that a flush proposes.
 
-    `id` contains the signed candidate, so the second call of the flush needs only the ids.
+    The `id` contains the signed candidate, so the client's second call sends only ids.
     """
     said = {"message_id": one.message or None, "index": one.index, "quote": one.candidate.quote}
     return response_shapes.FlushCandidate.show(one.candidate, id=one.signed(user), source=said)

@@ -96,7 +96,7 @@ class _MemoryFields(serializers.Serializer[Any]):
     tags = Texts(required=False, max_text=50, max_length=20)
     importance = Share(required=False)
     confidence = Share(required=False)
-    data = Object(required=False)  # type: ignore[assignment] # the contract's own name
+    data = Object(required=False)  # type: ignore[assignment] # the API contract requires this name
     summary = Text(required=False, allow_blank=True, max_length=settings.MAX_MEMORY_CHARS)
     metadata = Object(required=False)
     occurred_at = Moment(required=False, allow_null=True)
@@ -122,7 +122,7 @@ class MemoryInputShape(MemoryItem, Personal):
 class _EachMemory(serializers.ListField):
     """A list of memories that are validated one by one.
 
-    For an invalid item, the validated list contains its `ValidationError`.
+    The validated list contains a `ValidationError` in place of each invalid item.
     """
 
     def run_child_validation(self, data: Sequence[Any]) -> list[Any]:
@@ -177,7 +177,7 @@ class BulkInput(Personal):
 
 class NoteLine(Personal):
     text = Prose(max_length=settings.MAX_MEMORY_CHARS)
-    source = Text(  # type: ignore[assignment] # the contract's own name
+    source = Text(  # type: ignore[assignment] # the API contract requires this name
         required=False, max_length=200, help_text="The author that the line shows. Default: “api”."
     )
 

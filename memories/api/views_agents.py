@@ -27,7 +27,7 @@ _BYTES_OF_A_CHARACTER = 12  # if a client writes the character as two \\u escape
 
 
 class IngestParser(OrjsonParser):
-    """A JSON parser whose limit fits the longest allowed text even if all of it is escaped."""
+    """A JSON parser whose size limit admits the longest allowed text even if fully escaped."""
 
     @property
     def max_bytes(self) -> int:

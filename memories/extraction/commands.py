@@ -17,7 +17,7 @@ from memories.extraction.word_tables import compiled
 from memories.screening import secret_search
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
-_BRIEF_WORDS, _BRIEF_SIGNS = 12, 20  # longest brief request to forget
+_BRIEF_WORDS, _BRIEF_SIGNS = 12, 20  # longest brief request, in words and in Chinese characters
 _LONGEST = 600  # characters of a sentence that are searched for "remember" and "forget"
 _P = compiled("commands")
 _REMEMBER = (_P["remember_en"], _P["remember_zh"])
@@ -36,7 +36,8 @@ class Command:
 
     `start` is the offset of `what` in the sentence or, if the command comes from `commands`, in the
     message. `what` is empty if the previous message is meant. `todo` marks a task instead of a
-    fact. `brief` marks a short message that is only a request, in looser words than a command.
+    fact. `brief` marks a short message that is only a request to forget, but isn't worded clearly
+    enough to be certain. `wonders` marks a request to forget that is phrased as a question.
     """
 
     verb: str  # remember | forget
@@ -49,7 +50,7 @@ class Command:
 
 
 def speaks_of_forgetting(text: str) -> bool:
-    """Return whether a text contains a word for forgetting, such as "erase", 删 or "lösch"."""
+    """Return whether a text contains a word for forgetting, such as "erase" or 删 ("delete")."""
     return bool(_P["speaks_of_forgetting"].search(text))
 
 
@@ -76,14 +77,15 @@ def mention_wish(text: str) -> tuple[int, int] | None:
 
 
 def is_form_of_address(text: str) -> bool:
-    """Return whether a text says how the person wants to be addressed: "call me Lan"."""
+    """Return whether a text says how the person wants to be addressed, such as "call me Lan"."""
     return _P["address"].match(text.strip()) is not None
 
 
 def commands(covered: str) -> Iterator[Command]:
-    """Yield all sentences that have the form of a command, even if they aren't meant as one.
+    """Yield a command for each sentence that has the form of a command.
 
-    If there are none, yield the whole message if it is a brief request to forget.
+    The person may not mean the sentence as a command. If no sentence has this form, yield the whole
+    message if it is a brief request to forget.
     """
     found = list(_orders(covered))
     yield from found or _brief_requests(covered)
@@ -102,7 +104,8 @@ def _brief_requests(covered: str) -> Iterator[Command]:
 def brief_request(message: str) -> str | None:
     """Return what a short message asks to forget, or None if it isn't such a request.
 
-    "Forget coffee" and 把车忘掉 could also be said to a person, so the user is asked first.
+    "Forget coffee" and 把车忘掉 ("forget the car") could also be said to a person, so the user is
+    asked before anything is forgotten.
     """
     if len(message) > _LONGEST or _P["waved_away"].match(message):
         return None
@@ -159,7 +162,10 @@ def command(sentence: str, *, question: bool = False) -> Command | None:
 
 
 def _told_before(sentence: str) -> Command | None:
-    """Return the command of a sentence that ends with "remember it", such as 周五考试，别忘了."""
+    """Return the command of a Chinese sentence that ends with "remember it", or None.
+
+    An example is 周五考试，别忘了 ("exam on Friday, don't forget").
+    """
     after = _P["remember_zh_after"].search(sentence)
     what = sentence[: after.start()].strip() if after else ""
     if not what.strip("记住下来一 ，,") or _P["only_nothing"].match(what):
@@ -202,9 +208,9 @@ _LONGEST_YES = 48
 
 
 def accepted_claim(said: str, before: str) -> Quotation | None:
-    """Return the last claim about the user in the message `before`, if the reply agrees with it.
+    """Return the last claim about the user in the message `before` if the reply `said` agrees.
 
-    A claim that contains a secret is never returned.
+    Otherwise return None. A claim that contains a secret is never returned.
     """
     if (
         not before

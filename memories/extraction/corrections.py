@@ -1,9 +1,9 @@
-"""Recognise corrections of earlier messages: "typo, I meant Marta", 「说错了，是六个月」.
+"""Recognise corrections of earlier messages, such as "typo, I meant Marta".
 
 Such a message means little by itself, so the earlier message is processed again with the right
-words in place of the wrong ones. The wrong words are named ("my cousin, not my sister"), or they
-are the only words of the same type in the latest message that contains any: a weekday, a month, an
-amount with the same unit, a name, a pet, a relative.
+words in place of the wrong words. The wrong words are named ("my cousin, not my sister"), or they
+are the only words of the same type in the latest message that contains such words. Types are
+weekdays, months, amounts with the same unit, names, pets and relatives.
 """
 
 from __future__ import annotations
@@ -95,10 +95,11 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
 
 
 def old_value(statement: str) -> tuple[str, int]:
-    """Return the old value that a correcting statement names, and where the statement can end.
+    """Return the old value that a correction names, and the position at which it can be cut off.
 
-    The statement "it's Tom who eats no nuts, not Dan" names the old value "Dan" and can end before
-    "not Dan". The value is empty if the statement names none.
+    In "it's Tom who eats no nuts, not Dan", the old value is "Dan", and the text can be cut off
+    before ", not Dan". If nothing can be cut off, the position is the end of the statement. The old
+    value is empty if the correction doesn't name it.
     """
     if named := PATTERNS["old_value_named"].search(statement):
         return next(one for one in named.groups() if one), len(statement)
@@ -136,8 +137,8 @@ def _content(words: str) -> set[str]:
 def _fits(rest: str, earlier: str) -> bool:
     """Return whether the rest of a correction fits the earlier message.
 
-    The rest, which excludes the right words, fits if it has no content words, or if it shares one
-    with the earlier message.
+    `rest` is the correction without its right and wrong words. It fits if it has no content words,
+    or if it shares a content word with the earlier message.
     """
     words = _content(_CUE.sub(" ", rest))
     return not words or not words.isdisjoint(_content(earlier))
@@ -167,7 +168,7 @@ def _bare(words: str) -> str:
 
 
 def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
-    """Return the corrected earlier message, and whether a common noun was replaced."""
+    """Return the corrected earlier message (or ""), and whether a common noun was replaced."""
     if not right:
         return "", False
     if wrong:
@@ -193,7 +194,7 @@ def _value_of(right: str, wrong: str) -> str:
     """Return the part of the right words that replaces the wrong words.
 
     If the wrong words are a day, month or number, this part is the value of the same type: "Sunday"
-    in "Leo's lesson is Sunday, not Saturday". Otherwise it is all of the right words.
+    in "Leo's lesson is Sunday, not Saturday". Otherwise, all of the right words are returned.
     """
     singular = wrong.removesuffix("s")
     if any(sort.fullmatch(one) for sort in (*_SORTS, _NUMBERS) for one in (wrong, singular)):
@@ -202,7 +203,7 @@ def _value_of(right: str, wrong: str) -> str:
 
 
 def _with_same_noun(earlier: str, right: str) -> str:
-    """Replace the only phrase with the same noun: for example, "cow milk" by "oat milk"."""
+    """Replace the only phrase that has the same noun: for example, "cow milk" by "oat milk"."""
     *rest, kind, thing = right.split(" ")
     if not _content(kind) or not _fits(" ".join(rest), earlier):
         return ""
@@ -211,7 +212,7 @@ def _with_same_noun(earlier: str, right: str) -> str:
 
 
 def _only_value(sort: re.Pattern[str], text: str) -> str:
-    """Return the only value of a type that a text contains; empty if there is none or several."""
+    """Return the text's only value of this type, or "" if it has none or several."""
     found = {match[0] for match in sort.finditer(text)}
     return found.pop() if len(found) == 1 else ""
 
@@ -221,7 +222,7 @@ def _substituted(earlier: str, right: str, wrong: str) -> str:
 
 
 def _with_amount(earlier: str, right: re.Match[str]) -> str:
-    """Replace the only amount that has the unit of `right`; without a unit, the only amount."""
+    """Replace the only amount that has the unit of `right` (any unit, if `right` has no unit)."""
     unit = (right["unit"] or "").casefold()
     found = {
         amount["number"]: amount
@@ -236,7 +237,7 @@ def _with_amount(earlier: str, right: re.Match[str]) -> str:
 
 
 def _with_name(earlier: str, right: str) -> str:
-    """Replace the word that is spelled most like the name or, if none is similar, the only name."""
+    """Replace the word spelled most like the name, or the only name if no word is similar."""
     words = {match[0] for match in _WORD.finditer(earlier)}
     alike = {
         word: SequenceMatcher(None, word.casefold(), right.casefold()).ratio() for word in words
@@ -259,7 +260,7 @@ def _replaced(earlier: str, right: str, wrong: str) -> str:
 
 
 def _without_overlap(words: str, before: str, behind: str) -> str:
-    """Return `words` without those that `before` ends with or `behind` begins with.
+    """Return `words` without any words that `before` ends with or `behind` begins with.
 
     For example, if "oisin is 5" is to replace "4" in "oisin is 4", only "5" is returned.
     """
@@ -287,7 +288,7 @@ class Contrast:
     end: int
 
     def corrected(self, text: str) -> str:
-        """Return the text with the right words, or "" if the sentence doesn't mean this text."""
+        """Return the text with the right words, or "" if the sentence doesn't apply to the text."""
         found = self.form.search(text)
         if found is None or self.anchors.isdisjoint(segment.terms(text)):
             return ""
@@ -298,7 +299,7 @@ class Contrast:
 
 
 def contrasts(said: str) -> list[Contrast]:
-    """Return the corrections in a text, such as "Zuri is 10, not 9" or 「报名的是乐乐，不是我」."""
+    """Return the corrections in a text, such as "Zuri is 10, not 9"."""
     found = []
     for sentence in _SENTENCE.finditer(said):
         if len(sentence[0]) > _MOST:
@@ -312,12 +313,12 @@ def contrasts(said: str) -> list[Contrast]:
 
 
 def denies(text: str) -> bool:
-    """Return whether a text says what something is not: "she isn't my sister", 「不是二年级」."""
+    """Return whether a text says what something is not, such as "she isn't my sister"."""
     return PATTERNS["denial"].search(text) is not None
 
 
 def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """Yield the right words, the wrong words, and a pattern that finds the latter in a memory."""
+    """Yield the right words, the wrong words, and a pattern for the wrong words in a memory."""
     if age := PATTERNS["age_now"].search(sentence):
         kind = "age_before" if age["subject"] else "zh_age_before"
         subject = age["subject"] or age["zh_subject"]
@@ -344,10 +345,10 @@ def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
 def _of_person(
     subject: str, *, right: str, wrong: str
 ) -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """Yield the replacements (like `_replacements`) of wrong words next to a person's name.
+    """Yield the same tuples as `_replacements`, for wrong words next to a person's name.
 
     For example, 「小雅不是我老公 是我闺蜜」 ("Xiaoya isn't my husband but my best friend") replaces
-    「老公」 ("husband") in the memory 「[老公]小雅不吃牛肉」.
+    「老公」 ("husband") in the memory 「[老公]小雅不吃牛肉」 ("[my husband] Xiaoya eats no beef").
     """
     if right and wrong:
         name, old = re.escape(subject), re.escape(wrong)
@@ -363,8 +364,8 @@ def _without_it_is(sentence: str) -> str:
 def _in_place_of(wrong: str, right: str) -> str:
     """Return the part of the right words that replaces the wrong words, or "" if it is unclear.
 
-    For the wrong words "9" and the right words "Zuri is 10", it is "10". For "Dan" and "Dan's mum
-    who can't eat nuts", it is "Dan's mum".
+    For the wrong words "9" and the right words "Zuri is 10", the part is "10". For "Dan" and "Dan's
+    mum who can't eat nuts", the part is "Dan's mum".
     """
     for sort in (*_SORTS, _NUMBERS):
         if sort.fullmatch(wrong):
@@ -388,5 +389,8 @@ def _in_place_of(wrong: str, right: str) -> str:
 
 
 def _ends(one: re.Match[str], other: re.Match[str]) -> bool:
-    """Return whether two counted values have the same unit, as 「一年级」 and 「二年级」 do."""
+    """Return whether two counted values have the same unit.
+
+    For example, 「一年级」 ("first grade") and 「二年级」 ("second grade") do.
+    """
     return one["unit"] == other["unit"]

@@ -95,7 +95,7 @@ def _candidate(content: str, doing: _Activity) -> Candidate:
     )
 
 
-FEWEST_SUCCESSES = 2  # successes from which a workflow is worth remembering
+FEWEST_SUCCESSES = 2  # a workflow with fewer successes isn't remembered
 _LONGEST_REQUEST = 80
 _MOST_STEPS, _MOST_NAMES = 12, 8
 _NAME = re.compile(r"[\w.:/-]{1,64}")
@@ -137,8 +137,8 @@ class Workflow:
 def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) -> Workflow | None:
     """Return the workflow of a turn, or None if it can't be remembered.
 
-    It can't be remembered if the turn has no tools or too many, a tool has an invalid name, or the
-    request is empty or contains a secret.
+    It can't be remembered if the turn called no tools or too many, a tool has an invalid name, or
+    the request is empty or contains a secret.
     """
     steps = [_step(tool) for tool in tools[: _MOST_STEPS + 1]]
     asked = _short_request(request)
@@ -149,9 +149,9 @@ def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) 
 
 
 def failures_of(steps: Sequence[Step], others: Iterable[Workflow]) -> list[Workflow]:
-    """Return the failed workflows that began with the same steps.
+    """Return the failed workflows in `others` that called the same tools as `steps`.
 
-    They may be shorter than `steps`, because a workflow ends with the step that fails.
+    A failed workflow may be shorter than `steps`, because it ends with the step that fails.
     """
     names = [name for name, _ in steps]
     return [
@@ -164,7 +164,7 @@ def failures_of(steps: Sequence[Step], others: Iterable[Workflow]) -> list[Workf
 def workflow_confidence(*, successes: int, failures: int) -> float:
     """Return the confidence in a workflow; a failure weighs as much as two successes.
 
-    Without failures, it is 0.67 after two successes and 0.75 after three.
+    Without failures, the confidence is 0.67 after two successes and 0.75 after three.
     """
     return round(successes / (successes + 2 * failures + 1), 2)
 
@@ -178,7 +178,10 @@ def _step(tool: Mapping[str, Any]) -> Step | None:
 
 
 def _short_request(request: str) -> str:
-    """Return the first sentence of the request, or an empty string if it contains a secret."""
+    """Return the first sentence of the request, shortened to `_LONGEST_REQUEST` characters.
+
+    Return an empty string if the request contains a secret.
+    """
     if secret_search.find(request):
         return ""
     first = next(

@@ -1,6 +1,7 @@
 """A message together with the results of the reader model.
 
-The functions return its commands, and the parts that aren't the person's own statements.
+The functions find the commands in the message, and the parts that aren't statements about the
+person's real life.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from memories.extraction.types import ForgetRequest, Said
 from memories.reader import Reading, Statement
 from memories.screening.secret_search import Span
 
-LIKELY = 0.6  # probability of "worth keeping" from which a statement goes to the review
-FLAG = 0.5  # probability from which a flag of the whole message holds
-_SURELY_FORGET = 0.9  # the same for the flag "forget" without a word of forgetting
+LIKELY = 0.6  # minimum probability of "worth keeping" for a statement to become a candidate
+FLAG = 0.5  # minimum probability at which a flag of the whole message counts as set
+_SURELY_FORGET = 0.9  # the minimum for the flag "forget" if no word of forgetting occurs
 _ASKED = re.compile("是不是|是否|[吗么]$|来着$")
 _ASKED_AFTER = re.compile(r"\s?(?:[吗么](?!\w)|来着)")
 _CLIENT = re.compile(
@@ -39,8 +40,8 @@ _NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign te
 class HeardMessage:
     """A person's message, and the reader model's results for it.
 
-    `covered` is the text with secrets and code covered, so its length is unchanged. `answers` is
-    the message that this one answers.
+    `covered` is the text in which each character of secrets and code is replaced, so positions are
+    unchanged. `answers` is the other side's message that the person's message replies to.
     """
 
     said: Said
@@ -64,7 +65,7 @@ def is_withheld(message: HeardMessage) -> bool:
 
 
 def is_in_a_role(message: HeardMessage) -> bool:
-    """Return whether a message is entirely role play that neither begins nor ends in it."""
+    """Return whether a message belongs to a role play that begins earlier and ends later."""
     turning = message.flag("role_begins") or message.flag("role_ends")
     return message.flag("role") and not turning
 
@@ -91,7 +92,10 @@ def _is_lived(statement: Statement) -> bool:
 
 
 def is_asked(statement: Statement, text: str) -> bool:
-    """Return whether a Chinese statement is a question, such as 我对花生过敏 in 我对花生过敏吗."""
+    """Return whether a Chinese statement is part of a question.
+
+    An example is 我对花生过敏 ("I'm allergic to peanuts") in 我对花生过敏吗 ("am I allergic …?").
+    """
     words = text[statement.start : statement.end].rstrip()
     return bool(_ASKED_AFTER.match(text, statement.start + len(words)) or _ASKED.search(words))
 
@@ -115,7 +119,7 @@ def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
 
 
 def quotation(message: HeardMessage, start: int, end: int) -> tuple[str, int]:
-    """Return the longest part of a span without secrets and covered text, and its position."""
+    """Return the longest part of a span without any covered text or secret, and its position."""
     best, at = "", start
     for part in re.finditer(f"[^{masking.COVER}{masking.SECRET}]+", message.covered[start:end]):
         text = part[0].strip()
@@ -127,9 +131,9 @@ def quotation(message: HeardMessage, start: int, end: int) -> tuple[str, int]:
 def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
     """Yield the person's requests to forget something.
 
-    Explicit commands count first. If there are none, a request that the reader model recognises is
-    yielded, and otherwise brief commands, which the user must confirm. "Don't save this, I was laid
-    off" asks not to store the message, so it isn't a request to forget.
+    Explicit commands take precedence. If there are none, yield the request that the reader model
+    recognises. If the model recognises none, yield the brief commands, which the user must confirm.
+    "Don't save this, I was laid off" asks only not to store the message, so nothing is yielded.
     """
     if message.flag("dont_keep_this") and not message.flag("forget"):
         return

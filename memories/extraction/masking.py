@@ -71,7 +71,7 @@ def masked(text: str) -> str:
 def masked_by_reading(text: str) -> str:
     """Mask secrets, including those that only the reader model recognises.
 
-    The model takes time, so this is for texts that are derived from messages.
+    The model is slow, so use this function only for texts that are derived from messages.
     """
     return blanked(covered(text, learned_secrets.find(text)))
 
@@ -161,7 +161,7 @@ def screen(text: str) -> Screened:
 
 
 def refusals_of(text: str) -> tuple[Refused, ...]:
-    """Return the reports for a text that is stored with its secrets masked."""
+    """Return one report for each category of secrets in a text that is stored masked."""
     return refusals(find(text), kept=True)
 
 
@@ -172,7 +172,10 @@ def refusals(spans: tuple[Span, ...], *, kept: bool) -> tuple[Refused, ...]:
 
 
 def plain(text: str) -> str:
-    """Convert full-width digits and letters, and curly apostrophes; the length stays the same."""
+    """Replace full-width letters, digits and spaces, and curly apostrophes, by ASCII characters.
+
+    The length stays the same.
+    """
     return text.translate(_PLAIN)
 
 
@@ -197,7 +200,8 @@ ADDED_DATE = re.compile(r"\[\d{4}[^\[\]]*\]")
 _SHORTEST = 3
 
 
-# The last alternative is an addition that was cut off. "[words](address)" is a link.
+# The last alternative matches an addition that was cut off. "[words](address)" isn't matched,
+# because it is a link.
 ADDITION = re.compile(r"\[(?=\S)([^\[\]\n]+)(?:\](?!\()|(?=…$))")
 _INSIDE = re.compile(r"[\w)）’'”\"][ \u3000]*$")
 _AFTER_HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
@@ -207,7 +211,8 @@ _CHECKBOX = ("x", "X")
 def additions_in_words(text: str) -> str:
     """Return the text as people read it, without square brackets around the additions.
 
-    Brackets at the start of a clause are removed. Inside a clause, they become parentheses.
+    An addition is context that was added to the person's own words. Brackets at the start of a
+    clause are removed; inside a clause, they become parentheses.
     """
     return ADDITION.sub(addition_in_words, text)
 
@@ -222,7 +227,7 @@ def addition_in_words(found: re.Match[str]) -> str:
 
 
 def without_additions(text: str) -> str:
-    """Return the text without what was added to the person's own words in square brackets."""
+    """Return the text without the additions in square brackets."""
     return ADDED.sub("", text)
 
 
@@ -232,7 +237,7 @@ def folded(text: str) -> str:
 
 
 def repeats(content: str, quote: str, *, known: str) -> bool:
-    """Return whether `known`, a folded text, already contains the content or the quote."""
+    """Return whether `known`, a text from `folded`, already contains the content or the quote."""
     if not known:
         return False
     ours, theirs = folded(without_additions(content)), folded(quote)
@@ -260,7 +265,7 @@ def without_block(
     """Blank the memory blocks that were pasted into `text`; offsets stay valid.
 
     A block begins with one of the `openings` and includes the list items, headings and empty lines
-    after it; the text that follows is the person's own. Sentences of the `frame` are blanked
+    after it; the text that follows is the person's own. The sentences in `frame` are blanked
     wherever they occur.
     """
     if any(opening in text for opening in openings):

@@ -1,7 +1,7 @@
 """Cut the subject out of a request to forget: "drop the bit about the bike, ok?" -> "the bike".
 
-The words around the subject ("please delete", 那条删了吧) are the same in all requests. If they
-stayed, a memory that contains them would look similar to every request.
+The words around the subject ("please delete") are the same in many requests. If these words were
+kept, a memory that contains them would look similar to every request.
 """
 
 import re
@@ -16,7 +16,7 @@ _WORDS = table("request_subjects")
 
 
 def _any_of(name: str) -> str:
-    """Return a pattern for the words of a table, the longest first."""
+    """Return a pattern that matches the words of a table, trying the longest words first."""
     words = sorted(_WORDS[name].split("|"), key=len, reverse=True)
     latin = "|".join(re.escape(word) for word in words if word.isascii())
     other = "|".join(word for word in words if not word.isascii())
@@ -41,7 +41,7 @@ class _Token:
 
 
 def clauses_of(request: str, *, whole: bool = True) -> list[str]:
-    """Return the parts of a request that say what to forget, without the words around them.
+    """Return the parts of a request that name what to forget, without the command around them.
 
     The result is empty for a request such as "please delete that". If `whole` is False, the request
     is only a subject ("my job thing, please"): polite words and words that point at a memory
@@ -78,7 +78,7 @@ def _tokens(clause: str) -> Iterator[_Token]:
 
 
 def _after_first_act(tokens: Sequence[_Token]) -> int:
-    """Return the number of tokens up to the last act ("delete") before the subject begins."""
+    """Return the number of tokens up to the last command word ("delete") before the subject."""
     place = 0
     for number, token in enumerate(tokens):
         if token.kind == "own":
@@ -89,9 +89,9 @@ def _after_first_act(tokens: Sequence[_Token]) -> int:
 
 
 def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
-    """Return the number of tokens before the acts at the end.
+    """Return the number of tokens before the command words at the end of a clause.
 
-    If no act is at the end but the clause begins with an act (`is_order`), return the number of
+    If the clause begins but doesn't end with a command word (`is_order`), return the number of
     tokens before the polite and pointing words at the end ("forget the bike thing, please").
     """
     place = len(tokens)
@@ -103,7 +103,7 @@ def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
 
 
 def _before_pointing(tokens: Sequence[_Token]) -> int:
-    """Return the number of tokens before words that only point at a memory or are polite."""
+    """Return the number of tokens before the pointing or polite words at the end of a clause."""
     place = len(tokens)
     while tokens[place - 1].kind in ("polite", "pointing"):
         place -= 1

@@ -1,7 +1,8 @@
 """Check the statements that the reader model finds against the words around them.
 
-The words in and around a statement can show that the statement is only a question (我爸生日好久),
-is taken back ("just kidding"), is a slip of the tongue, or is cut off in the middle of a word.
+The words in and around a statement can show that the statement is only a question (我爸生日好久,
+"when is my dad's birthday"), is taken back ("just kidding"), is a slip of the tongue, or is cut off
+in the middle of a word.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _NEAR = 24  # characters read before and after a statement
 
 
 def checked(statements: Sequence[Statement], text: str) -> tuple[Statement, ...]:
-    """Return the statements with whole words; mark those that aren't worth keeping."""
+    """Extend the statements to whole words, and mark statements that aren't worth keeping."""
     ends = [0, *(statement.end for statement in statements)]
     whole = [_whole(one, text, floor=floor) for one, floor in zip(statements, ends, strict=False)]
     return tuple(_marked(_joined(whole, text), text))
@@ -70,7 +71,10 @@ def _joined(statements: Sequence[Statement], text: str) -> list[Statement]:
 
 
 def _denied(statement: Statement, **answers: str) -> Statement:
-    """Return the statement marked as not worth keeping; `answers` sets labels of other heads."""
+    """Return the statement marked as not worth keeping.
+
+    `answers` holds the labels to set for further classification heads of the reader model.
+    """
     shares = dict(statement.shares)
     for head, answer in {"keep": "no", **answers}.items():
         shares[head] = {one: float(one == answer) for one in shares[head]}
@@ -104,9 +108,10 @@ def _is_empty(said: str) -> bool:
 def _whole(statement: Statement, text: str, *, floor: int) -> Statement:
     """Extend a statement to whole words, and to the name after "call me".
 
-    The model cuts some Chinese words in two: it finds 课是周日 in 豆豆钢琴课是周日. The start is
-    also moved before the owner of a thing (豆豆), and before the words that precede a particle. The
-    start is never moved before `floor`, the end of the previous statement.
+    The model cuts some Chinese words in two: in 豆豆钢琴课是周日 ("Doudou's piano lesson is on
+    Sunday") it finds only 课是周日. The start also moves before the nouns in front of the word,
+    such as the owner 豆豆. If a statement begins with a particle, its start moves to the start of
+    the clause. The start never moves before `floor`, the end of the previous statement.
     """
     start, end = statement.start, statement.end
     while start < end and text[start].isspace():
@@ -124,7 +129,7 @@ def _whole(statement: Statement, text: str, *, floor: int) -> Statement:
 
 
 def _clause(text: str, start: int, end: int, *, floor: int) -> tuple[int, int]:
-    """Return the start and the end of the clauses that contain a range."""
+    """Return the start of the clause at `start`, and the end of the clause at `end`."""
     first = max([floor, *(text.rfind(sign, 0, start) + 1 for sign in _BREAKS)])
     ends = [at for sign in _BREAKS if (at := text.find(sign, end)) >= 0]
     return first, min(ends, default=len(text))
@@ -139,9 +144,9 @@ def _words(text: str, first: int, last: int) -> Iterator[tuple[int, int, str]]:
 
 
 def _word_start(text: str, first: int, start: int, last: int) -> int:
-    """Return the start of the word that contains `start`, and of the nouns before that word.
+    """Return the start of the word that contains `start`, or of the nouns directly before the word.
 
-    A range that begins between two words isn't changed.
+    If a word already begins at `start`, return `start`.
     """
     words = [word for word in _words(text, first, last) if word[1] < start]
     if not words or words[-1][0] == start:

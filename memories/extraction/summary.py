@@ -51,9 +51,10 @@ class ExtractiveSummarizer:
     """Select the most important sentences, unchanged and in order.
 
     A sentence is weighted by the frequency of its words in the conversation (a centroid of word
-    counts, after MEAD, Radev et al. 2004, in linear time; LexRank compares all pairs). It weighs
-    more if the user talks about themselves or mentions a number or a name, and less if it is a
-    question, old, or said by the assistant. Sentences of `previous` are weighted in the same way.
+    counts, after MEAD, Radev et al. 2004, in linear time; LexRank compares all pairs). Its weight
+    is higher if the user talks about themselves or mentions a number or a name, and lower if the
+    sentence is a question, old, or said by the assistant. Sentences of the previous summary are
+    weighted in the same way.
     """
 
     name = "bundled"
@@ -89,7 +90,7 @@ class ExtractiveSummarizer:
         return kept
 
     def _beginning(self, points: list[Point], *, labels: dict[str, str], max_tokens: int) -> str:
-        """Return as much of the first sentence as fits a low limit, followed by an ellipsis."""
+        """Return as much of the first sentence as fits `max_tokens`, followed by an ellipsis."""
         line = _written(points[:1], labels=labels)
         for limit in range(max_tokens - 1, 0, -1):
             cut = f"{tokens.truncate(line, limit=limit).rstrip()}…"

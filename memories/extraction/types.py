@@ -14,12 +14,12 @@ OWNER_UNSURE = "owner_unsure"  # the reason of a candidate that may be about som
 class Verdict(StrEnum):
     """The decision on what to do with a candidate, given similar memories."""
 
-    ADD = "ADD"  # nothing says this yet
-    REPLACE = "REPLACE"  # newer or corrected: the old text becomes a version
-    MERGE = "MERGE"  # each says a part: the two become one combined text
-    KEEP_BOTH = "KEEP_BOTH"  # both hold, side by side
+    ADD = "ADD"  # no memory says this yet
+    REPLACE = "REPLACE"  # a newer or corrected text: the old text becomes a version
+    MERGE = "MERGE"  # each contains a part: the two become one combined text
+    KEEP_BOTH = "KEEP_BOTH"  # both are true and are kept
     SKIP = "SKIP"  # already known: the source is added
-    REVIEW = "REVIEW"  # they contradict and neither clearly wins: a person decides
+    REVIEW = "REVIEW"  # the two contradict each other and neither clearly wins: a person decides
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Said:
 
     text: str
     spoken_at: datetime
-    speaker: str = ""  # a name, when the chat product gave one; empty is "the user"
+    speaker: str = ""  # the name that the chat product gave, or empty
 
     def start_of(self, day: date | None) -> datetime | None:
-        """Return the beginning of a day in the user's time zone."""
+        """Return the start of `day` in the user's time zone, or None if `day` is None."""
         return datetime.combine(day, time(), tzinfo=self.spoken_at.tzinfo) if day else None
 
 
@@ -40,7 +40,7 @@ class TurnText:
     """The input of extraction: a user message, the reply, and a few earlier messages.
 
     `known_block` is the text of memories that was recently put into prompts; a statement that only
-    repeats it does not become a candidate.
+    repeats this text does not become a candidate.
     """
 
     user: Said
@@ -53,13 +53,14 @@ class TurnText:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A statement that may become a memory; it is understandable by itself.
+    """A statement that may become a memory and is understandable by itself.
 
-    It is in the speaker's language. `quote` is a verbatim span of the user's message that starts at
-    the character `quote_start`. If `quoted_role` is "assistant", it is a span of the assistant's
-    message that the user agreed with. `reasons` are short codes for the page that explains a
-    memory. `corrects` means that the speaker overrules an earlier statement; `overrules` is the
-    text of the memory that the candidate replaces, and `old_value` its wrong words, if known.
+    `content` is in the speaker's language. `quote` is a verbatim span of the user's message that
+    starts at the character `quote_start`. If `quoted_role` is "assistant", the quote is a span of
+    the assistant's message that the user agreed with. `reasons` are short codes for the page that
+    explains a memory. `corrects` means that the speaker overrules an earlier statement. `overrules`
+    is the text of the memory that the candidate replaces, and `old_value` holds the wrong words in
+    that memory; both are empty if unknown.
     """
 
     kind: str
@@ -89,9 +90,10 @@ class Refused:
 
 @dataclass(frozen=True)
 class ForgetRequest:
-    """A request to forget; `about` is in the user's words, or empty for the previous message.
+    """A request to forget something.
 
-    If `in_words` is False, the request isn't clear from its words, so nothing is erased before the
+    `about` names the subject in the user's words; an empty `about` means the previous message. If
+    `in_words` is False, the request isn't clear from its words, so nothing is erased before the
     user confirms it.
     """
 
@@ -107,20 +109,20 @@ class Extraction:
     candidates: tuple[Candidate, ...] = ()
     refused: tuple[Refused, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
-    secrets: tuple[tuple[int, int], ...] = ()  # their spans in the user's message
+    secrets: tuple[tuple[int, int], ...] = ()  # spans of the secrets in the user's message
     withheld: bool = False  # the person asked not to keep this message
     # Spans that aren't the user's statements: quotations, role play, jokes, a text to work on.
     not_lived: tuple[tuple[int, int], ...] = ()
 
     @property
     def secret_places(self) -> list[int]:
-        """Return the spans as they are stored in `Message.secrets`: start, end, start, end …"""
+        """Return the secrets' spans as one flat list (start, end, …), as in `Message.secrets`."""
         return [place for span in self.secrets for place in span]
 
 
 @dataclass(frozen=True)
 class Known:
-    """A stored memory that resembles the candidate; `similarity` is the cosine of the two."""
+    """A stored memory that resembles the candidate; `similarity` is the cosine similarity."""
 
     id: str
     kind: str
@@ -176,7 +178,7 @@ class Arbiter(Protocol):
 
 
 class Summarizer(Protocol):
-    """The interface of a method that summarises messages in at most `max_tokens`."""
+    """The interface of a method that summarises messages in at most `max_tokens` tokens."""
 
     name: str
 
@@ -189,7 +191,7 @@ class Summarizer(Protocol):
 class Heard:
     """A turn of a conversation.
 
-    `fresh` means that no search for statements over several turns has included it yet.
+    `fresh` means that no search for statements over several turns has included the turn yet.
     """
 
     turn: int

@@ -1,4 +1,4 @@
-"""Load the word lists and patterns in `data/<name>.toml`; most modules have a file of their own."""
+"""Load the word lists and patterns in `data/<name>.toml`; most modules have their own file."""
 
 import re
 from pathlib import Path
@@ -11,5 +11,5 @@ patterns = _TABLES.patterns
 
 
 def compiled(name: str, **more: str) -> dict[str, re.Pattern[str]]:
-    """Return the compiled patterns in the file `name`."""
+    """Return the compiled patterns in the file `name`; `more` fills further placeholders."""
     return {key: re.compile(pattern) for key, pattern in patterns(name, **more).items()}

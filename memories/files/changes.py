@@ -1,8 +1,8 @@
-"""Compute which changes of memories an edited memory file requests.
+"""Compute the changes of memories that an edited memory file requests.
 
 The edited file is compared with its text at the last sync: an unchanged line requests nothing, so
-an outdated file never undoes changes made elsewhere. If only a line was edited, its memory gets the
-new text; if the memory has changed since the sync too, the user decides.
+an outdated file never undoes changes made elsewhere. If a line was edited and its memory wasn't,
+the memory gets the new text. If both have changed since the sync, the user decides.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Literal
 from memories.files.grammar import Document, Line, Role, Shown
 
 FEWEST_FOR_REVIEW = 5
-MOST_REMOVED = 5  # the user decides if more than one line in this many is removed
+MOST_REMOVED = 5  # the user decides if more than one in five lines is removed
 
 
 class Reason(StrEnum):
-    """The reason why a change isn't applied at once, but the user must decide."""
+    """The reason why the user must decide on a change before it is applied."""
 
     NEWER = "newer"  # the memory was changed after the last sync
     GONE = "gone"  # the memory was removed after the last sync, but its line was edited
@@ -33,7 +33,7 @@ class Reason(StrEnum):
 class Known(Shown):
     """A current memory as a file shows it.
 
-    `newer` is True if it was changed after the last sync.
+    `newer` is True if the memory was changed after the last sync.
     """
 
     newer: bool = False
@@ -41,9 +41,9 @@ class Known(Shown):
 
 @dataclass(frozen=True)
 class Edited:
-    """A memory whose text or kind changes to that of its line.
+    """A memory that gets the text or the kind of its line.
 
-    None means that the value is unchanged.
+    `content` or `kind` is None if it is unchanged.
     """
 
     id: str
@@ -55,9 +55,9 @@ class Edited:
 class Created:
     """A new statement in the file, which is to be compared with the existing memories.
 
-    `place` is the position of its line among all lines. If the line carries the id of a memory that
-    no longer exists, as in an old version of the file, `formerly` is that id. `kind` is "" if such
-    a line is in no section.
+    `place` is the position of its line among all lines. If the line carries an id, `formerly` is
+    that id: the line is an altered copy of the memory's line, or the memory no longer exists, as in
+    an old version of the file. `kind` is "" if such a line is in no section.
     """
 
     place: int
@@ -70,7 +70,8 @@ class Created:
 class Disputed:
     """A change on which the user must decide: keep the memory, or take the text of the file.
 
-    `content` is the line's text, None if the line was removed; `kind` is the kind of its section.
+    `content` is the line's text, or None if the line was removed. `kind` is the kind of the line's
+    section.
     """
 
     id: str
@@ -103,9 +104,9 @@ def between(
 ) -> Changes:
     """Return the changes that an edited file requests, compared with its last synced version.
 
-    `synced` is an empty document if there is none. `memories` are the current ones; those without a
-    line in either document are ignored. `elsewhere` holds the ids in the user's other files: lines
-    with these ids were moved there, not removed.
+    `synced` is an empty document if the file was never synced. `memories` are the current memories;
+    memories without a line in either document are ignored. `elsewhere` holds the ids in the user's
+    other files: lines with these ids were moved there, not removed.
     """
     known = {memory.id: memory for memory in memories}
     before = _by_id(synced, known)
@@ -138,11 +139,11 @@ def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
 def _separate_copies(
     edited: Document, before: dict[str, Line], known: dict[str, Known]
 ) -> tuple[dict[str, Line], list[Created], tuple[int, ...]]:
-    """Separate the lines that carry an id: own lines of memories, new statements, duplicates.
+    """Divide the lines with an id into memories' own lines, new statements and duplicates.
 
-    Return each memory's own line, the new statements, and the positions of duplicates. A copied
-    line with altered text is a new statement. A memory's own line is the one that has the memory's
-    text, otherwise the one that has the text of the last sync, otherwise the first.
+    Return each memory's own line by id, the new statements, and the positions of duplicates. A
+    copied line with altered text is a new statement. A memory's own line is the one that has the
+    memory's text, otherwise the one that has the text of the last sync, otherwise the first.
     """
     own: dict[str, Line] = {}
     created: list[Created] = []
@@ -183,7 +184,7 @@ def _mismatch(line: Line, memory: Known | None, before: Line | None) -> int:
 
 
 def _judge(line: Line, before: Line | None, memory: Known | None) -> Edited | Disputed | None:
-    """Return the change that a line requests for its memory, or None if it requests none."""
+    """Return the change that a line requests for its memory, or None if it requests no change."""
     if before is not None and _same(line, before) and line.kind == before.kind:
         return None
     text, kind = line.text.strip(), line.kind
@@ -270,7 +271,7 @@ class DiffLine:
 class MergedLines:
     """The result of a merge.
 
-    If both edits changed the same place, `clean` is False and our lines were taken.
+    If both edits changed a place differently, `clean` is False and `text` has the lines of `ours`.
     """
 
     text: str
@@ -280,10 +281,10 @@ class MergedLines:
 def merge_lines(base: str, ours: str, theirs: str) -> MergedLines:
     """Merge two edits of a text line by line (three-way merge, diff3: Khanna, Kunal, Pierce 2007).
 
-    A place that only one side changed gets that side's lines; a place that both changed in the same
-    way gets them once; a place that both changed differently gets ours. Since each line is a
-    separate statement, lines are compared one by one where all three versions of a place have the
-    same number of lines.
+    A place that only one edit changed gets that edit's lines. If both edits changed a place in the
+    same way, its lines appear once. If they changed the place differently, it gets the lines of
+    `ours`. Since each line is a separate statement, lines are compared one by one where all three
+    versions of a place have the same number of lines.
     """
     old = base.splitlines(keepends=True)
     mine, other = (text.splitlines(keepends=True) for text in (ours, theirs))
@@ -343,7 +344,7 @@ def _kept(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
 def compare_lines(old: str, new: str, *, most: int = 400) -> list[DiffLine]:
     """Return the lines that differ between two texts, with one unchanged line before and after.
 
-    Only the first `most` lines are returned.
+    Lines after the first `most` are only counted.
     """
     before, after = old.splitlines(), new.splitlines()
     found: list[DiffLine] = []

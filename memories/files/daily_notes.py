@@ -35,7 +35,7 @@ from ops.queue.run import Run
 
 FOLDER = "memory"  # the folder of the daily notes among the memory files
 MAX_SOURCE = 200
-_OF_FILE = 100  # lines per memory file in a prompt
+_OF_FILE = 100  # most lines of a memory file in a prompt
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
@@ -78,7 +78,7 @@ def append(text: str, *, user: User, source: str = "") -> Appended:
 
 
 def index(run: Run, *, user: User, note_id: int) -> None:
-    """Store the vector of a line, if the line still exists; repeating this has no effect."""
+    """Store the vector of a line if the line still exists. Safe to repeat."""
     with as_user(user):
         note = DailyNote.objects.filter(user=user, pk=note_id).first()
     if note is None:
@@ -107,7 +107,7 @@ UNION ALL
 
 @dataclass(frozen=True)
 class Recent:
-    """The lines for a prompt: recent notes (newest first), and persona layers by path."""
+    """The lines for a prompt: recent notes (newest first), and lines of persona files by path."""
 
     notes: Sequence[DailyNote] = ()
     layers: Mapping[str, Sequence[DailyNote]] = field(default_factory=dict)
@@ -123,10 +123,10 @@ def ask_recent(
 
 
 def recent(asked: statements.Later) -> Recent:
-    """Return the notes of today and yesterday, and the lines of memory files.
+    """Return the note lines of today and yesterday, and the lines of memory files.
 
-    The user's time zone determines the days. In `notes`, the daily notes are followed by the free
-    text of `MEMORY.md`.
+    The user's time zone determines the days. In `Recent.notes`, the lines of daily notes are
+    followed by the free text of `MEMORY.md`.
     """
     by_path: dict[str, list[DailyNote]] = defaultdict(list)
     for *values, path in asked.rows():
@@ -146,7 +146,7 @@ def path_of(day: date) -> str:
 def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
     """Return the line as users see it: `- 14:03 [source] text`.
 
-    `grammar.read_note_line` parses it.
+    `grammar.read_note_line` parses such a line.
     """
     time = f"{note.created_at.astimezone(zone):%H:%M}"
     return grammar.written_note_line(Noted(time, note.text, note.source))
@@ -197,16 +197,16 @@ def hide_cited_lines(*, user: User, memories: Collection[int], at: datetime) -> 
 def erase_cited_lines(*, user: User, memories: Collection[int]) -> Counter[str]:
     """Erase the note lines that are sources of these memories and of no others.
 
-    Call it before the memories are erased.
+    Call this function before the memories are erased.
     """
     pks = list(_lines_cited_only_by(user, memories).values_list("pk", flat=True))
     return erase_note_lines(user=user, lines=pks)
 
 
 def erase_note_lines(*, user: User, lines: Collection[int]) -> Counter[str]:
-    """Erase note lines with their index entries and vectors, and clear their quotes in sources.
+    """Erase note lines with their index entries and vectors.
 
-    Safe to repeat.
+    The quotes of these lines in sources are cleared as well. Safe to repeat.
     """
     if not lines:
         return Counter()

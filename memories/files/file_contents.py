@@ -91,7 +91,7 @@ def row_of(user: User, path: str) -> MemoryFile | None:
 
 
 def day_of(path: str) -> date | None:
-    """Return the day if this is the path of a daily note, otherwise None."""
+    """Return the day if `path` is the path of a daily note, otherwise None."""
     found = _NOTE.fullmatch(path)
     if found is None or not found[1].isascii():
         return None

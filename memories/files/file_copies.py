@@ -28,7 +28,7 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 class Unreadable(ApplicationError):
-    """Raised if a copy isn't text or is too large. The copy is left unchanged."""
+    """Raised if a copy isn't text or is too large; the copy is left unchanged."""
 
 
 def hold(user_id: int) -> None:
@@ -64,7 +64,7 @@ def read(user_id: int, path: str) -> str | None:
 
 
 def write(user_id: int, path: str, text: str) -> None:
-    """Write a copy. In a local folder the write is atomic, and only the owner may read the file."""
+    """Write a copy; a local file is written atomically, and only its owner may read it."""
     folder = folder_of(user_id)
     if folder is None:
         name = f"{user_id}/{path}"
@@ -73,7 +73,9 @@ def write(user_id: int, path: str, text: str) -> None:
         return
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
-    for left in folder.glob(".*.part"):  # left by a killed process: only one writer holds the lock
+    for left in folder.glob(
+        ".*.part"
+    ):  # left by a killed process, since only one writer holds the lock
         left.unlink(missing_ok=True)
     part = folder / f".{secrets.token_hex(8)}.part"
     try:
@@ -119,7 +121,7 @@ def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[s
 
 
 def erase(user_id: int) -> int:
-    """Erase all copies of a user with their folder; return their number."""
+    """Erase all copies of a user with their folder; return the number of copies."""
     found = list(names(user_id))
     for name in found:
         _storage().delete(f"{user_id}/{name}")
@@ -136,7 +138,7 @@ def names(user_id: int) -> Iterator[str]:
 
 
 def changed_at(user_id: int, path: str) -> float | None:
-    """Return when a local copy was last changed (Unix seconds), or None if it is unknown."""
+    """Return when a local copy was last changed (Unix seconds), or None if unknown."""
     folder = folder_of(user_id)
     if folder is None:
         return None

@@ -23,7 +23,7 @@ from memories.writing.memory_writes import SourceInput
 from ops.models import User
 
 MOST_CHANGES = 1_000
-_Text = tuple[str, str]  # the content and its kind
+_Text = tuple[str, str]  # the text and the kind of a memory
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Done:
     """The effect of an edit, as lists of memory ids.
 
     `became` maps the positions of lines to the ids of their memories, or to None for lines to
-    remove. `grammar.render` uses it.
+    remove. `grammar.render` uses this mapping.
     """
 
     created: list[str] = field(default_factory=list)
@@ -78,8 +78,8 @@ def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = Fa
     """Check an edit and embed its texts. Call it outside a transaction.
 
     Raise `Invalid`, with the line numbers, if lines are invalid or consist only of a secret. With
-    `keep_secrets_out`, a line that is only a secret isn't an error: it keeps its old text, or is
-    dropped if it is new, and the rest of the edit is applied.
+    `keep_secrets_out`, a line that is only a secret isn't an error: an existing line keeps its old
+    text, a new line is dropped, and the rest of the edit is applied.
     """
     edited, refused, problems = _screened(parse(typed.text), typed.base)
     _check([*problems, *([] if keep_secrets_out else _problem_texts(refused))])
@@ -116,8 +116,8 @@ def carry_out(edit: Edit, *, user: User) -> Done:
     """Apply the edit to the memories, in the caller's transaction.
 
     The changes are computed again from the current memories. Raise `Stale` if the memories have
-    changed so much since `prepare` that it must be called again, and `Conflict` (`memory_off`) if
-    the edit adds statements while long-term memory is off.
+    changed so much since `prepare` that `prepare` must be called again, and `Conflict`
+    (`memory_off`) if the edit adds statements while long-term memory is off.
     """
     known = file_contents.known_of(user)
     plan = _plan(edit.typed, edit.edited, known)
@@ -132,7 +132,7 @@ def carry_out(edit: Edit, *, user: User) -> Done:
 
 
 def _adds_text(edit: Edit) -> bool:
-    """Return True if the edit contains free text that the previous file doesn't contain."""
+    """Return True if the edit adds free text that isn't in the version before the edit."""
     before = {line.raw.strip() for line in edit.typed.base.lines}
     return any(
         line.raw.strip() and line.raw.strip() not in before
@@ -236,9 +236,9 @@ class _Work:
 
 
 def is_forgotten(public_id: str, *, user: User) -> bool:
-    """Return True if the memory was or is being forgotten.
+    """Return True if the memory has been forgotten or is being forgotten.
 
-    A line in a file that shows such a memory must not be learned again.
+    If a file still has the line of such a memory, the line must not be learned again.
     """
     hidden = Memory.everything.filter(user=user, public_id=public_id, hidden_at__isnull=False)
     if hidden.exists():
@@ -306,7 +306,7 @@ def _screened(
         if found.drop:
             refused[number] = found.refused
             kept.append(own.get(line.id, ""))
-        elif found.text == words and SECRET in beside:  # an earlier line shows that it is a secret
+        elif found.text == words and SECRET in beside:  # revealed by an earlier line
             kept.append(blanked(beside))
         else:
             kept.append(line.raw if found.text == words else _with_text(line, found.text))

@@ -1,4 +1,4 @@
-"""Keep the copies of memory files in sync: apply edits made in the copies, and rewrite them.
+"""Sync memory files with their copies: apply edits made in the copies, and rewrite the copies.
 
 A copy is written after the rows are committed, under the lock of the user's files. If the process
 is killed in between, the copy is outdated; the next sync recognizes its text as a known version of
@@ -38,7 +38,7 @@ from ops.queue import outbox
 
 _ROUNDS = 3
 _AT_ONCE = 2_000  # users per sweep
-# A row may be committed a moment after its timestamp.
+# A minute is subtracted, because a row may be committed a moment after its timestamp.
 _CHANGED = """
 SELECT u.subject FROM ops_user u
  CROSS JOIN LATERAL (
@@ -161,7 +161,7 @@ def request_where_changed() -> int:
 def request_where_edited() -> int:
     """Enqueue a sync for each user with an edited local copy.
 
-    The check only compares times, so it is cheap enough to run often.
+    The check only compares modification times, so it is cheap enough to run often.
     """
     found = set(_with_changed_copies())
     for subject in found:
@@ -209,7 +209,7 @@ def _read_in(user: User, path: str, synced: Synced) -> None:
 
 
 def _written(row: MemoryFile | None) -> Document:
-    """Return the text that was last written to the copy; an empty document if it is unknown."""
+    """Return the text last written to the file's copy, or an empty document if it is unknown."""
     if row is None:
         return Document()
     version = FileVersion.objects.filter(file=row, number=row.written_version).first()
@@ -268,7 +268,7 @@ def write_note_copies(user: User) -> Synced:
 def unchanged_note_copies(user_id: int) -> Collection[str]:
     """Return the paths of the note copies that nobody has changed since we wrote them.
 
-    The path of the file with their hashes is included.
+    The path of the file that stores the hashes of the copies is included.
     """
     known = _note_digests(user_id)
     return {WRITTEN, *(path for path in known if _is_ours(user_id, path, known))}
@@ -308,7 +308,7 @@ def _is_ours(user_id: int, path: str, known: Mapping[str, list[str]]) -> bool:
 
 
 def _note_digests(user_id: int) -> dict[str, list[str]]:
-    """Return the hashes of the texts last written, by path; empty if they can't be read."""
+    """Return the stored hashes of the written texts, by path; empty if they can't be read."""
     try:
         found = json.loads(file_copies.read(user_id, WRITTEN) or "{}")
     except (Unreadable, json.JSONDecodeError):

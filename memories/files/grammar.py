@@ -1,8 +1,9 @@
 r"""The grammar of memory files: their lines, their paths, and rendering memories as a file.
 
-`## <kind>` opens a section; another heading of the first or second level ends it. `- <content> <!--
-mem_… -->` is a memory; inside a section, `- <content>` is a new statement. All other lines are free
-text. Every line is parsed independently, so an unclosed comment never affects the lines after it.
+`## <kind>` opens a section; another heading of the first or second level ends it.
+`- <content> <!-- mem_… -->` is a memory; inside a section, `- <content>` is a new statement. All
+other lines are free text. A comment must be closed on its line, so an unclosed comment never
+affects the lines after it.
 
 Content is written verbatim, except for sequences that would break the line or hide its end: a
 newline is written as `\n`, other line breaks as `\u2028` and the like, and `<!--` as `\<!--`.
@@ -60,10 +61,11 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Line:
-    """One parsed line of a memory file. `raw` is the whole line, including its line ending.
+    """One parsed line of a memory file.
 
-    `kind` is the kind of its section ("" outside of any section). `text` is the decoded content of
-    a memory or new statement, and `id` is the memory's id.
+    `raw` is the whole line, including its line ending. `kind` is the kind of the line's section (""
+    outside of any section). `text` is the decoded content of a memory or new statement, and `id` is
+    the memory's id.
     """
 
     raw: str
@@ -74,7 +76,7 @@ class Line:
 
     @property
     def end(self) -> str:
-        """Return the line ending; "" if the last line of the file has none."""
+        """Return the line ending, or "" if the line has none, as the last line of a file may."""
         body = self.raw.removesuffix("\n")
         return self.raw[len(body.removesuffix("\r")) :] if body != self.raw else ""
 
@@ -108,7 +110,7 @@ def ended(line: Line, *, end: str) -> Line:
 
 
 def written(content: str) -> str:
-    """Encode any content so that it fits on one line. `plain` restores the content."""
+    """Encode any content so that it fits on one line; `plain` restores the content."""
 
     def escape(found: re.Match[str]) -> str:
         slashes, what = found[1] * 2, found[2]
@@ -176,7 +178,7 @@ class Document:
 
 
 def parse(text: str) -> Document:
-    """Parse any text. `parse(text).text == text` always holds."""
+    """Parse any text; `parse(text).text == text` always holds."""
     lines: list[Line] = []
     kind = ""
     for raw in _lines(text):
@@ -205,11 +207,11 @@ _ODD = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 class BadPath(ValueError):
-    """Raised if a path is invalid. The message explains the problem to the caller."""
+    """Raised if a path is invalid; the message explains the problem to the caller."""
 
 
 def below_root(path: str) -> str:
-    """Return the path relative to `/memories`; "" for that folder itself.
+    """Return the path relative to `/memories`, or "" for that folder itself.
 
     Raise `BadPath` if the path is invalid or outside the folder. Each file has a single valid name:
     repeated and trailing slashes are ignored, and characters are composed (NFC). Nothing is
@@ -247,7 +249,7 @@ _CLOSED = re.compile(r"(?<!\\)(\\++)(\]|\Z)")
 
 @dataclass(frozen=True)
 class Noted:
-    """A parsed line of a daily note. `time` is `HH:MM` in the user's time zone."""
+    """A parsed line of a daily note; `time` is `HH:MM` in the user's time zone."""
 
     time: str
     text: str
@@ -255,7 +257,7 @@ class Noted:
 
 
 def written_note_line(noted: Noted) -> str:
-    """Return a note's line without its line ending. `read_note_line` can always parse it."""
+    """Return the line of a note without a line ending; `read_note_line` can always parse it."""
     text = written(noted.text)
     if noted.source:
         return f"- {noted.time} [{_escape_source(written(noted.source))}] {text}"
@@ -309,7 +311,7 @@ _NOTHING = Document()
 class Shown:
     """A memory as a file shows it.
 
-    `text` is the content; if that is too long, `long` is True and `text` is the summary.
+    `text` is the content; if the content is too long, `long` is True and `text` is the summary.
     """
 
     id: str
@@ -334,8 +336,8 @@ def render(
     maps the position to None, the line is removed.
 
     Memories without a line are added at the end of their section, in the order of `memories`;
-    sections without a heading are added at the end of the file, with Chinese names if `chinese`.
-    Rendering again with `keeping` set to the result gives the same bytes.
+    sections without a heading are added at the end of the file, with Chinese names if `chinese` is
+    True. Rendering again with `keeping` set to the result gives the same bytes.
     """
     waiting = {memory.id: memory for memory in memories}
     kept = _kept_lines(keeping, waiting, became or {}, end=keeping.end)
@@ -393,7 +395,7 @@ def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str)
 
 
 def _ends(lines: list[Line]) -> dict[str, int]:
-    """Return the position in each section after which lines are added.
+    """Return, for each section, the position after which new lines are added.
 
     This is the position of the section's last statement, or of its heading if there is no
     statement. An empty line directly below the heading counts as part of the heading; otherwise
@@ -423,7 +425,7 @@ def _memories(memories: list[Shown], *, end: str) -> list[Line]:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a file on its page: a `heading`, consecutive `memories`, or Markdown `text`."""
+    """A part of a file as a page shows it: a heading, consecutive memories, or Markdown text."""
 
     what: Literal["heading", "memories", "text"]
     text: str = ""

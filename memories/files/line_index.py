@@ -1,4 +1,4 @@
-"""Index the free text of memory files line by line, so that search and recall find it as notes."""
+"""Index the free text of memory files as note lines, so that search and recall find the lines."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def follow(file: MemoryFile, *, user: User) -> None:
     """Update the indexed lines to match the file's current content, in the caller's transaction.
 
     Search finds new lines by their words at once, and by their meaning after an operation has
-    embedded them. An unchanged line keeps its row; `number` is its position among the indexed
-    lines.
+    embedded them. An unchanged line keeps its row; `number` is a line's position among the indexed
+    lines of the file.
     """
     missing: dict[str, deque[int]] = defaultdict(deque)
     for number, text in enumerate(said(file), start=1):
@@ -58,14 +58,14 @@ def follow(file: MemoryFile, *, user: User) -> None:
 
 
 def drop(lines: Sequence[int], *, user: User) -> None:
-    """Erase these lines with their words and vectors."""
+    """Erase these lines with their index entries and vectors."""
     if lines:
         search_index.erase(user_id=user.pk, kind=TargetKind.NOTE, target_ids=lines)
         DailyNote.everything.filter(user=user, pk__in=lines).delete()
 
 
 def drop_all(file: MemoryFile, *, user: User) -> None:
-    """Erase all indexed lines of a file, for instance when it is moved to the recycle bin."""
+    """Erase all indexed lines of a file, for example when the file is moved to the recycle bin."""
     drop(list(DailyNote.everything.filter(file=file).values_list("pk", flat=True)), user=user)
 
 

@@ -135,8 +135,8 @@ def prepare(
 ) -> Ready:
     """Check an edit of a file and embed its texts. Call it outside a transaction.
 
-    If `match`, the ETag of the edited state, is given, the edit is compared with the current file;
-    otherwise it is compared with the version that was read last. With `new`, a note that doesn't
+    If `match` (the ETag of the edited state) is given, the edit is compared with the current file;
+    otherwise, it is compared with the version that was read last. With `new`, a note that doesn't
     exist is created; a persona layer is always created if necessary. Raise `NotFound` if there is
     no such file, `Invalid` if the text or path is invalid or a line is only a secret, `Conflict` if
     a new note can't have this path, `Stale` if the file doesn't match `match`, and
@@ -215,7 +215,7 @@ def _carry_out(
 def refreshed(user: User, path: str) -> MemoryFile:
     """Return a curated file, rendered from the current memories.
 
-    If its text has changed, it is stored as a new version.
+    If the text has changed, the new text is stored as a new version.
     """
     row, text = _render_now(user, path)
     if row is not None and row.content == text:
@@ -242,7 +242,7 @@ def _stored(
     actor: str,
     typed: UUID | None = None,
 ) -> MemoryFile:
-    """Store the text as a new version if it differs from the current one.
+    """Store the text as a new version if it differs from the current version.
 
     Call it under the lock of the user's files.
     """
@@ -320,8 +320,8 @@ def notes_below(user: User, folder: str) -> list[MemoryFile]:
 def check_room_for_note(user: User, path: str) -> None:
     """Check that a new note can have this path and that the user doesn't have too many notes.
 
-    Raise `Invalid` if the path contains a secret or leads through a file, and `Conflict` if a
-    folder has this name or there are too many notes.
+    Raise `Invalid` if the path contains a secret or if one of its folders is a file, and `Conflict`
+    if a folder has this name or there are too many notes.
     """
     if secret_search.find(path):
         raise Invalid.field("path", _("This looks like a secret, and secrets are not remembered."))
@@ -356,7 +356,8 @@ def recycle_notes(files: Sequence[MemoryFile], *, user: User) -> None:
 def take_back_note(user: User, *, file_id: int) -> MemoryFile:
     """Restore a note from the recycle bin.
 
-    Raise `NotFound` if it isn't there, and `Conflict` if another file has its path.
+    Raise `NotFound` if the note isn't in the recycle bin, and `Conflict` if another file has its
+    path. The errors of `check_room_for_note` are raised too.
     """
     _lock_files(user)
     rows = MemoryFile.everything.filter(user=user, hidden_at__isnull=True)
@@ -412,7 +413,7 @@ _MOST = 100  # maximum of own notes, and of binned files, listed on a page
 
 @dataclass(frozen=True)
 class Curated:
-    """A curated file, as shown in the list of files, and how many memories it contains."""
+    """A curated file, as shown in the list of files, with its number of memories."""
 
     path: str
     memories: int

@@ -34,18 +34,18 @@ _APPEND_ONLY = (
 class Planned:
     """A command that was checked before the transaction.
 
-    `act` carries it out and returns the answer.
+    `act` runs the command and returns the answer for the model.
     """
 
     act: Callable[[], str]
 
 
 def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
-    """Check a command and embed its texts. Call it outside a transaction.
+    """Check a command and embed its texts; call this function outside a transaction.
 
-    `data` holds the arguments as given. Raise `Invalid`, with the argument's name, `NotFound` or
-    `Conflict` if the command can't be carried out; the messages have the wording of Anthropic's
-    tool.
+    `data` holds the arguments as given. If the command can't be carried out, raise `NotFound`,
+    `Conflict`, or `Invalid` with the name of the wrong argument. The messages have the wording of
+    Anthropic's tool.
     """
     try:
         return _PREPARED[data["command"]](data, user)
@@ -56,7 +56,7 @@ def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
 def carry_out(planned: Planned) -> str:
     """Run the command in the caller's transaction; return the answer for the model.
 
-    Raise the same errors as `prepare`, and `Stale` if the file has changed in between.
+    Raise the same errors as `prepare`, and `Stale` if the file has changed since `prepare`.
     """
     return planned.act()
 
@@ -205,7 +205,7 @@ def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFil
 
 
 def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Ready:
-    """Call `memory_files.prepare`, and report invalid text as an error of the argument `field`."""
+    """Call `memory_files.prepare`; report errors in the text under the argument named `field`."""
     try:
         return memory_files.prepare(text, user=user, path=path, surface=SURFACE, **how)
     except Invalid as problem:
@@ -225,7 +225,10 @@ def _edited(user: User, ready: Ready, answer: str) -> str:
 
 
 def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> Planned:
-    """Plan to append lines to today's note. Raise `Conflict` if the path is another day's note."""
+    """Plan to append lines to today's note.
+
+    Raise `Conflict` if the path belongs to the note of another day.
+    """
     today = timezone.now().astimezone(ZoneInfo(users.settings_of(user).timezone)).date()
     if path != daily_notes.path_of(today):
         raise Conflict(_APPEND_ONLY.format(path=asked))

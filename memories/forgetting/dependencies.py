@@ -21,9 +21,9 @@ _WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 @dataclass(frozen=True)
 class Graph:
-    """Memories with all their versions, and the versions that these were made from.
+    """Memories with all their versions, and the versions from which those were made.
 
-    `versions` maps primary keys to versions; `texts` describes each of them for `derivation`.
+    `versions` maps primary keys to versions; `texts` describes each version for `derivation`.
     """
 
     memories: Sequence[Memory]
@@ -60,7 +60,7 @@ def read(user: User, memory_ids: Iterable[int]) -> Graph:
 
 
 def _with_outputs(user: User, known: set[int]) -> set[int]:
-    """Return these keys and those of all memories derived from them, directly or indirectly."""
+    """Return the given keys and the keys of all memories derived from them, even indirectly."""
     frontier = known
     while frontier:
         made = MemoryVersion.everything.filter(user=user, inputs__memory__in=frontier)

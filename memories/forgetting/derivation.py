@@ -1,4 +1,4 @@
-"""Compute how texts change when some of their sources are forgotten. Uses no database.
+"""Compute how texts change when some of their sources are forgotten, without database access.
 
 A version of a memory (`Text`) depends on its sources (`Rest`). A version that was merged,
 consolidated, restored or derived also depends on other versions (`inputs`), and has copies of their
@@ -15,10 +15,11 @@ from memories.extraction.arbitration.pairs import join
 
 @dataclass(frozen=True)
 class Rest:
-    """A source on which a version depends. Copies of it in other versions have the same `key`.
+    """A source on which a version depends.
 
-    `statement` is the text that was learned from it. A `joint` source supports only a part of the
-    text: if a text has several joint sources, it is erased when any of them is forgotten.
+    Copies of the source in other versions have the same `key`. `statement` is the text that was
+    learned from the source. A `joint` source supports only a part of the text: a text with several
+    joint sources is erased when any of them is forgotten.
     """
 
     key: Hashable
@@ -31,7 +32,7 @@ class Rest:
 class Text:
     """A version of a memory's text, and what it depends on.
 
-    `rests` is ordered from the oldest source. The first source that none of the inputs has is the
+    `rests` holds the sources, oldest first. The first source that none of the inputs has is the
     source of `candidate`, the statement that this version added. The content of a `consolidated`
     version is a list of the texts of its inputs, as the bundled consolidator writes it.
     """
@@ -66,8 +67,9 @@ class Outcome:
 def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outcome]:
     """Return the outcome for each version, by id.
 
-    All versions of the memories in `gone` are erased. Another version is kept if its own text has
-    lost no source. Otherwise it is derived again from the remaining inputs and its own statement,
+    All versions of the memories in `gone` are erased. Any other version is kept if its own
+    statement and its inputs are unchanged, or if the person wrote it and one of its sources
+    remains. Otherwise the version is derived again from the remaining inputs and its own statement,
     or erased if neither remains. Inputs have smaller ids than the versions made from them, so
     versions are processed in the order of their ids.
     """
@@ -109,7 +111,7 @@ def _outcome(text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, Outco
 
 
 def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
-    """Return the versions that a consolidated text was originally made from, oldest first."""
+    """Return the ids of the versions that a consolidated text came from, oldest first."""
     found: set[int] = set()
     for one in text.inputs:
         if one in by_id:

@@ -1,7 +1,7 @@
 """Collect the texts that will be erased, before anything is erased.
 
 After the erasure, the residue scan checks that none of these texts is left anywhere. The scan must
-not report texts that legitimately remain, so these are collected too.
+not report texts that legitimately remain, so these texts are collected too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 @dataclass(frozen=True)
 class ErasedTexts:
-    """The texts and rows to be erased, and the texts of the same memories that remain (`staying`).
+    """The texts and rows to be erased, and similar texts that legitimately remain (`staying`).
 
     `memory_ids` holds the keys of all memories that are erased or derived again. The side texts of
     a memory are its tags, data, metadata and remarks. The erasure clears all side texts of the
@@ -54,10 +54,11 @@ class ErasedTexts:
 
 
 def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedTexts:
-    """Return the texts and rows that are erased with some sources and memories.
+    """Return the texts and rows to erase when sources and memories are forgotten.
 
-    These are the sources that match `resting`, and the memories in `gone`; both must be hidden
-    already. The result is computed with the same plan as the erasure itself.
+    The forgotten memories are those in `gone`. The forgotten sources are the sources of these
+    memories and the sources that match `resting`. All these rows must already be hidden. The result
+    is computed with the same plan as the erasure itself.
     """
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     present = Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True)
@@ -108,10 +109,10 @@ def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedText
 
 
 def collect_none(*, user: User, resting: Q) -> ErasedTexts:
-    """Return the keys of the memories that depend on the sources that match `resting`.
+    """Return the keys of memories that depend on the sources matching `resting`, but no texts.
 
-    The result contains no texts to erase. It is used if messages are forgotten but the memories
-    learned from them are kept.
+    Callers use this function if messages are forgotten but the memories learned from the messages
+    are kept.
     """
     sources = Source.everything.filter(resting, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
@@ -121,10 +122,10 @@ def collect_none(*, user: User, resting: Q) -> ErasedTexts:
 
 
 def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
-    """Return texts of other memories that resemble these texts.
+    """Return texts of other memories that resemble `texts`.
 
-    They legitimately remain, also in answers that repeated them. `without` holds the keys of the
-    memories to leave out.
+    These texts of other memories legitimately remain, even in answers that repeat them. `without`
+    holds the keys of the memories to leave out.
     """
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
@@ -135,9 +136,9 @@ def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """Yield texts that a user or client wrote or confirmed, and texts newer than `since`.
 
-    The residue scan doesn't report them. Content being forgotten was unreadable from the moment of
-    the request, so a text said or learned later must have another source. Texts that were derived
-    again don't count.
+    The residue scan doesn't report these texts. `since` is the time of the request to forget: from
+    then on, the forgotten content was unreadable, so a text said or learned later must have another
+    source. Texts that were derived again are left out.
     """
     told = Q(change__in=WRITTEN) | Q(sources__comment=rederivation.KEPT)
     meant = told & ~Q(actor=Origin.EXTRACTED)
@@ -158,11 +159,12 @@ def _texts_of_other_memories(
 ) -> Iterator[str]:
     """Yield the contents of other learned memories that resemble the texts.
 
-    `without` holds the keys of the memories that depend on an erased source. Call it before any
-    text is derived again, so that a derived text isn't mistaken for the content of another memory.
+    `without` holds the keys of memories that depend on an erased source. Call this function before
+    any text is derived again, so that a derived text isn't mistaken for the content of another
+    memory.
     """
     wanted = Resemblance(texts)
-    there = Memory.everything.filter(user=user, hidden_at__isnull=True)  # also binned memories
+    there = Memory.everything.filter(user=user, hidden_at__isnull=True)  # includes the recycle bin
     others = there.filter(origin=Origin.EXTRACTED).exclude(pk__in=without)
     for content in others.order_by().values_list("content", flat=True).iterator():
         if wanted.held_by(content):
@@ -186,9 +188,9 @@ def staying_texts(
 ) -> list[str]:
     """Return tags, titles and other side texts that remain and resemble `texts`.
 
-    Call it before any row is erased. All rows to be erased must be hidden already, except memories,
-    since some hidden memories are shown again later. The titles of `conversations`, which lose
-    messages, are left out.
+    Call this function before any row is erased. All rows to be erased must already be hidden,
+    except memories, since some hidden memories are shown again later. The titles of
+    `conversations`, which lose messages, are left out.
     """
     wanted = Resemblance(texts)
     if not wanted:
@@ -203,8 +205,8 @@ def staying_texts(
 def texts_written_since(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """Yield side texts (tags, titles, labels) that were written after `since`.
 
-    The content being forgotten was unreadable from that time on, so these texts have another
-    source.
+    `since` is the time of the request to forget. From then on, the forgotten content was
+    unreadable, so these texts have another source.
     """
     if since is None:
         return

@@ -60,7 +60,7 @@ def texts_of(versions: Iterable[MemoryVersion]) -> list[str]:
 
 
 def erase_index(*, user: User, kind: TargetKind, target_ids: Collection[int]) -> Counter[str]:
-    """Erase these rows from the search index: their words, and their vectors of every embedder."""
+    """Erase the words and vectors (of every embedder) of these targets from the search index."""
     target = {"user": user, "target_kind": kind, "target_id__in": target_ids}
     erased = cascades.delete(Vector.objects.filter(**target))
     return erased + cascades.delete(LexicalEntry.objects.filter(**target))
@@ -69,8 +69,8 @@ def erase_index(*, user: User, kind: TargetKind, target_ids: Collection[int]) ->
 def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
     """Erase all fragments (additional search texts) made from these memories.
 
-    If another memory replaced one of these memories, it may have a fragment with their text, which
-    is erased too.
+    If another memory replaced one of these memories, the other memory may have a fragment with the
+    replaced text; such fragments are erased too.
     """
     of = Q(memory__in=memory_ids) | Q(version__memory__in=memory_ids)
     return _erase_fragments(user, Fragment.objects.filter(of, user=user))
@@ -109,9 +109,9 @@ def blank_questions(*, user: User, public_ids: Collection[str]) -> None:
 def blank_questions_about(*, user: User, texts: Iterable[str]) -> None:
     """Blank the recorded queries that share a word, other than stop words, with these texts.
 
-    If a query was asked before a text was learned and indexed, no recorded result links it to the
-    text. Blanking too many queries is better than keeping a forgotten word. Queries whose answer
-    still exists are kept, since the remaining message contains them anyway.
+    If a query was asked before a text was learned and indexed, no recorded result links the query
+    to the text. Blanking too many queries is better than keeping a forgotten word. Queries whose
+    answer still exists are kept, since the remaining message contains them anyway.
     """
     said = {term for text in texts for term in segment.terms(text)}
     asked = _unanswered(user).exclude(query="").values_list("pk", "query")

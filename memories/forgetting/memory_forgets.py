@@ -26,7 +26,7 @@ def forget_memory(
 ) -> Operation:
     """Hide a memory now, and enqueue the erasure of the memory and everything derived from it.
 
-    The messages that it was learned from are kept. A repeated request returns the pending
+    The messages that the memory was learned from are kept. A repeated request returns the pending
     operation. `chosen` records in the receipt how the memory was chosen. Raise `NotFound` if the
     memory doesn't exist or belongs to another user.
     """
@@ -86,9 +86,10 @@ def forget_project(
 
 
 def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
-    """Return these keys, and the keys of archived memories consolidated only into these memories.
+    """Return `memory_ids`, and the ids of archived memories consolidated only into these.
 
-    A consolidated memory contains the text of the archived memories, so they are erased together.
+    A consolidated memory contains the text of archived memories, so all of them are erased
+    together.
     """
     gone = set(memory_ids)
     while True:
@@ -110,7 +111,7 @@ def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
 
 
 def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = ()) -> None:
-    """Erase or derive again everything that depends on the matching sources.
+    """Erase or derive again everything that depends on the sources that match `resting`.
 
     The work is done in rounds, each in its own transaction.
     """
@@ -128,7 +129,7 @@ def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = (
 
 
 def lock(user: User, wanted: Q) -> list[int]:
-    """Lock these memories in key order until the transaction ends, and return the keys."""
+    """Lock the memories that match `wanted` until the transaction ends, and return their ids."""
     rows = Memory.everything.select_for_update().filter(wanted, user=user)
     return list(rows.order_by("pk").values_list("pk", flat=True))
 
@@ -159,8 +160,8 @@ def blank_titles(user: User, memories: Collection[int]) -> None:
     """Blank the conversation titles that repeat a part of a message about these memories.
 
     The message is a source of one of the memories, or a user's message in a conversation whose
-    title has the same words as a memory. Call it before memories are locked: conversations are
-    always locked first.
+    title has the same words as a memory. Call this function before memories are locked, since
+    conversations are always locked first.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
@@ -184,8 +185,8 @@ def repeating_messages(
     """Return the messages that contain a text or quotation of these memories, oldest first.
 
     Both the user's messages and answers are searched. Messages in `told` are left out. An answer is
-    also left out if its question is in `told` or contains such a text, since an answer is forgotten
-    with its question.
+    also left out if its question is in `told` or contains one of the texts, since an answer is
+    forgotten with its question.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     found = similar_memories.repeating(_texts_of(user, memories, sources), user=user)

@@ -48,7 +48,7 @@ def forget_memory(run: Run) -> Mapping[str, Any]:
 def forget_project(run: Run) -> Mapping[str, Any]:
     """Erase a project's memories, then the project.
 
-    Safe to run twice: the project is erased last, since its memories are found through it.
+    Safe to run twice: the project is erased last, since it is needed to find its memories.
     """
     user = run.user()
     if user is not None:
@@ -119,7 +119,7 @@ def _memories_again(user: User, target: Mapping[str, Any], at: datetime) -> Oper
 
 @reapplies("project")
 def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Forget the project again, after a backup was restored.
+    """Forget a project again after a backup was restored.
 
     The creation time is checked too, since after a restore another project may have the same
     primary key.
@@ -130,10 +130,10 @@ def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Opera
 
 
 def forget_binned(run: Run) -> int:
-    """Forget memories that were in the recycle bin for `RECYCLE_DAYS`; return how many were due.
+    """Forget memories whose time in the recycle bin has expired; return the number of memories.
 
-    The memories of each user are forgotten in a separate transaction, by the same service as when
-    the user chooses "Forget now".
+    At most `AT_ONCE` memories are handled. The memories of each user are forgotten in a separate
+    transaction, by the service that the button "Forget now" uses.
     """
     with as_system():
         due = Memory.visible.filter(purge_at__lte=timezone.now()).order_by("pk")
@@ -152,7 +152,7 @@ def forget_binned(run: Run) -> int:
 
 
 def erase_binned_files(run: Run) -> int:
-    """Erase users' own notes that were in the recycle bin for `RECYCLE_DAYS`; return how many."""
+    """Erase users' own notes after `RECYCLE_DAYS` in the recycle bin; return their number."""
     due = timezone.now() - timedelta(days=settings.RECYCLE_DAYS)
     with run.applying_as_system():
         old = MemoryFile.everything.filter(deleted_at__lte=due).order_by("pk")
@@ -164,7 +164,7 @@ def erase_binned_files(run: Run) -> int:
 def erase_expired(run: Run) -> dict[str, int]:
     """Erase expired recall traces, stored responses, sign-in links and receipt tokens.
 
-    Rows are erased in batches, each in its own transaction.
+    Return the number of each. Rows are erased in batches, each in its own transaction.
     """
     now = timezone.now()
     too_old = now - timedelta(days=settings.TRACE_DAYS)

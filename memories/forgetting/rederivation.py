@@ -58,7 +58,7 @@ class _Hidden:
 
 
 def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
-    """Hide the matching sources, the memories in `gone`, and all texts that must be derived again.
+    """Hide the sources that match `resting`, the memories in `gone`, and all texts based on them.
 
     Return the keys of the hidden memories. Safe to repeat.
     """
@@ -79,7 +79,7 @@ def _hide(
 ) -> _Hidden | None:
     """Hide the texts that depend on hidden sources, and return what was hidden.
 
-    `gone` holds the memories of this round; `leaving` holds all memories that will be erased.
+    `gone` holds the memories to erase in this round; `leaving` holds all memories to be erased.
     """
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     touched = {*sources.values_list("memory", flat=True).distinct(), *gone}
@@ -132,10 +132,11 @@ def _hide_rows(
 
 
 def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
-    """Erase or derive again up to `limit` memories that depend on the sources or are in `gone`.
+    """Erase or derive again up to `limit` memories.
 
+    These are the memories in `gone`, and the memories that depend on sources matching `resting`.
     Memories in `gone` and memories with no remaining text are erased; the others are shown again
-    with their remaining text. A repeated run continues where the last one stopped.
+    with their remaining text. A repeated run continues where the last run stopped.
     """
     left = set(Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True))
     sources = Source.everything.filter(resting | Q(memory__in=left), user=user)
@@ -153,8 +154,8 @@ def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200
 def keep(*, user: User, resting: Q) -> None:
     """Keep memories although their source is erased; from then on they count as the user's own.
 
-    The matching sources of each version are replaced by a single source without ids or quote. A
-    memory that also has turns as sources still counts as learned. Safe to repeat.
+    In each version, the sources that match `resting` are replaced by a single source without ids or
+    quote. A memory that also has turns as sources still counts as learned. Safe to repeat.
     """
     sources = Source.everything.filter(resting, user=user)
     rows = list(sources.values_list("version", "memory").distinct())
@@ -272,7 +273,7 @@ def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -
     if not any(outcomes[one.id].changed for one in own):
         return
     if memory.origin == Origin.EXTRACTED:
-        # They may come from an erased turn or describe an erased text.
+        # These fields may come from an erased turn or describe an erased text.
         memory.tags, memory.data, memory.metadata, memory.feedback_reason = [], {}, {}, ""
     Arbitration.objects.filter(user=memory.user_id, target=memory).update(target_text="")
     current = current_text(graph, memory)

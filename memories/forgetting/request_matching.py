@@ -30,9 +30,9 @@ WEIGHTS = {
     "preferred": 0.09,
     "covered": 5.23,
 }
-LIKELY = 0.5  # probability from which a memory is probably meant
-# A match is clear from this probability that the memory is meant, and this probability that it is
-# meant and no other memory is.
+LIKELY = 0.5  # minimum probability at which a memory is probably meant
+# Minimum probabilities for a clear match: that the memory is meant, and that no other memory is
+# meant as well.
 _MEANT, _EXACT = 0.95, 0.3
 _INTENDS = re.compile(
     r"\b(?:wants?|wanting|wanted to|plans?|planning|saving (?:up )?for|hop(?:e|es|ing) to"
@@ -48,20 +48,21 @@ _SAME_RELATIVE = {
     **dict.fromkeys(("媳妇", "妻子", "太太", "爱人"), "老婆"),
     **dict.fromkeys(("丈夫", "先生"), "老公"),
 }
-_SURE = 0.9  # probability of the reader model
+_SURE = 0.9  # minimum probability at which the reader model alone decides
 _LISTED_FROM = 0.003
-_NEAR = 0.24  # cosine; unrelated short statements are mostly below
-_MOST_UNRELATED = 10  # an unrelated memory is only listed if it is among this many best
+_NEAR = 0.24  # cosine; most unrelated short statements have a lower one
+_MOST_UNRELATED = 10  # unrelated memories are listed only among the first ten
 
 
 @dataclass(frozen=True)
 class Signals:
     """The signals that a request means a memory.
 
-    `cosine` is the similarity to the request, and `nearer` its difference to the most similar other
-    memory. `about` is the reader model's probability that the request is about the memory, and
-    `preferred` the difference of its logit to the highest of the other memories. `covered` is the
-    share of the request's words that the memory contains, weighted by their rarity (0 to 1).
+    `cosine` is the similarity to the request, and `nearer` is this similarity minus the highest
+    similarity of the other memories. `about` is the reader model's probability that the request is
+    about the memory, and `preferred` is its logit minus the highest logit of the other memories.
+    `covered` is the share of the request's words that the memory contains, weighted by their rarity
+    (0 to 1).
     """
 
     meant: Meant
@@ -105,7 +106,8 @@ def signals_of(
 ) -> list[Signals]:
     """Return the signals of each memory, most probable first.
 
-    `probabilities` maps the key of each memory to the reader model's probability.
+    `probabilities` maps each memory's id to the reader model's probability that the request is
+    about the memory.
     """
     asked = set(segment.terms(subject))
     terms = {one.pk: asked & set(segment.terms(one.content)) for one in met}
@@ -138,9 +140,8 @@ def _best_other(own: float, best: Sequence[float]) -> float:
 def possible_matches(ranked: Sequence[Signals]) -> list[Meant]:
     """Return the memories that the request may mean, most probable first.
 
-    If any memory is related to the request, the best of the unrelated memories are listed too. The
-    reason is that the signals recognise too little of an indirect request ("my clean date" for
-    "Sober since June").
+    If any memory is related to the request, the best of the unrelated memories are listed too,
+    because the signals often miss an indirect request ("my clean date" for "Sober since June").
     """
     if not any(one.is_related for one in ranked):
         return []
@@ -155,9 +156,10 @@ def possible_matches(ranked: Sequence[Signals]) -> list[Meant]:
 def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:
     """Return the memory that the request clearly means, or None.
 
-    The probabilities must say that this memory is meant and no other. In addition, the memory must
+    The probabilities must show that this memory is meant and no other. In addition, the memory must
     share more words with the request than any other memory ("forget coffee" is never clear if two
-    memories mention coffee), and must not say something else than the request.
+    memories mention coffee). The memory must not name another relative. Unless the reader model is
+    sure, the memory also must not deny or intend what the request states as a fact.
     """
     if not ranked:
         return None
@@ -174,7 +176,7 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:
 
 
 def _names_another_relative(request: str, memory: str) -> bool:
-    """Return True for "forget my sister in Oslo" and "My wife and I met in Oslo"."""
+    """Return True if both texts name relatives, but none in common (a sister and a wife)."""
     asked, named = _relatives(request), _relatives(memory)
     return bool(asked and named) and asked.isdisjoint(named)
 
@@ -183,7 +185,7 @@ def _says_something_else(request: str, memory: str) -> bool:
     """Return True if the memory is a denial or an intention and the request isn't.
 
     "Forget my car" doesn't mean "Is saving for a car". But "the emoji rule" may mean "Never wants
-    emojis", so the reader model decides if it is sure.
+    emojis", so the caller skips this check if the reader model is sure.
     """
     return any(
         says(memory) and not says(request)

@@ -1,9 +1,9 @@
 """Handle requests to forget that are written in a message ("forget that …").
 
 Nothing is erased on a guess. A memory is forgotten only if the request clearly means that memory
-and no other memory is similar; this uses the same service as the Forget button. Otherwise the user
-is asked: the outcome lists the ids of the memories and of their messages, and the user chooses.
-`request_matching` decides which memories a request means; this module collects them.
+and no other memory is similar; then the service behind the Forget button is called. Otherwise the
+user is asked: the outcome lists the ids of the memories and of their messages, and the user
+chooses. `request_matching` decides which memories a request means; this module collects them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ops.queue.run import Run
 
 FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND = "forgotten", "needs_choice", "nothing_found"
 UNSURE = "unsure"  # reported instead of NEEDS_CHOICE if no memory is probably meant
-ONLY_MATCH = "only_match"  # value in payload and receipt if no person was asked
+ONLY_MATCH = "only_match"  # value in payload and receipt if the user wasn't asked to choose
 LISTED = 20
 _THAT = re.compile(r"^(?:the fact )?that\s+(?=\w)", re.IGNORECASE)
 _NEAR = 0.3  # cosine; unrelated short statements are below 0.2 for the bundled embedder
@@ -54,8 +54,9 @@ _COMPARED = 48  # number of most similar memories to compare with a request; eac
 class Asked:
     """A request to forget, with its subject.
 
-    `subject` is the request without the words around its subject. It is empty if only such words
-    are left ("delete that one"). `vector` is the embedded subject, or None for "forget that".
+    `subject` holds the words of the request that say what to forget. It is empty if the request has
+    no such words ("delete that one"). `vector` is the embedded subject, or None if the request
+    refers to the previous turn ("forget that").
     """
 
     request: ForgetRequest
@@ -157,8 +158,8 @@ def asks_to_forget(text: str) -> bool:
 def asked_about(about: str) -> list[Asked]:
     """Return the requests to forget in a text of an API client, with embedded subjects.
 
-    The text may be "forget that …" or only the subject. Unlike in a chat message, a brief "forget
-    coffee" is certainly a request, and its words are the subject.
+    The text may be a request ("forget that …") or only a subject ("coffee"). Unlike a chat message,
+    the text is certainly meant as a request, even if it is as brief as "forget coffee".
     """
     requests = [one for one in _requests_in(about) if one.about]
     found = [one for one in requests if one.in_words or not speaks_of_forgetting(about)]
@@ -209,7 +210,7 @@ def find(
 ) -> Found:
     """Return the memories that the requests may mean, with the messages that state them.
 
-    "Forget that" means the memories learned from the previous turn.
+    A bare "forget that" means the memories learned from the previous turn.
     """
     each = [
         _taught_by_previous_turn(user, conversation, before=before)
@@ -233,9 +234,9 @@ def find(
 
 
 def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> Outcome:
-    """Forget the memories if it is clear which are meant; otherwise ask the user to choose.
+    """Forget the memories if the requests are clear; otherwise return what the user can choose.
 
-    Runs in the caller's transaction. Raise `NotFound` if a memory no longer exists.
+    This function runs in the caller's transaction. Raise `NotFound` if a memory no longer exists.
     """
     if not found.memories and not found.messages:
         return Outcome()
@@ -285,7 +286,7 @@ def _find_meant(asked: Asked, user: User) -> Found:
 def _promising_first(subject: str, met: Sequence[Meant]) -> list[Meant]:
     """Sort the memories by all signals except the reader model, best first.
 
-    The reader model takes time for each memory, so only the first memories are given to it.
+    The reader model takes time for each memory, so only the first memories are given to the model.
     """
     unknown = dict.fromkeys((one.pk for one in met), pairs.YES)
     return [one.meant for one in request_matching.signals_of(subject, met, unknown)]
@@ -300,8 +301,8 @@ def _latest(user: User) -> list[Memory]:
 def _probability(about: str, meant: Meant, before: Collection[str]) -> float:
     """Return the probability that the request means this memory.
 
-    An earlier version of the memory can make it probable, but never certain, since the current text
-    is different.
+    If only an earlier version matches the request, the probability is at most `pairs.YES`, since
+    the current text is different.
     """
     now = _is_about(about, meant.content)
     earlier = max((_is_about(about, text) for text in before), default=0.0)
@@ -315,7 +316,7 @@ def _is_about(about: str, text: str) -> float:
 def _do_earlier_texts_match(about: str, before: Collection[str]) -> bool:
     """Return True if the request probably means all earlier versions of the memory too.
 
-    The check is needed because they are erased together with the memory.
+    The check is needed because the earlier versions are erased together with the memory.
     """
     return all(_is_about(about, text) >= pairs.YES for text in before)
 
@@ -357,7 +358,7 @@ def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
 def _find_repeating_messages(memory: Memory, *, known: Collection[int]) -> set[int]:
     """Return the keys of messages that repeat the memory's statement but aren't its sources.
 
-    Only the messages that are most similar are compared with the memory by the model.
+    The reader model compares the memory only with the most similar messages.
     """
     perhaps = set(similar_memories.perhaps_saying(memory, few=_MOST_REPEATING)) - set(known)
     rows = Message.objects.filter(pk__in=perhaps).values_list("pk", "content")
@@ -370,10 +371,10 @@ def _find_repeating_messages(memory: Memory, *, known: Collection[int]) -> set[i
 
 
 def _own_message(message: int | None, question: int | None, reply: int | None) -> set[int]:
-    """Return the key of the user's message that belongs to a source, in a set.
+    """Return a set with the key of the user's message that belongs to a source.
 
-    If the source is a reply, this is the message that the reply answers. If there is no such
-    message, the set is empty.
+    For a source in a reply, this is the message that the reply answers. The set is empty if there
+    is no such message.
     """
     one = question if message in (None, reply) else message
     return set() if one is None else {one}

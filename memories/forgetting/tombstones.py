@@ -2,8 +2,8 @@
 
 Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
 its content words, and of overlapping pieces, so that a slightly different excerpt of the same words
-is still recognized. Statements said after the request to forget aren't blocked. An exception is a
-fragment of a question, since a question about a forgotten matter doesn't state it again.
+is still recognized. Statements said after the request to forget aren't blocked. The exception is a
+statement from a message that only asks: a question about a forgotten matter doesn't state it again.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def tombstone_key(text: str) -> str:
 
 
 def about_key(text: str) -> str:
-    """Return a keyed hash of the text's content words in any order; "" if it has none."""
+    """Return a keyed hash of the text's content words regardless of order; "" if it has none."""
     words = sorted(set(segment.terms(text)))
     return _keyed(" ".join([*words, "-" * bool(_NEGATED.search(text))])) if words else ""
 
@@ -129,8 +129,8 @@ def _word_hashes(user: User, text: str) -> list[str]:
 def leave(*, user: User, version_ids: Sequence[int]) -> None:
     """Leave a tombstone for each text of these versions and for each quotation in their sources.
 
-    A version was hidden at the time of the request to forget, so this time is stored in its
-    tombstones. Existing tombstones are kept.
+    A version is hidden at the time of the request to forget; its tombstones store that time.
+    Existing tombstones are kept.
     """
     versions = MemoryVersion.everything.filter(user=user, pk__in=version_ids)
     messages, quotes = _sources_of(user, version_ids)
@@ -157,7 +157,7 @@ def leave(*, user: User, version_ids: Sequence[int]) -> None:
 
 
 def leave_messages(*, user: User, messages: QuerySet[Message], at: datetime) -> None:
-    """Leave a tombstone for each message, so that a copy of its text isn't learned from."""
+    """Leave a tombstone for each message, so that nothing is learned from a copy of its text."""
     Tombstone.objects.bulk_create(
         [
             Tombstone(
@@ -251,8 +251,8 @@ def _are_mostly_the_same(
 ) -> bool:
     """Return True if the forgotten pieces cover most of the quotation.
 
-    At least half of the pieces must occur in the text around the quotation, and their overlap with
-    the quotation must cover at least half of it or of the matched text.
+    At least half of the pieces must occur in the quotation or the text around it, and their overlap
+    with the quotation must cover at least half of the quotation or of the matched text.
     """
     found = [key for key in pieces if key in places]
     if len(found) * 2 < len(pieces):

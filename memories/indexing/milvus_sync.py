@@ -1,9 +1,10 @@
 """Replicate vectors from PostgreSQL to Milvus, and move vector search to Milvus and back.
 
-A trigger records each change to a vector in the transaction that makes it; the trigger is enabled
-while Milvus may hold vectors. Sending changes is safe to repeat: for each changed target, Milvus
-gets the current vector from PostgreSQL, or deletes its copy if PostgreSQL has no vector. Only one
-process at a time sends the changes of a user, so that no late write restores an erased vector.
+A trigger records each change to a vector in the transaction that makes the change; the trigger is
+enabled while Milvus may hold vectors. Sending changes is safe to repeat: for each changed target,
+Milvus gets the current vector from PostgreSQL, or deletes its copy if PostgreSQL has no vector.
+Only one process at a time sends the changes of a user, so that no late write restores an erased
+vector.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ SELECT {_ON} AND (%s
 def server() -> MilvusServer:
     """Return the Milvus server that the settings name.
 
-    Raise `ProviderError` if none is configured. The error is retryable, since the setting may be
-    restored.
+    Raise `ProviderError` if no server is configured. The error is retryable, since the setting may
+    be restored.
     """
     if not settings.MILVUS_URI:
         raise ProviderError("MEMCENTER_MILVUS_URI is not set.", retryable=True)
@@ -92,7 +93,8 @@ def is_on() -> bool:
 def write_down(wanted: bool) -> None:
     """Enable or disable the trigger that records changes to vectors.
 
-    Call it within `as_system`. It waits for current writers and blocks new ones.
+    Call this function within `as_system`. It waits for current writers of vectors, and blocks new
+    writers until the transaction ends.
     """
     statements.rows("SELECT memcenter_follow_vectors(%s)", [wanted])
 
@@ -106,10 +108,10 @@ def request(user: User) -> Operation:
 
 
 def request_where_waiting() -> int:
-    """Enqueue sending for every user with unsent changes; return the number of these users.
+    """Enqueue a sync for every user with unsent changes; return the number of these users.
 
-    Call it within `as_system`. If changes need not be recorded, it disables the trigger and deletes
-    the recorded changes.
+    Call this function within `as_system`. If changes need not be recorded, the function disables
+    the trigger and deletes the recorded changes.
     """
     if is_on() and not are_written_down():
         write_down(False)
@@ -178,7 +180,7 @@ def _pending(user_id: int) -> Sequence[_Change]:
 def _apply(user_id: int, changes: Sequence[_Change]) -> int:
     """Apply changes to Milvus, and return how many vectors Milvus deleted.
 
-    Changes in an embedding space without a collection are dropped.
+    Changes in an embedding space without a collection in Milvus are ignored.
     """
     milvus = server()
     deleted = 0
@@ -201,8 +203,8 @@ def _apply(user_id: int, changes: Sequence[_Change]) -> int:
 def _user_lock(user_id: int) -> Iterator[None]:
     """Hold a lock that lets only one process at a time send the user's changes.
 
-    It is a session lock, because Milvus is called outside a transaction. Raise `ProviderError`
-    (retryable) if another process holds the lock.
+    The lock is a session lock, because Milvus is called outside a transaction. Raise
+    `ProviderError` (retryable) if another process holds the lock.
     """
     key = _LOCK | user_id
     if not statements.rows("SELECT pg_try_advisory_lock(%s)", [key])[0][0]:
@@ -215,7 +217,7 @@ def _user_lock(user_id: int) -> Iterator[None]:
 
 
 class InMilvus:
-    """Milvus, as a store outside the database from which forgotten content must be erased too."""
+    """Milvus, a store outside the database in which forgotten content must be erased as well."""
 
     name = NAME
 
@@ -265,7 +267,7 @@ SELECT user_id, space_id, target_kind, target_id FROM memories_vector WHERE spac
 def request_move(*, afresh: bool = False, lost: bool = False) -> Operation:
     """Enqueue moving vector search to the store that the settings name.
 
-    With `afresh`, Milvus is filled again, for example after a restore of PostgreSQL; until then,
+    With `afresh`, Milvus is filled again, for example after PostgreSQL was restored; meanwhile,
     PostgreSQL is searched. With `lost`, Milvus is permanently gone, so nothing is deleted there.
     """
     with as_system():

@@ -74,8 +74,8 @@ def request() -> Operation:
 def fill_and_switch(run: Run) -> Mapping[str, int]:
     """Embed all missing vectors of all users, then switch search to the new embedding space.
 
-    Each chunk is committed separately, so if a run is killed, the next one resumes from what is
-    stored.
+    Each chunk is committed separately. If a run is killed, the next run continues with the vectors
+    that are still missing.
     """
     with as_system():
         space = EmbeddingSpace.objects.get(pk=run.payload["space"])
@@ -249,7 +249,7 @@ TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
 
 
 def request_user_indexes() -> Operation | None:
-    """Enqueue building and dropping users' own vector indexes, if there are any to change."""
+    """Enqueue an operation that builds and drops users' own vector indexes, if any must change."""
     state = pgvector.index_state(at_least=settings.OWN_INDEX_FROM)
     if not settings.OWNER_DATABASE_URL or (state.wanted == state.built and not state.broken):
         return None
@@ -257,7 +257,7 @@ def request_user_indexes() -> Operation | None:
 
 
 def drop_user_index(user_id: int) -> Operation | None:
-    """Enqueue dropping the user's own vector index, if there is one.
+    """Enqueue an operation that drops the user's own vector index, if it exists.
 
     Call it after the user's vectors were erased.
     """

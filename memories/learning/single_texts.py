@@ -35,10 +35,10 @@ from ops.queue.run import Run
 class SingleText:
     """A text that isn't a turn, with where and when it was said (`telling`).
 
-    `taught` is a filter for the memories learned from it. `hold` locks its row until the
-    transaction ends and returns the source for a candidate, or None if the text no longer exists.
-    If the user confirms memories before they are used, explicit requests to remember need no
-    confirmation, unless `confirms_all` is True.
+    `taught` is a filter for the memories learned from the text. `hold` locks the text's row until
+    the transaction ends and returns the source for a candidate, or None if the text no longer
+    exists. If the user confirms memories before they are used, explicit requests to remember need
+    no confirmation, unless `confirms_all` is True.
     """
 
     telling: Telling
@@ -101,9 +101,9 @@ def unanswered_messages(*, user: User, conversation: Conversation, through: int)
 
 
 def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decided]:
-    """Learn from a message without a reply, carry out its requests to forget, and mark it.
+    """Learn from a message without a reply, and carry out its requests to forget.
 
-    While long-term memory is off, nothing is learned, but the message is still marked. If the
+    While long-term memory is off, nothing is learned. The message is marked as done. If the
     process was killed, a repeated run skips candidates that are already decided. Raise
     `ProviderError` if a model call fails.
     """
@@ -134,7 +134,7 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
 
 
 def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extraction) -> None:
-    """Forget the memories if it is clear which are meant; otherwise ask the user to choose.
+    """Forget the memories that the message asks to forget; if they are unclear, ask the user.
 
     The outcome is stored in the running operation.
     """
@@ -165,7 +165,8 @@ def _held_message(user: User, message: Message) -> Message | None:
 def _source(message: Message, candidate: Candidate) -> SourceInput:
     """Return the source of a candidate.
 
-    If the user accepted a claim by the assistant, the source is the accepting message.
+    If the candidate is a claim by the assistant, the source is the message in which the user
+    accepted the claim.
     """
     own = candidate.quoted_role == "user"
     return SourceInput(
@@ -176,7 +177,7 @@ def _source(message: Message, candidate: Candidate) -> SourceInput:
     )
 
 
-_AT_ONCE = 500  # lines per run; the run of the next night continues
+_AT_ONCE = 500  # lines per run; the next night's run continues
 
 
 def unread_notes(now: datetime) -> QuerySet[DailyNote]:

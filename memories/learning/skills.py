@@ -86,9 +86,9 @@ def _turns(user: User, turn: Turn) -> list[Turn]:
 
 
 def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
-    """Return the workflows of turns with similar requests, including this turn's own.
+    """Return the workflows of turns with similar requests, including `own`.
 
-    They all begin with the same tool.
+    All of these workflows begin with the same tool.
     """
     found = [
         one
@@ -105,9 +105,9 @@ def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
 
 
 def _proven_steps(own: Workflow, alike: Sequence[Workflow]) -> list[tuple[Step, ...]]:
-    """Return the sequences of steps that worked often enough and whose count this turn changes.
+    """Return the sequences of steps that worked often enough and that the turn of `own` repeats.
 
-    The turn either used the sequence successfully or failed with it.
+    The turn either succeeded with all of these steps or failed at one of them.
     """
     worked: dict[tuple[Step, ...], int] = defaultdict(int)
     for one in alike:
@@ -210,7 +210,7 @@ def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
 
 
 def _log(memory: Memory, one: Workflow, turns: Mapping[int, Turn], *, verdict: Verdict) -> None:
-    """Log the wording of the turn, so that it remains if another turn is forgotten."""
+    """Log the wording of the turn, so that the wording remains if another turn is forgotten."""
     Arbitration.objects.create(
         user_id=memory.user_id,
         turn=turns[one.turn],

@@ -1,7 +1,7 @@
 """Remember a message, or a part of it, when the user chooses "Remember this…" in the chat.
 
 The request counts as a new statement, so neither "don't keep this" nor an earlier request to forget
-prevents it. The module also previews what a sentence would change in the memories.
+prevents learning. The module also previews what a sentence would change in the memories.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def span_of(message: Message, *, start: int | None = None, end: int | None = Non
 
 
 def propose(message: Message, span: Span) -> Proposal:
-    """Propose a memory for this part of the message, with secrets masked. Needs no transaction."""
+    """Propose a memory for this part of the message, with secrets masked."""
     text = _masked(span.text, message)
     if masking.says_nothing_but_secrets(text):
         return Proposal("", Kind.FACT, (), redacted=True)
@@ -128,8 +128,8 @@ class Carried:
 def take_from(message: Message, *, user: User) -> Carried:
     """Detach the memories that the user made from a message, because the message is recorded again.
 
-    Call it in the transaction that forgets the old turn, and call `rest_on` there with the new
-    turn.
+    Call this function in the transaction that forgets the old turn, and then call `rest_on` with
+    the new turn in the same transaction.
     """
     own = Source.objects.filter(user=user, message=message, origin=Origin.USER)
     sources = list(own.values_list("pk", "memory"))
@@ -153,7 +153,7 @@ def _masked(text: str, message: Message) -> str:
 LONGEST = 1_000
 _CONFIDENCE = 0.95
 _MUCH = 3  # a change that drops this many words isn't selected in advance
-_MOST_READ = 300  # memories with a word of the sentence, newest first
+_MOST_READ = 300  # most memories to compare with a sentence, newest first
 _MOST_RELATED = 5
 _MOST_OFFERED = 3  # memories that a sentence may replace exactly as typed
 _EDITS = SignedIds("edit_", salt="memories.told")
@@ -245,12 +245,12 @@ def _doubted(change: ToldChange, text: str, *, is_understood: bool) -> ToldChang
 def exact_changes(
     text: str, changes: Sequence[ToldChange], *, user: User, about: str = ""
 ) -> list[ToldChange]:
-    """Return changes that keep the sentence exactly as typed, in place of a memory or as a new one.
+    """Return changes that keep the sentence as typed, as a new memory or in place of a memory.
 
     `about` is the public id of the memory under which the sentence was typed. The changes are
     offered if a change is unsure, if nothing was found in a sentence that shares words with
     memories, or if no change overwrites `about`. The memory `about` comes first, then the memories
-    of the unsure changes, then those that share words with the sentence.
+    of the unsure changes, then the memories that share words with the sentence.
     """
     unsure = [one.memory for one in changes if one.doubt == "unsure" and one.memory]
     changed = {one.memory for one in changes if one.overwrites}
@@ -272,7 +272,7 @@ def _exact(new: str, *, user: User, memory: str, old: str) -> ToldChange:
 
 
 def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast, Memory, str]]:
-    """Return the memories that name a person or value which the text corrects, and their new texts.
+    """Return the memories that the text corrects, each with the correction and the new text.
 
     A memory that several corrections fit is changed by the first.
     """
@@ -290,7 +290,7 @@ def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast, Memory
 
 
 def _sharing(terms: Collection[str], *, user: User) -> list[Memory]:
-    """Return the newest memories in use that have one of these terms, at most `_MOST_READ`."""
+    """Return the newest memories in use that contain any of these terms, at most `_MOST_READ`."""
     entries = LexicalEntry.objects.filter(user=user, target_kind=TargetKind.MEMORY)
     entries = entries.filter(terms__overlap=sorted(terms))
     own = Memory.objects.filter(in_use(), user=user, project=None)
@@ -300,8 +300,8 @@ def _sharing(terms: Collection[str], *, user: User) -> list[Memory]:
 def related_memories(text: str, *, user: User, without: Collection[str]) -> list[Memory]:
     """Return memories that share words with the text, best match first.
 
-    A rare word counts more than a frequent one. Words that more than `_MOST_RELATED` of these
-    memories have don't count. `without` holds public ids.
+    A rare word counts more than a frequent word; a word that occurs in more than `_MOST_RELATED` of
+    the memories doesn't count. `without` holds the public ids of memories to leave out.
     """
     terms = set(segment.terms(text))
     rows = _sharing(terms, user=user)
@@ -326,9 +326,9 @@ def _edit_of(contrast: Contrast, memory: Memory, new: str, *, user: User) -> Tol
 def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
     """Apply the changes that `preview_changes` proposed to this user, and return the memories.
 
-    The sentences are compared again, since the memories may have changed in the meantime. Raise
-    `Invalid` if an id isn't ours or is older than a day, and `Conflict` if a memory to correct has
-    changed, or while memory is off (`memory_off`).
+    The sentences are compared with the memories again, since these may have changed meanwhile.
+    Raise `Invalid` if an id is invalid or older than a day, and `Conflict` if a memory to correct
+    has changed, or while memory is off (`memory_off`).
     """
     told = [one for one in ids if one.startswith(_EDITS.prefix)]
     edits = [_prepared_edit(one, user=user) for one in told]
@@ -347,7 +347,7 @@ def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
 
 
 def _prepared_edit(id: str, *, user: User) -> tuple[Memory, Edit] | Prepared:
-    """Return the memory that an id names and its change.
+    """Return the memory that an id names, with its prepared change.
 
     If the id names no memory, return a prepared new memory.
     """

@@ -1,6 +1,6 @@
 """Learn from several queued turns of a user in one transaction.
 
-The turns are processed in order, each as if it were the only one. The transaction also ends the
+The turns are processed in order, each as if it were the only turn. The transaction also ends the
 operations of the other turns, so a killed process leaves either all of the results or none.
 """
 
@@ -47,8 +47,8 @@ def learn(
     """Learn from the turns together, and return the running operation's result.
 
     Return None if the running operation must be processed on its own: its turn asks to forget or
-    used tools, no other turn can be processed with it, or another transaction holds a row that it
-    needs.
+    used tools, no other turn can be processed with it, or another transaction has locked a needed
+    row.
     """
     lessons = list(_lessons(run, beside, heard))
     if len(lessons) < 2 or lessons[0].operation is not None:
@@ -67,7 +67,7 @@ def result_of(
 ) -> dict[str, Any]:
     """Return the result to store in an operation that learned from a turn.
 
-    It contains ids, no text.
+    The result contains ids but no text.
     """
     return {
         "memories": [

@@ -23,7 +23,8 @@ from ops.models import User
 
 _BEFORE = 4
 _ASKED = 12  # maximum number of messages that ask not to keep something
-# The latest messages before a message number, and the latest that ask not to be kept.
+# The latest messages before a message number, and the user's latest messages that ask not to be
+# kept.
 _EARLIER = """
 (SELECT * FROM conversations_message
   WHERE conversation_id = {0} AND number < {1} AND hidden_at IS NULL AND withheld = ''
@@ -169,7 +170,7 @@ def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
 def recently_shown(user_id: int) -> str:
     """Return the texts recently put into the user's prompts.
 
-    They must not be learned again when a reply repeats them.
+    These texts must not be learned again when a message repeats them.
     """
     since = timezone.now() - _BLOCK_AGE
     shown = statements.rows(_SHOWN, [user_id, user_id, since])

@@ -19,11 +19,11 @@ class PresentFiles(VisibleManager["MemoryFile"]):
 
 
 class MemoryFile(models.Model):
-    """A file that users and agents read and edit. `content` is the text of its newest version.
+    """A file that users and agents read and edit.
 
-    `written_version` is the last version known to be in the file's copy on disk, or 0 if there is
-    none. A user's own note may be in the recycle bin (`deleted_at`); then another file may have its
-    path.
+    `content` is the text of the newest version. `written_version` is the last version known to be
+    in the file's copy on disk, or 0 if there is none. While a user's own note is in the recycle bin
+    (`deleted_at` is set), another file may have the same path.
     """
 
     personal_data = True
@@ -90,12 +90,12 @@ class FileVersion(models.Model):
 
 
 class DailyNote(models.Model):
-    """A line of a daily note. Lines are only appended. `day` is in the user's time zone.
+    """A line of a daily note, or a line of free text in a memory file.
 
-    Memories are learned from a line when it is old; `learned_at` is set then. A row may also be a
-    line of free text in a memory file, so that search finds the text as a note. Such a row has a
-    `file` and no day, `number` is its position in the file, and it is updated when the file
-    changes.
+    Lines of a daily note are only appended, and `day` is in the user's time zone. `learned_at` is
+    set when memories are learned from an old line. A row for free text in a memory file lets search
+    find the text as a note. Such a row has a `file` and no day, `number` is its position in the
+    file, and the row is updated when the file changes.
     """
 
     personal_data = True
@@ -144,7 +144,7 @@ class DailyNote(models.Model):
 
 
 class Project(models.Model):
-    """A project that a user works on, as agents name it. `user` and `key` identify it."""
+    """A project that a user works on; `user` and `key` identify the project."""
 
     personal_data = True
     words = ("key", "name", "machines", "path")

@@ -65,13 +65,13 @@ class PresentManager(VisibleManager["Memory"]):
 class Memory(models.Model):
     """A durable statement about a user or about one of the user's projects.
 
-    `status` states whether the memory is in use. `deleted_at` and `purge_at` are set while it is in
-    the recycle bin, `hidden_at` while it is being forgotten or derived again from other sources.
-    `current_version` is the number of the version that has the same text. `content_hash` is only
-    used for tracing. `removal_asked_at` is set while the memory awaits the user's review because
-    its line was removed from a memory file. `archived_at` is set if the memory was archived because
-    it was unused; then it can be restored. `confidence` includes the user's rating;
-    `confidence_unrated` is its value without the rating.
+    `status` states whether the memory is in use. `deleted_at` and `purge_at` are set while the
+    memory is in the recycle bin, `hidden_at` while the memory is being forgotten or derived again
+    from other sources. `current_version` is the number of the version that has the same text.
+    `content_hash` is only used for tracing. `removal_asked_at` is set while the memory awaits the
+    user's review because its line was removed from a memory file. `archived_at` is set if the
+    memory was archived because it was unused; then it can be restored. `confidence` includes the
+    user's rating; `confidence_unrated` is its value without the rating.
     """
 
     personal_data = True
@@ -93,7 +93,7 @@ class Memory(models.Model):
         Project, null=True, blank=True, on_delete=models.CASCADE, related_name="memories"
     )
     shown_sources: "list[Source]"  # prefetched by `selectors.memory_of`
-    text_before = ""  # the text that a turn changed, set by `turn_memories`
+    text_before = ""  # the text before a turn changed it, set by `turn_memories`
     public_id = models.CharField(max_length=40, unique=True, default=ids.memory_id)
     kind = models.CharField(max_length=16, choices=Kind)
     content = models.TextField()
@@ -185,9 +185,9 @@ class Memory(models.Model):
 
     @property
     def is_always_included(self) -> bool:
-        """Return True if the memory is part of every prompt, whether it fits or not.
+        """Return True if the memory is part of every prompt, even where it is irrelevant.
 
-        A memory that the user rates as very wrong is only used if it fits, until the user decides.
+        A memory that the user has rated as very wrong is only included where it is relevant.
         """
         is_always = self.kind == Kind.CONSTRAINT or self.pinned or self.standing
         return is_always and self.feedback != Rating.VERY_NEGATIVE
@@ -207,8 +207,9 @@ class MemoryVersion(models.Model):
     """A version of a memory's text. An existing version changes only if a source is forgotten.
 
     A version keeps the statement that caused it (`candidate_text`) and its own sources. `inputs`
-    are the other versions that it was made from, for example by merging or consolidation. If all
-    its sources were forgotten, its text is emptied (`erased_at`) and it can't be restored.
+    are other versions that this version was made from, for example by merging or consolidation. If
+    all sources of a version were forgotten, its text is emptied (`erased_at`), and the version
+    can't be restored.
     """
 
     personal_data = True
@@ -254,7 +255,7 @@ class MemoryVersion(models.Model):
 class PortraitPhrase(models.Model):
     """A short phrase that a chat model wrote for one version of a memory, for the portrait page.
 
-    It is shown while that version is the memory's current version and the memory is in use;
+    The phrase is shown while that version is the memory's current version and the memory is in use;
     otherwise the user's own words are shown. If `text` is empty, the user's own words are always
     shown.
     """
@@ -273,7 +274,7 @@ class PortraitPhrase(models.Model):
 
 
 class VersionInput(models.Model):
-    """A link between a version and another version that it was made from."""
+    """A link from a version (`output`) to another version that it was made from (`input`)."""
 
     personal_data = True
     words = ()
@@ -294,11 +295,11 @@ class VersionInput(models.Model):
 
 
 class Fragment(models.Model):
-    """An additional text by which search finds a memory, with its own vector.
+    """An additional text with its own vector, so that search also finds the memory by this text.
 
-    It is usually a piece of a long memory, of 500 tokens with an overlap of 50. If `version` is
-    set, it is an earlier text that the memory replaced; it is erased when that version is
-    forgotten.
+    A fragment is usually a piece of a long memory: 500 tokens, with an overlap of 50. If `version`
+    is set, the fragment is an earlier text that the memory replaced; then the fragment is erased
+    when that version is forgotten.
     """
 
     personal_data = True

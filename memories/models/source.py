@@ -16,8 +16,8 @@ class Source(models.Model):
     """The basis of a memory's version: a turn, an API call, a note, a file line or an import.
 
     For a turn, `quote` is the quoted part. Sources determine exactly what must be erased when a
-    turn is forgotten. Several `joint` sources support the text only together: it was composed from
-    all of them. `reference` is an id or path, never text.
+    turn is forgotten. Several `joint` sources support the text only together: the text was composed
+    from all of them. `reference` is an id or path, never text.
     """
 
     personal_data = True
@@ -125,14 +125,15 @@ class Arbitration(models.Model):
 class Tombstone(models.Model):
     """A record that a text was forgotten, which prevents it from being learned again.
 
-    It has no text and no vector, and only blocks messages older than the request to forget. It is
-    deleted with the user.
+    The record contains neither the text nor a vector, and only blocks messages older than the
+    request to forget. It is deleted with the user.
 
-    There is a row for each text of a forgotten memory: its content, and each quotation of its
-    sources. A forgotten message leaves a row as well, without a `memory_public_id`. The hashes are
-    keyed (HMAC with the instance's secret): of the normalised text, of its content words (of all
-    together, and of each), and of its overlapping pieces of `piece_size` characters. `message_ids`
-    holds the public ids of the source messages.
+    There is a row for each text of a forgotten memory: the content and the extracted statement of
+    each version, and each quotation of its sources. A forgotten message leaves a row as well,
+    without a `memory_public_id`. The row contains keyed hashes, whose keys derive from the
+    instance's secret: `text_hash` of the normalised text, `about_hash` of all its content words
+    together, `word_hashes` of single words, and `pieces` of overlapping pieces of `piece_size`
+    characters. `message_ids` holds the public ids of the source messages.
     """
 
     personal_data = True

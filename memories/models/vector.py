@@ -36,18 +36,19 @@ TABLES = {
 class SearchedIn(models.TextChoices):
     """The store in which the vectors of an embedding space are searched.
 
-        move      PGVECTOR -> FILLING -> MILVUS    move back   any -> PGVECTOR
+        move to Milvus    PGVECTOR -> FILLING -> MILVUS
+        move back         any state -> PGVECTOR
 
     PostgreSQL always stores all vectors.
     """
 
     PGVECTOR = "pgvector"
-    FILLING = "filling"  # PostgreSQL still searches
+    FILLING = "filling"  # vectors are being copied to Milvus; PostgreSQL still searches
     MILVUS = "milvus"
 
 
 class EmbeddingSpace(models.Model):
-    """All vectors made by one version of an embedder. Only the active space is searched."""
+    """All vectors made by one version of an embedder; only the active space is searched."""
 
     personal_data = False
 
@@ -117,11 +118,11 @@ class Vector(models.Model):
 
 
 class VectorChange(models.Model):
-    """A vector that was inserted, changed or deleted but not yet copied to Milvus.
+    """A pending update of Milvus: a vector was inserted, changed or deleted in PostgreSQL.
 
-    The rows are written by a trigger. They contain only numbers and no foreign keys: a row remains
-    until Milvus is updated, even after the user's account is deleted. While vectors are only in
-    PostgreSQL, there are no rows.
+    A database trigger writes the rows. A row has no foreign keys, so that it remains until Milvus
+    is updated, even after the user's account is deleted. While vectors are only in PostgreSQL,
+    there are no rows.
     """
 
     personal_data = False

@@ -138,9 +138,10 @@ def _show(
 
 
 def _told_about(context: dict[str, Any], user: User) -> dict[str, Any]:
-    """Return `about`, the memory under which the user typed the sentence, and `exact`.
+    """Return the template variables `about` and `exact`.
 
-    `exact` holds the changes that would store the sentence exactly as typed.
+    `about` is the memory under which the user typed the sentence, or None. `exact` holds the
+    changes that would store the sentence exactly as typed.
     """
     about = str(context.get("about", ""))
     known = Memory.objects.filter(user=user, public_id=about).first() if about else None

@@ -208,7 +208,7 @@ def remember_undo(
     back: str = "",
     view: str = "memory_undo",
 ) -> str:
-    """Store what a later undo needs in the session, and return the URL of the undo.
+    """Store the data for a later undo in the session, and return the URL that undoes the action.
 
     The ids are stored in the session because there can be too many for a URL.
     """
@@ -380,7 +380,7 @@ def _repeating(count: int) -> list[str]:
 
 
 def _choices(memory: Memory, told: Sequence[Message], *, count: int) -> list[dict[str, Any]]:
-    """Return the option to delete the messages too, with the memories that this would also forget.
+    """Return the option to delete the messages too, with the memories that are then also forgotten.
 
     The list is empty if there are no messages.
     """

@@ -246,7 +246,7 @@ class Uses:
 def topics_of(user: User) -> dict[str, int]:
     """Return how many memories are in use, by title.
 
-    The titles are those of the groups of the portrait, and one title for all projects together.
+    The titles are the titles of the portrait's groups, and one title for all projects together.
     """
     rows = Memory.objects.filter(in_use(), user=user)
     alike = rows.filter(project=None).values("tags", "kind", "standing").annotate(n=Count("pk"))
@@ -275,7 +275,8 @@ def uses_of(user: User) -> Uses:
 def growth_of(user: User) -> dict[str, Growth]:
     """Return how the numbers of messages and memories grew.
 
-    A memory counts from the day of its oldest source message or, without one, from its creation.
+    A memory counts from the day of its oldest source message. If it has no source message, it
+    counts from its creation.
     """
     zone = timezone.get_current_timezone_name()
     said = (

@@ -147,7 +147,7 @@ def _window(user: User, conversation: Conversation, window: Window) -> dict[str,
 
 
 def _masked(messages: Sequence[Message]) -> Sequence[Message]:
-    """Mask secrets in messages that are only shown, as the model's prompt does."""
+    """Mask the secrets in the messages, as the prompt does; the messages must not be saved."""
     said = masking.masked_together([one.content for one in messages])
     for message, text in zip(messages, said, strict=True):
         message.content = text
@@ -181,13 +181,13 @@ _LAYERS = (
     "episodes",
 )
 _OF_MEMORIES = ("constraints", "preferences", "memories")
-_WORTH_TELLING = 0.005  # relevance
+_WORTH_TELLING = 0.005  # minimum relevance
 SLID_OUT = 4  # number of messages before the window that are shown
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One part of the memory block, as a card of the page.
+    """One part of the memory block, shown as a card on the page.
 
     `most` is the part's own share of the token budget; unused tokens are passed on to the next
     parts.
@@ -206,7 +206,7 @@ class Layer:
 
     @property
     def title(self) -> str:
-        """Return the heading shown to people. `label` is the short name of the layer."""
+        """Return the heading of the card; `label` is the short name of the layer."""
         return {
             "constraints": _("What I always keep in mind"),
             "preferences": _("What you prefer"),
@@ -219,7 +219,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Likeness:
-    """An episode, and its similarity to the question; `is_in` is true if it is in the prompt."""
+    """An episode with its similarity to the question; `is_in` means that the prompt has it."""
 
     episode: Episode
     similarity: float | None
@@ -268,8 +268,8 @@ def layers_of(built: Context, *, asked: str) -> list[Layer]:
 def missed(built: Context, *, asked: str) -> list[dict[str, Any]]:
     """Return relevant memories that aren't in the prompt, at most `PREVIEW_MISSES`.
 
-    Recalled memories that didn't fit in the token budget come first, then the nearest memories that
-    weren't recalled.
+    Recalled memories that didn't fit in the token budget come first, followed by the most similar
+    memories that weren't recalled.
     """
     inside = {item.id for item in built.items}
     trimmed = [one for one in built.gathered.memories if one.memory.public_id not in inside]
@@ -309,7 +309,7 @@ def _label(name: str) -> str:
 
 
 def share_of(layers: Sequence[Layer], window_tokens: int) -> dict[str, Any]:
-    """Return the data for the bar that shows how block and window use their common token budget."""
+    """Return the data of the bar that shows how many tokens each layer and the window use."""
     budget = settings.BLOCK_TOKENS + settings.WINDOW_TOKENS
     used = [(layer.name, layer.label, layer.tokens) for layer in layers]
     used.append(("window", _label("window"), window_tokens))

@@ -83,7 +83,7 @@ class Related:
 
 
 def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
-    """Return the reasons why the current text is known, newest first, one for each turn or call."""
+    """Return the reasons why the current text is known, newest first, one per turn or API call."""
     current = [one for one in sources if one.version.number == memory.current_version]
     noted = _notes_of(memory, current)
     seen: set[object] = set()
@@ -97,7 +97,7 @@ def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
 
 
 def _notes_of(memory: Memory, sources: Iterable[Source]) -> dict[str, DailyNote]:
-    """Return the daily note lines that are among the sources, by id."""
+    """Return the daily note lines that are among the sources, keyed by public id."""
     named = {one.reference for one in sources if one.reference.startswith("note_")}
     if not named:
         return {}
@@ -213,7 +213,7 @@ def waits_because(
 
     `known` is the memory that `memory` contradicts, or None. If `known` is given, the sentences
     include the reasons of the last verdict; a verdict about another memory is ignored, because the
-    user doesn't see that memory. In both cases, they include what made the understanding uncertain.
+    user doesn't see that memory. The sentences always say why the statement may be misunderstood.
     """
     is_told = verdict is not None and (
         verdict.target_id == known.pk if known else verdict.verdict != Verdict.REVIEW
@@ -243,7 +243,7 @@ def _title(version: MemoryVersion) -> str:
 
 
 def _used(user: User, memory: Memory) -> list[dict[str, Any]]:
-    """Return the answers for which the memory was used, each with the scores at that time."""
+    """Return the latest uses of the memory in answers, each with the scores at that time."""
     return [_use(memory, hit) for hit in selectors.uses_of(user, memory)[:_SHOWN_USES]]
 
 

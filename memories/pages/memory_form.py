@@ -184,7 +184,7 @@ def memory_restore_version(request: HttpRequest, memory_id: str, number: int) ->
 
 
 def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """Return the page or its dialog, with status 422 if the form is invalid."""
+    """Return the page, its dialog or its inline form, with status 422 if the form is invalid."""
     shown = {"back": way_back(request, default=reverse("memory_list"))} | context
     status = 422 if context["form"].is_bound else 200
     with own_transaction(request):
@@ -330,7 +330,7 @@ class EditForm(MemoryForm):
     def refuse_if_outdated(self, memory: Memory) -> bool:
         """Return whether the text was changed after this form was shown, and say so in the form.
 
-        The form then has the number of the current version, so saving it again replaces that text.
+        The form then has the number of the current version, so saving again replaces that version.
         """
         seen = self.cleaned_data.pop("seen")
         if seen is None or seen == memory.current_version:
@@ -360,7 +360,7 @@ class EditForm(MemoryForm):
 
 
 class AddForm(MemoryForm):
-    """The form for adding a memory. If no kind is chosen, it is derived from the text."""
+    """The form for adding a memory; if no kind is chosen, the kind is derived from the text."""
 
     kind = forms.ChoiceField(
         label=gettext_lazy("Kind"),
@@ -370,7 +370,7 @@ class AddForm(MemoryForm):
 
 
 class FilterForm(forms.Form):
-    """The form with the search box and the filters. Invalid values are ignored."""
+    """The form with the search box and the filters; invalid values are ignored."""
 
     q = forms.CharField(required=False, max_length=400)
     kind = forms.ChoiceField(required=False, choices=[("", ""), *Kind.choices])

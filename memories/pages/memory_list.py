@@ -1,8 +1,8 @@
 """The list of long-term memories with search and filters, the recycle bin, and refused secrets.
 
 The counts of the page (status line, filter options) are computed from a single query of at most a
-thousand rows. For users with more memories, counts are computed in SQL and cached for two minutes,
-so that their pages aren't slower.
+thousand rows. If a user has more memories, the counts are computed in SQL and cached for two
+minutes, so that the page isn't slower.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Asked:
 
     @property
     def searches_usual(self) -> bool:
-        """Return whether this is a search without filters; it leaves out superseded memories."""
+        """Return whether this is a search without filters, which leaves out superseded memories."""
         return bool(self.query) and not self.chosen
 
     @property
@@ -159,7 +159,7 @@ def _shared(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
 
 
 def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) -> dict[str, Any]:
-    """Return the data of everything around the rows: filters, counts, and links to other lists."""
+    """Return the template context for everything around the rows, such as filters and counts."""
     user, survey = person(request), standing_for(request).survey
     return {
         "choices": choices_of(survey, tag=asked.values["tag"]),
@@ -171,10 +171,7 @@ def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) 
 
 
 def _total(asked: Asked, found: int | None, totals: Totals, *, user: User) -> str:
-    """Return the number of memories in words.
-
-    For a search, only the returned matches are counted.
-    """
+    """Return a phrase with the number of memories, or of matches for a ranked search."""
     if found is not None:
         words = ngettext("%(count)s match, best first", "%(count)s matches, best first", found)
         return words % {"count": found}
@@ -198,9 +195,9 @@ def search_page(
     """Return a page of the best matches, best first, and the number of matches, at most `MOST`.
 
     Disabled, archived and waiting memories are included, so that the user can manage them. A memory
-    always matches if it contains the typed text, or words that begin or are spelled like the typed
-    words. Other memories must reach the relevance floor, so that a search doesn't return all
-    memories. No recall trace is recorded.
+    always matches if it contains the typed text, or words that begin like the typed words or are
+    spelled similarly. Other memories must reach the relevance floor, so that a search doesn't
+    return all memories. No recall trace is recorded.
     """
     eligible = memories_of(user, replace(filters, query="", waiting=True)).prefetch_related(None)
     candidates = candidate_pool.fill(prepared, shelf_of(eligible), user=user)
@@ -303,7 +300,7 @@ class Survey:
 
 
 class _Row(NamedTuple):
-    """The columns of a memory that the counts need; the last three come from related rows."""
+    """The values of a memory that the counts need; the last three come from related tables."""
 
     status: str
     deleted_at: datetime | None
@@ -430,7 +427,7 @@ def choices_of(survey: Survey, *, tag: str = "") -> dict[str, Sequence[Choice]]:
 
 
 def shown_tag(tag: str) -> str:
-    """Return the tag as the page shows it: tags of topics are translated to the page's language."""
+    """Return the tag as the page shows it: a topic's tag is translated to the page's language."""
     topic = topic_named(tag)
     return tag_of(topic, language=(get_language() or "")[:2]) if topic else tag
 

@@ -37,7 +37,7 @@ from ops.pages.base import here, person, target
 AnyRow = TypeVar("AnyRow", bound=Model)
 SIZE = 20
 _NAMED = 40  # characters of a memory in a toast
-# A quotation is shown only if more than this share of its words isn't in the memory's text.
+# A quotation is shown only if more than this share of its words is missing from the memory's text.
 _NEARLY_ALL = 0.2
 DEFAULT_SORT = "changed"
 # For each sort: the column, and whether the order is descending. Pinned memories come first; the
@@ -140,7 +140,7 @@ class _Place:
 def page_of(
     user: User, filters: MemoryFilter, *, sort: str = DEFAULT_SORT, after: str = ""
 ) -> Page:
-    """Return the next `SIZE` memories after the cursor `after`, or the first if it isn't valid."""
+    """Return the page of memories after the cursor `after`, or the first page if it isn't valid."""
     column, descending = SORTS.get(sort, SORTS[DEFAULT_SORT])
     place = _decode(after, column)
     places: list[_Place] = []
@@ -244,7 +244,7 @@ def _decode(cursor: str, column: str) -> _Place | None:
 
 
 def rows_of(page: Sequence[Row], *, back: str) -> list[Row]:
-    """Return the rows with the date to show and with `back`, to which the forms in them return."""
+    """Set for each row the date column to show and the URL `back`, to which its forms return."""
     sort = parse_qs(urlsplit(back).query).get("sort", [""])[-1]
     column = "created_at" if sort in ("new", "old") else "updated_at"
     return [replace(one, back=back, column=column) for one in page]
@@ -256,12 +256,12 @@ def is_row(request: HttpRequest) -> bool:
 
 
 def is_in_place(request: HttpRequest) -> bool:
-    """Return True if htmx will replace several rows in place, and add the messages."""
+    """Return True if htmx will replace several rows in place and show Django's messages."""
     return target(request) == "toasts"
 
 
 def rows_again(request: HttpRequest, ids: Sequence[str], *, oob: bool = True) -> HttpResponse:
-    """Return the rows as they are now, with the messages.
+    """Render the current rows of these memories, with Django's messages.
 
     A row that no longer belongs to the list becomes a placeholder, so that an undo can show it
     again.

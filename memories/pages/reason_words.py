@@ -108,12 +108,12 @@ def in_words(codes: Iterable[str]) -> list[str]:
 
 
 def doubts_in_words(codes: Iterable[str]) -> list[str]:
-    """Return the sentences for those codes that explain why a statement may be misunderstood."""
+    """Return the sentences for the codes that explain why a statement may be misunderstood."""
     return in_words(code for code in codes if code in _DOUBTS)
 
 
 def sentence_for(code: str) -> str:
-    """Return the sentence for a code; "" if the code is no longer known."""
+    """Return the sentence for a code, or "" if the code is unknown."""
     if code in _DECIDED or code in _HEARD or code in _SEEN:
         return str(_DECIDED.get(code) or _HEARD.get(code) or _SEEN[code])
     source, dot, _what = code.partition(".")
@@ -134,8 +134,8 @@ def why(
 ) -> str:
     """Return words that explain why a memory was recalled, based on the components of its score.
 
-    `asked` is the question, or "" if it was forgotten. `always` is True if the memory is in every
-    prompt, so that it may be included without being relevant.
+    `asked` is the question, or "" if the question was forgotten. `always` is True if the memory is
+    in every prompt, so that it may be included without being relevant.
     """
     if always and not is_relevant(components):
         return _("always included")
@@ -162,7 +162,7 @@ def why_alike(similarity: float, *, asked: str, text: str) -> str:
 
 
 def strength(share: float) -> str:
-    """Return in words how strongly two memories are related."""
+    """Return words for how strongly two memories are related (`share` from 0 to 1)."""
     if share >= 0.7:
         return _("strongly linked")
     return _("linked") if share >= 0.4 else _("loosely linked")
@@ -189,7 +189,7 @@ _ENDING = 2  # most letters that may follow the misspelled part, for example of 
 def spelled_alike(asked: str, text: str) -> list[str]:
     """Return the words of the text that begin or are spelled like the words of the question.
 
-    The list is empty unless every word of the question, except stop words, is like a word of the
+    The list is empty unless every word of the question, except stop words, resembles a word of the
     text.
     """
     words = list(dict.fromkeys(_WRITTEN.findall(text.casefold())))

@@ -63,7 +63,7 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
         memory_id,
         decision,
         valid_from=_moment(day, time.min) if day else None,
-        # A memory that ends today counts through the end of today.
+        # A memory that ends today stays valid until the end of today.
         old_until=_moment(day, time.max) if day else None,
     )
     try:
@@ -138,9 +138,10 @@ def _first_reason(memory: Memory) -> explanation.Reason | None:
 
 
 def _next_after(shown: list[Memory], current: Memory) -> str:
-    """Return the URL for "later": the next memory in the inbox, or the first one after the last.
+    """Return the URL for the choice "later", which shows the next memory in the inbox.
 
-    Return "" if the inbox has no other memory.
+    After the last memory, the URL leads back to the first. Return "" if the inbox has no other
+    memory.
     """
     if len(shown) < 2:
         return ""

@@ -11,7 +11,7 @@ CONTEXT = 128  # most tokens of the assistant's message and the earlier messages
 _WINDOW = LONGEST - CONTEXT - 8
 _LAST = 512  # tokens that are read at the end of a message longer than READ
 _LONG = 16_000  # characters; of a longer text, only the first 8,000 and last 4,000 are tokenized
-_EARLIER = 64  # most tokens that are read at the end of each of these messages
+_EARLIER = 64  # most tokens that are read at the end of each context message
 _COMPARED = 120  # tokens that are read of each text of a pair
 PREFIX = "query: "  # multilingual-e5 was trained with this prefix
 _STOPS = frozenset("\n.!?。！？;；")
@@ -24,7 +24,7 @@ class Input:
     `tokens` holds the tokens of the message, and None at all other positions. `pooled` is 1 at the
     positions from which the scores of the whole text are computed. `segments` is 0 at the positions
     of the message, 1 at those of the assistant's message and 2 at those of earlier messages. For a
-    pair, it is 0 for the first text and 1 for the second.
+    pair, `segments` is 0 for the first text and 1 for the second.
     """
 
     ids: list[int]

@@ -1,4 +1,4 @@
-"""Run the encoder to analyse messages and compare texts; each process has one instance."""
+"""Run the bundled encoder to analyse messages and compare texts; each process loads one copy."""
 
 import hashlib
 import os
@@ -74,7 +74,7 @@ def _normal(about: Mapping[str, str]) -> dict[int, str]:
 
 
 def _check_labels(about: Mapping[str, str]) -> None:
-    """Raise `ValueError` unless the model file has the labels of this code, in the same order."""
+    """Raise `ValueError` unless the model file has the same labels as this code, in this order."""
     expected = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
     expected |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
     for name, answers in expected.items():
@@ -97,13 +97,14 @@ class Reading:
 
 
 class Readings:
-    """A cache of the latest results of the model; it is keyed by a keyed hash and stores no text.
+    """A cache of the model's latest results, which uses keyed hashes as keys and stores no text.
 
-    Several steps of one call analyse the same short text: for secrets, for its kind, for its topic.
+    The cache helps because several steps analyse the same short text: to find secrets, the kind of
+    a memory and its topics.
     """
 
     _MOST = 64
-    _LONGEST = 2_000  # characters; a longer text has too many statements to keep
+    _LONGEST = 2_000  # characters; the results of longer texts aren't cached
 
     def __init__(self) -> None:
         self._known: dict[bytes, Reading] = {}
@@ -200,7 +201,7 @@ def _whole_words(statement: Statement, text: str) -> Statement:
 
 
 def _is_letter(sign: str) -> bool:
-    """Return whether a character belongs to a word in a script that puts spaces between words."""
+    """Return whether a character is a letter or digit of a script with spaces between words."""
     return sign.isalnum() and sign < "\u2e80"
 
 

@@ -22,7 +22,7 @@ SPAN_HEADS: dict[str, tuple[str, ...]] = {
     "said": ("asserted", "hedged", "asked", "supposed", "joked", "quoted", "role", "transform"),
     "change": ("none", "corrects", "ends"),
 }
-# Flags of the whole message; several may hold.
+# Flags of the whole message; several may be set.
 FLAGS = (
     *("remember", "dont_keep_this", "dont_keep_before", "dont_keep_topic", "forget"),
     *("role_begins", "role_ends", "role", "pasted", "transform"),
@@ -32,7 +32,7 @@ PAIRS = ("same", "newer", "contradicts", "refines", "ended", "unrelated")
 
 SECRET = len(TAGS)  # the token output that says "part of a secret"
 TOKEN_OUTPUTS = len(TAGS) + 1 + sum(len(answers) for answers in SPAN_HEADS.values())
-TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1  # the last: whether the request means the memory
+TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1  # the last: whether a request refers to a memory
 
 
 def head_slices() -> dict[str, slice]:
@@ -70,7 +70,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Secret:
-    """A span that must not be stored, `text[start:end]`."""
+    """A span that must not be stored, `text[start:end]`; `share` is its probability."""
 
     start: int
     end: int
@@ -78,7 +78,7 @@ class Secret:
 
 
 def statements(scores: Scores, tokens: Sequence[Token | None]) -> list[Statement]:
-    """Return the statements that the token scores of one input describe, in text order."""
+    """Convert the token scores of one input to statements, in text order."""
     tags = softmax(scores[:, : len(TAGS)])
     return [
         _statement(scores[start:end].mean(0), tokens[start:end])
@@ -128,10 +128,10 @@ def _statement(scores: Scores, tokens: Sequence[Token | None]) -> Statement:
 
 
 def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> list[Secret]:
-    """Return the spans in which a token's probability of being secret is at least `least`.
+    """Return the spans with a token whose probability of being secret is at least `least`.
 
     A span also includes adjacent tokens with a probability of at least `BESIDE`, and a single token
-    between two of these.
+    between two such tokens.
     """
     shares = sigmoid(scores[:, SECRET])
     near = [

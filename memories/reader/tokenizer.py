@@ -27,7 +27,7 @@ class Token:
 
 
 class Tokenizer:
-    """Split a text into its most probable tokens, by the Viterbi algorithm over a trie.
+    """Split a text into its most probable tokens, with the Viterbi algorithm over a trie.
 
     The time is linear in the length of the text. `ids[n]` is the id of the piece with the number n
     in the trie, and `scores[n]` is its log-probability. `normal` maps code points to the text that
@@ -65,7 +65,7 @@ class Tokenizer:
         return cls(trie, ids, scores, normal)
 
     def save(self, folder: Path) -> None:
-        """Save the tokenizer as three files in `folder`. `normal` is not saved."""
+        """Save the tokenizer, except for `normal`, as three files in `folder`."""
         self._trie.save(str(folder / "pieces.marisa"))
         for name, array in zip(_ARRAYS, (self._ids, self._scores), strict=True):
             np.save(folder / name, array)

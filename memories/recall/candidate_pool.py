@@ -33,7 +33,8 @@ NEAREST = 200
 class PreparedQuery:
     """A query that was analysed and embedded before any transaction began.
 
-    It is compared only with vectors of the same embedder, even while the embedder is being changed.
+    The vector is compared only with vectors of the same embedder, even while the embedder is being
+    changed.
     """
 
     query: Query
@@ -216,7 +217,10 @@ def _ask_rows(shelf: Shelf, ids: Iterable[int], *, user: User, batch: Batch) -> 
 
 
 def _on_dates(query: Query, shelf: Shelf) -> set[int]:
-    """Return the ids of the newest texts from the dates (days, months, years) in the query."""
+    """Return the ids of the newest texts from the dates (days, months, years) that a query names.
+
+    A memory belongs to the date of its event, if known.
+    """
     is_memory = shelf.kind == TargetKind.MEMORY
     moment = f"({'coalesce(r.occurred_at, r.created_at)' if is_memory else 'r.created_at'})"
     found: set[int] = set()

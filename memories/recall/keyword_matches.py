@@ -31,9 +31,9 @@ class Words:
     """The texts that match words of the query, with the count of each query term.
 
     `places` maps a target id to its row in `counts`. `fragmented` is true if the user has
-    fragments, which have their own vectors. `elsewhere` is true if another store compares the
-    vectors. `nearest` maps the nearest targets to their cosines; it is None if there are too many
-    targets, or if another store compares them.
+    fragments, which have their own vectors. `elsewhere` is true if a store other than PostgreSQL
+    compares the vectors. `nearest` maps the nearest targets to their cosines; it is None if there
+    are too many targets, or if another store compares the vectors.
     """
 
     places: Mapping[int, int]
@@ -88,9 +88,9 @@ SELECT (SELECT count(*)::int FROM entries), (SELECT sum(length)::int FROM entrie
 def ask(
     prepared: PreparedQuery, shelf: Shelf, *, user: User, vector: UnitVector, batch: Batch
 ) -> Later:
-    """Add a query for the words and the nearest targets of a text type.
+    """Add a query for the words and the nearest targets of a text type to `batch`.
 
-    Pass the result to `read`, which decodes it.
+    Pass the result to `read`, which decodes the rows.
     """
     asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
     kind = shelf.kind.value
@@ -105,7 +105,7 @@ def ask(
 
 
 def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
-    """Return the matches, given the query that `ask` added.
+    """Return the matches that the query added by `ask` has found.
 
     Further queries are run only if there are more than `WHOLE` texts.
     """
@@ -141,7 +141,7 @@ def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> 
 def _matching_texts(
     sought: Sequence[str], ids: Sequence[int], lengths: Sequence[int], texts: str
 ) -> tuple[Mapping[int, int], Counts]:
-    """Return the texts that contain any of the terms, by id, and how often they contain each."""
+    """Count each term in the texts; return the row of each matching text, by id, and the counts."""
     ends = np.cumsum(_lengths(texts.split(_TEXT)) + 1)
     frequency = np.zeros((len(ids), len(sought)))
     for column, term in enumerate(sought):
@@ -252,7 +252,7 @@ def _words_of_many(
 
 
 def _documents(frequency: NDArray[np.float64]) -> list[int]:
-    """Return in how many texts each term occurs."""
+    """Return the number of texts in which each term occurs."""
     found: list[int] = (frequency > 0).sum(axis=0).tolist()
     return found
 

@@ -31,7 +31,7 @@ _ALWAYS = (
     " ORDER BY r.kind = 'constraint' DESC, r.pinned DESC, r.importance DESC, r.id"
     f" LIMIT {_MOST_ALWAYS}"
 )
-_CONSIDERED = 64  # candidates by cosine, and as many by words; more than `MAX_TOP_K`
+_CONSIDERED = 64  # most candidates by cosine and by words each; above `MAX_TOP_K`
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ def recall(
     """Return the memories that are always included, followed by the `top_k` others by score.
 
     Constraints, pinned memories and standing wishes on how to answer are always included; pinned
-    and important ones come first. With `doubted`, constraints that wait for review are included as
-    well. Other memories must reach the relevance floor. The memories are selected from the user's
-    own and those of `project`.
+    and important memories come first. With `doubted`, constraints that await review are included as
+    well. Other memories must reach the relevance floor. Memories are selected from the user's own
+    memories and from those of `project`.
 
-    `Recall.missed` gets up to `misses` memories that came closest to being selected. The statements
-    in `batch` are sent together with the first query.
+    `Recall.missed` holds up to `misses` memories that came closest to being selected. The SQL
+    statements in `batch` are sent together with the first query.
     """
     floor = settings.RELEVANCE_FLOOR
     filters = Filters(project=project, personal=True, kinds=kinds, doubted=doubted)

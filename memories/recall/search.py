@@ -85,8 +85,8 @@ def search(
     Raise `Invalid` if a type is unknown. A type yields no hits while the user has its layer
     switched off. In a group conversation (given by `filters` or `kind`), the user's personal texts
     aren't searched: only the texts of that conversation, and memories of the project in `filters`.
-    `score` is the relevance, 0-1. `own` are the user's settings, if the caller has already read
-    them.
+    `score` is the relevance, from 0 to 1. `own` are the user's settings, if the caller has already
+    read them.
     """
     started = time.perf_counter()
     if unknown := [type_ for type_ in types if type_ not in TYPES]:
@@ -160,7 +160,7 @@ SELECT t.user_message_id, t.assistant_message_id, said.public_id, reply.public_i
  WHERE t.user_id = %s AND t.hidden_at IS NULL
    AND (t.user_message_id = ANY(%s::bigint[]) OR t.assistant_message_id = ANY(%s::bigint[]))
 """
-_Half = tuple[str, list[int]]  # a message and the places of its secrets
+_Half = tuple[str, list[int]]  # a message's text and the positions of its secrets
 
 
 class _Turn(NamedTuple):

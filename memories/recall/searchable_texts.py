@@ -35,10 +35,11 @@ TYPES = ("memory", "message", "episode", "summary", "note")
 
 @dataclass(frozen=True)
 class Filters:
-    """The filters of a search. `kinds`, `tag`, `status` and `project` apply to memories.
+    """The filters of a search.
 
-    `project` selects that project's memories, `personal` selects memories of no project, and both
-    together select both. `doubted` adds constraints that wait for review. `archived` adds memories
+    `kinds`, `tag`, `status`, `project` and `personal` apply only to memories. `project` selects the
+    memories of that project, `personal` selects memories without a project, and the two can be
+    combined. `doubted` adds constraints that wait for review. `archived` adds memories
     that were archived because they were unused.
     """
 
@@ -401,7 +402,7 @@ def share_earlier_texts(
     Only memories on the same topic share their earlier texts. For example, "I quit Acme and joined
     Initech" becomes two memories. Only the first names the old job, but a question about it should
     also find the second, which is true now. Each pair of memory ids in `successors` (owner of the
-    earlier text, other memory) shares texts whatever the topics. Safe to repeat.
+    earlier text, other memory) shares texts regardless of topic. Safe to repeat.
     """
     if len(learned) < 2:
         return
@@ -422,7 +423,7 @@ def share_earlier_texts(
 def _keep_related_text(event: Memory, learned: Sequence[Memory], *, user: User) -> None:
     """Let a search for the text of a known memory on the same topic also find the event.
 
-    Among such memories, the memory that shares the most words with the event is chosen.
+    The known memory that shares the most words with the event is chosen.
     """
     own = [user.pk, event.pk]
     known = statements.rows(

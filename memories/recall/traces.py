@@ -35,9 +35,10 @@ class Stage:
     count: int
 
 
-# The user's row is locked until the transaction ends. A forget that begins meanwhile waits, and
-# erases this trace too. A forget that began earlier has raised the counter, so nothing is written.
-# A memory that another transaction has locked is skipped, so its access count may be one too low.
+# The user's row is locked until the transaction ends. A request to forget that arrives meanwhile
+# waits, and erases this trace too. An earlier request has raised `User.forgets`, so nothing is
+# written. A memory that another transaction has locked is skipped; then its access count may be one
+# too low.
 _RECORD = f"""
 WITH person AS ({STILL_THERE}), trace AS (
   INSERT INTO memories_recalltrace
@@ -73,7 +74,7 @@ def record(
     """Record a recall or search with its hits in order, and return its request id.
 
     The record is written in one statement, after the current response if there is one
-    (`afterwards`). Nothing is written if any data of the user was forgotten since `user` was read.
+    (`afterwards`). Nothing is written if the user has forgotten any data since `user` was read.
     Secrets in the query are masked. `used` holds the ids of the memories that went into a prompt,
     which counts as an access.
     """
@@ -106,7 +107,7 @@ class _Recalled:
 
 
 def _write(user: User, made: _Recalled) -> None:
-    """Write the trace without waiting for the disk; a crash may lose the last half second."""
+    """Write the trace without waiting for the disk; a crash may lose traces of the last 0.5 s."""
     asked = masking.masked(made.query)
     noted = [
         {"name": stage.name, "took_ms": round(stage.took_ms, 2), "count": stage.count}

@@ -1,1 +1,1 @@
-"""Rank texts for a query by words and vectors; the stores of vectors are in `stores`."""
+"""Rank texts for a query by words and vectors; `stores` contains the vector stores."""

@@ -1,4 +1,4 @@
-"""Estimate how likely a text is relevant to a question, and compute a memory's recall score."""
+"""Estimate the relevance of texts to a question, and compute the recall scores of memories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ _USUAL_LENGTH = 1.8
 class Signs:
     """The features of each text that indicate its relevance to a question.
 
-    `dense` is the cosine, `matched` the share of the question's words in the text, weighted by
-    rarity, `rare` the match of a rare word, and `on_date` is 1 if the text is from a date in the
-    question. `concept` is the share of the question's concepts that the text is about. `beside` is
-    1 if the question has concepts and the text is about none of them. `personal` is 1 if the
-    question is about the user who asks it. `concept`, `beside` and `personal` are 0 unless they
-    were requested. `length` is the logarithm of the word count minus its usual value.
+    `dense` is the cosine. `matched` is the share of the question's words in the text, weighted by
+    rarity. `rare` is the rarity (0-1) of the rarest matching word. `on_date` is 1 if the text is
+    from a date in the question. `concept` is the share of the question's concepts that the text is
+    about. `beside` is 1 if the question has concepts and the text is about none of them. `personal`
+    is 1 if the question is about the user who asks it. `concept`, `beside` and `personal` are 0
+    unless they were requested. `length` is the logarithm of the word count minus its usual value.
     """
 
     dense: Floats
@@ -99,7 +99,7 @@ def parts(
 def _odds(
     query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
 ) -> dict[str, Floats]:
-    """Return the summands of the log-odds, by feature."""
+    """Return the contribution of each feature to the log-odds."""
     shift = scale.chinese if query.language == "zh" else 0.0
     relation = (signs.dense - shift - scale.unrelated) / (scale.related - scale.unrelated)
     return {
@@ -121,7 +121,7 @@ def _concept_shares(query: Query, units: Sequence[Unit]) -> Floats:
 
 
 def _length(counts: Counts) -> Floats:
-    """Return the log word count relative to the usual one, clipped to ±1; 0 if it is unknown."""
+    """Return the log word count minus its usual value, clipped to ±1, or 0 if it is unknown."""
     above = np.log1p(counts.length) - _USUAL_LENGTH
     return np.where(counts.length > 0, np.clip(above, -1.0, 1.0), 0.0)
 

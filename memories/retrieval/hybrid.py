@@ -1,4 +1,4 @@
-"""Rank texts by vector similarity and matching words together."""
+"""Rank texts by vector similarity combined with matching words."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -14,7 +14,7 @@ from memories.retrieval.units import Judged, Ranked, Unit
 from memories.retrieval.weights import COSINE_SCALES, DEFAULT, CosineScale, Weights
 
 Floats = NDArray[np.float64]
-_ABOUT_SUBJECT = 0.9  # least relevance of a text that names what the question asks about
+_ABOUT_SUBJECT = 0.9  # minimum relevance of a text that names the question's subject
 
 
 def rank(
@@ -30,12 +30,12 @@ def rank(
 ) -> list[Ranked]:
     """Rank the texts by relevance, best first, and return at most `limit`.
 
-    Texts with a relevance below `least` are dropped, except for the ids in `always`.
+    Texts with a relevance below `least` are dropped, except texts whose ids are in `always`.
 
     `units` are the candidates from a user's texts: all texts, or the nearest by cosine together
-    with those that share words with the query and, for messages, their neighbours. `corpus` has the
-    statistics of all texts if `units` aren't all of them. Texts of equal relevance keep their
-    order.
+    with those that share words with the query and, for messages, their neighbours. `corpus` holds
+    the statistics of all texts; it is needed if `units` is only a part of the texts. Texts of equal
+    relevance keep their order.
     """
     ranked: list[tuple[float, int, Ranked]] = []
     for kind, places in _grouped(units).items():
@@ -66,7 +66,7 @@ def rank(
 
 
 def _grouped(units: Sequence[Unit]) -> dict[str, list[int]]:
-    """Group the positions of units by type; units without an order have the key ""."""
+    """Group the positions of units by type; units without a `position` have the key ""."""
     groups: dict[str, list[int]] = {}
     for place, unit in enumerate(units):
         kind = "" if unit.position is None else unit.type

@@ -18,7 +18,7 @@ from memories.retrieval.weights import RECIPE, CosineScale, MessageWeights, Weig
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
-# Matched as plain substrings: a pattern took ten times as long as the rest of the ranking.
+# Matched as plain substrings: a regular expression took ten times as long as all other ranking.
 _TIME_WORDS = (
     *(
         "yesterday",
@@ -106,7 +106,11 @@ def _added(
     weights: MessageWeights,
     looked: SecondLook,
 ) -> dict[str, Floats]:
-    """Return how much each feature adds to the total, through its weight and through the trees."""
+    """Return each feature's contribution to the total.
+
+    A contribution is the weighted feature plus its part in the correction by the decision trees
+    (`rerank.second_look`).
+    """
     width = _width(weighed)
     by_weight = {name: getattr(weights, name) / width if width else 0.0 for name in _ALL}
     added = {name: by_weight[name] * features[name] for name in _ALL}
@@ -118,7 +122,7 @@ def _added(
 def _parts(added: Mapping[str, Floats], judged: Floats, *, total: Floats) -> dict[str, Floats]:
     """Scale the contributions so that they add up to the relevance.
 
-    `pool` is the remaining offset, which is due to the pool's worst message and its best evidence.
+    `pool` is the remaining offset, which results from scaling over the pool.
     """
     width = _width(total)
     stretch = float(judged.max(initial=0.0)) / width if width else 0.0
@@ -237,7 +241,7 @@ def _at(values: Floats, places: Places) -> Floats:
 
 
 def _with_previous(counts: Counts, *, around: _Neighbourhood) -> Counts:
-    """Add the counts of the previous message, since an answer often lacks its question's words."""
+    """Add the counts of the previous message, since an answer often lacks the question's words."""
     frequency = np.vstack([counts.frequency, np.zeros((1, len(counts.terms)))])
     return Counts(
         terms=counts.terms,
@@ -249,8 +253,8 @@ def _with_previous(counts: Counts, *, around: _Neighbourhood) -> Counts:
 def _mixed(cosine: Floats, *, around: _Neighbourhood) -> Floats:
     """Return the approximate cosine of a message mixed with its neighbours.
 
-    It is computed from the cosines of the message and its neighbours. Each neighbour has the weight
-    `_MIX`.
+    The result is computed from the cosines of the message and its neighbours. Each neighbour has
+    the weight `_MIX`.
     """
     absent = cosine.size
     both = (around.before < absent) & (around.after < absent)
@@ -264,7 +268,7 @@ def _mixed(cosine: Floats, *, around: _Neighbourhood) -> Floats:
 def _by_named_speaker(query: Query, units: Sequence[Unit]) -> Floats:
     """Return 1 for messages by the speaker whom the question names, otherwise 0.
 
-    All are 0 unless the question names exactly one speaker.
+    All values are 0 unless the question names exactly one speaker.
     """
     if len(query.named) != 1:
         return np.zeros(len(units))

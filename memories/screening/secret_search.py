@@ -20,7 +20,7 @@ _TIED_BEFORE = linear.compile(r"(?:[\x{3400}-\x{9fff}A-Za-z0-9]{1,8}[\-_~·])+$"
 _TIED_AFTER = linear.compile(
     r"^(?:[\-_~·&+]+[\x{3400}-\x{9fff}A-Za-z0-9]{1,8})+|^[》」』][^\s，。！？；,;]{1,20}"
 )
-_FEWEST_AGAIN = 5  # characters of a secret whose repetitions are searched
+_FEWEST_AGAIN = 5  # minimum length of a secret whose repetitions are searched
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _with_tied_parts(text: str, span: Span) -> Span:
     """Extend a password span by the parts that are joined to it.
 
     Parts are joined by a dash or a similar sign, or by a closing bracket. For example,
-    月落-乌啼-霜满天 is one password.
+    月落-乌啼-霜满天 (words of a poem) is one password.
     """
     if span.category != "password":
         return span
@@ -162,12 +162,12 @@ def marks(text: str) -> list[tuple[int, int]]:
 
 
 def is_covered(span: Span, marks: list[tuple[int, int]]) -> bool:
-    """Return whether a span overlaps a masked secret, so that it needn't be masked again."""
+    """Return whether a span overlaps a secret that is already masked."""
     return any(start < span.end and span.start < end for start, end in marks)
 
 
 def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return the spans in order, with overlapping ones joined."""
+    """Return the spans in order, with overlapping spans joined."""
     joined: list[Span] = []
     for span in sorted(spans, key=lambda each: (each.start, -each.end)):
         if joined and span.start < joined[-1].end:

@@ -29,7 +29,7 @@ _NEXT_SPACED = 2  # the same minimum directly after a spaced-out word
 class Folded:
     """A normalised text that keeps the original position of each character.
 
-    Character n of `text` stands for the characters `starts[n]` to `ends[n]` of the original.
+    Character n of `text` corresponds to the span `starts[n]:ends[n]` of the original.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Folded:
     def replaced(self, parts: list[tuple[int, int, str]]) -> Folded:
         """Replace each part, given as (start, end, new text) in order.
 
-        Each character of the new text stands for the whole replaced part.
+        Each character of the new text corresponds to the whole replaced part.
         """
         text: list[str] = []
         starts: list[int] = []

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from memories.screening import linear
 
-_MOST_SHOWN = 10  # maximum of visible letters and digits in a masked value, as in a card number
+_MOST_SHOWN = 10  # most visible letters and digits in a masked value, such as a card number
 _FEWEST_MASKED = 3
 _P = linear.compiled("stand_ins")
 _PUBLIC = linear.compiled("public")
@@ -21,7 +21,7 @@ def is_stand_in(text: str) -> bool:
 
 
 def public_places(text: str) -> list[tuple[int, int]]:
-    """Return the spans of texts that aren't secret, such as public keys, error codes and code."""
+    """Return the spans of texts that aren't secret, such as public keys and source code."""
     return [match.span() for pattern in _PUBLIC.values() for match in pattern.finditer(text)]
 
 

@@ -43,7 +43,7 @@ register.filter("plain_additions", additions_in_words)
 
 @register.filter
 def has_additions(text: str) -> bool:
-    """Return whether pages show a word of the text as an addition."""
+    """Return whether the text contains additions that pages show without square brackets."""
     return additions_in_words(text) != text
 
 
@@ -73,7 +73,7 @@ def additions(text: str) -> SafeString:
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """Return how long ago the moment was, as "5 minutes ago", or "just now" below one minute."""
+    """Return how long ago the moment was, such as "5 minutes ago" or "just now"."""
     if timezone.now() - moment < timedelta(minutes=1):
         return _("just now")
     return _("%(time)s ago") % {"time": timesince(moment, depth=1)}
@@ -147,7 +147,7 @@ def surely(confidence: float) -> str:
 
 @register.filter
 def file_title(path: str) -> str:
-    """Return a plain name of a memory file that Memory Center names itself, else the path."""
+    """Return a readable title for a memory file with a standard name, otherwise the path."""
     titles = {
         "MEMORY.md": _("All your memories"),
         "LEARNINGS.md": _("Skills and lessons"),
@@ -181,7 +181,7 @@ def gap() -> str:
 
 @register.simple_tag
 def chat_url(conversation: Conversation, message: Message | None = None) -> str:
-    """Return the URL of the conversation in the chat, or of one of its messages."""
+    """Return the URL of the conversation in the chat, or of the message if one is given."""
     address = reverse("conversation", args=[conversation.public_id])
     return f"{address}#{message.public_id}" if message else address
 
@@ -196,9 +196,10 @@ class KindCount:
 
 @register.simple_tag(takes_context=True)
 def memory_states(context: Context, largest: float) -> list[tuple[str, int, float]]:
-    """Return label, number and share of `largest` for each state that memories can have.
+    """Return the label, the number of memories and its share of `largest` for each memory state.
 
-    The numbers match the status line and the lists. Use it inside `as_user`.
+    States without memories are left out. The numbers match the status line and the lists. Use the
+    tag inside `as_user`.
     """
     request = context["request"]
     totals = standing_for(request).totals
@@ -217,7 +218,10 @@ def memory_states(context: Context, largest: float) -> list[tuple[str, int, floa
 
 @register.simple_tag(takes_context=True)
 def memory_kinds(context: Context) -> list[KindCount]:
-    """Return the number of memories in use of each kind, largest first. Use it inside `as_user`."""
+    """Return the number of memories in use of each kind, largest first.
+
+    Use the tag inside `as_user`.
+    """
     kinds = kinds_of(context["request"].user)
     largest = max(kinds.values(), default=1)
     return [

@@ -53,7 +53,7 @@ class OfMemory(RowsUnder):
 
 @dataclass(frozen=True)
 class MemoryRows(OfMemory):
-    """Exports and imports memories. Secrets are masked or refused on import.
+    """Exports and imports memories; secrets are masked or refused on import.
 
     A memory whose id wasn't assigned by a Memory Center is skipped if a memory with the same text
     exists.
@@ -99,7 +99,7 @@ class SourceRows(OfMemory):
 class PhraseRows(RowsUnder):
     """Exports the phrases of the portrait.
 
-    They aren't imported, since a chat model writes them again.
+    Phrases aren't imported, since a chat model writes them again.
     """
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -136,7 +136,7 @@ class NoteRows(OfMemory):
 
 @dataclass(frozen=True)
 class FileRows(OfMemory):
-    """Exports and imports memory files. An existing file with the same name is kept unchanged."""
+    """Exports and imports memory files; an existing file with the same name is kept unchanged."""
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         found = super().known(loading, rows)
@@ -195,7 +195,7 @@ def _update_ids(loading: Loading, model: Any) -> None:
 
 
 def _complete(loading: Loading) -> None:
-    """Add missing versions and sources to the imported memories, and request their phrases."""
+    """Add missing versions and sources to the imported memories, and request portrait phrases."""
     ours = Memory.everything.filter(pk__in=loading.added[Memory])
     record_return(ours)
     portrait_phrases.request(user=loading.user)
@@ -248,7 +248,7 @@ def _source(version: MemoryVersion, loading: Loading) -> Source:
 def _memory(decision: Decision) -> bool:
     """Move a memory back to the recycle bin if it was deleted after the restored backup was made.
 
-    The memory keeps its remaining days. Return True if a memory was moved.
+    The time in the bin counts from the original deletion. Return True if a memory was moved.
     """
     if not decision.state["recycled"]:
         return False
@@ -258,7 +258,7 @@ def _memory(decision: Decision) -> bool:
 
 
 def record_return(rows: QuerySet[Memory]) -> None:
-    """Record in the ledger that memories which were once deleted exist again after an import."""
+    """Record in the ledger that deleted memories exist again because they were imported."""
     binned = {one.target for one in ledger.latest_decisions() if one.kind == "memory"}
     for public_id in rows.filter(public_id__in=binned, deleted_at=None).values_list(
         "public_id", flat=True

@@ -73,7 +73,7 @@ class SurveyCache(Derived):
 class FileCopies(Derived):
     """The copies of memory files in a folder.
 
-    They aren't exported; the next sync writes them again.
+    The copies aren't exported, since the next sync writes them again.
     """
 
     name = "file_copies"
@@ -85,7 +85,7 @@ class FileCopies(Derived):
 
 
 class VectorRows(DerivedRows):
-    """The vectors. When they are erased, the user's own vector index is dropped too."""
+    """The vectors of a user's texts; erasing them also drops the user's own vector index."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         counts = super().erase(user_id)

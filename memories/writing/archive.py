@@ -1,4 +1,4 @@
-"""Archive memories that resemble no other memory and were not used for `ARCHIVE_DAYS`.
+"""Archive memories that resemble no other memory and weren't used for `ARCHIVE_DAYS` days.
 
 Archived memories aren't put into prompts. They keep their text, versions and sources, and search
 still finds them. They become active again if a user or a program restores them, or if the statement
@@ -26,7 +26,7 @@ from ops.accounts import users
 from ops.models import User
 from ops.webhook_events import Event
 
-# Maximum of texts that the reader model checks per night; the next night continues.
+# Maximum number of texts that the reader model checks per user and night.
 _MAX_TEXTS = 500
 _OF_PEOPLE = [name for topic in ("family", "people") for name in (topic, TOPICS[topic])]
 _DATED = ["date", "since", "until"]
@@ -34,12 +34,12 @@ _PROTECTED = (Kind.CONSTRAINT, Kind.SKILL, Kind.EVENT)
 
 
 def unused(now: datetime) -> QuerySet[Memory]:
-    """Return the memories of all users that were not used, changed or repeated for `ARCHIVE_DAYS`.
+    """Return all users' memories that weren't used, changed or repeated for `ARCHIVE_DAYS` days.
 
-    Some are never returned: constraints, events, pinned or standing memories, memories that are
-    often used, rated good, disputed or valid for a limited time, and memories whose tags or data
-    mark them as about people or dates. Skills are archived according to their confidence instead.
-    Memories of a project are kept with the project.
+    Some memories are never returned: constraints, events, pinned or standing memories, memories
+    that are often used, rated good, disputed or valid for a limited time, and memories whose tags
+    or data mark them as about people or dates. Skills are archived according to their confidence
+    instead. Memories of a project are kept with the project.
     """
     since = now - timedelta(days=settings.ARCHIVE_DAYS)
     changed = MemoryVersion.objects.filter(
@@ -123,7 +123,7 @@ def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
 
 
 def bring_back(memory: Memory) -> None:
-    """Make an archived memory active again and count that as a use.
+    """Make an archived memory active again and set the time of its last use to now.
 
     The memory must be locked; the caller saves it.
     """
@@ -132,7 +132,7 @@ def bring_back(memory: Memory) -> None:
 
 
 def people_with_some(now: datetime) -> Iterator[User]:
-    """Yield the users who have memories to archive. Call it inside `as_system`."""
+    """Yield the users who have memories to archive; call this function inside `as_system`."""
     owners = unused(now).order_by().values("user").distinct()
     on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
     yield from on.exclude(settings__longterm_enabled=False).order_by("pk")

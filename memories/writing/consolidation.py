@@ -1,7 +1,7 @@
 """Join similar, old, rarely used memories of the same kind, so that a user has fewer memories.
 
 The originals are archived and remain traceable: their versions are inputs of the new memory's
-version, which has copies of their sources. If an original is forgotten, the new memory is derived
+version, which gets copies of their sources. If an original is forgotten, the new memory is derived
 again from the others.
 """
 
@@ -69,7 +69,7 @@ class Made:
 
 
 def eligible(now: datetime) -> QuerySet[Memory]:
-    """Return all users' memories that may be joined: old, rarely used, not pinned or disputed.
+    """Return all users' memories that may be joined: old, rarely used, neither pinned nor disputed.
 
     Constraints, skills and agents' pages are never joined: an agent rewrites a page as a whole, and
     the new text must find the old page. A joined memory can be joined again after
@@ -116,8 +116,8 @@ def groups_of(user: User, *, now: datetime) -> list[Group]:
 def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Proposal]:
     """Return proposals that join the memories of each group. Call it outside a transaction.
 
-    Raise `ProviderError` if a model call fails or an answer is unusable; nothing has been changed
-    then.
+    Raise `ProviderError` if a model call fails or an answer is unusable. Nothing is changed in the
+    database.
     """
     return [
         Proposal(joined.content, [group[place] for place in joined.inputs], vectors, pieces)
@@ -158,8 +158,8 @@ def request(*, user: User, dry_run: bool = False) -> Operation:
 def people_to_ask_for(now: datetime) -> list[User]:
     """Return the users for whom a consolidation should be requested.
 
-    They have old notes, enough old memories to merge, or unused memories. Call it inside
-    `as_system`.
+    These users have old notes, enough old memories to merge, or unused memories. Call this function
+    inside `as_system`.
     """
     asked = (
         single_texts.people_with_unread_notes(now),
@@ -178,7 +178,7 @@ def people_with_enough(now: datetime) -> Iterator[User]:
 
 
 def _pools(memories: QuerySet[Memory]) -> Iterator[QuerySet[Memory]]:
-    """Yield the oldest memories for each kind and project with at least `FEWEST` of them."""
+    """Yield the oldest memories of each kind and project that has at least `FEWEST` memories."""
     named = memories.order_by("kind", "project_id").values("kind", "project_id")
     for one in named.annotate(count=Count("pk")).filter(count__gte=FEWEST):
         pool = memories.filter(kind=one["kind"], project=one["project_id"])
@@ -268,8 +268,8 @@ def _draft(proposal: Proposal, found: Group) -> Draft:
 def _joined_data(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the combined `data` of the memories.
 
-    Lists with the same name are joined without duplicates. Another value is kept only if all
-    memories that have the name have the same value.
+    Lists with the same name are joined without duplicates. Any other value is kept only if all
+    memories that contain its name have the same value.
     """
     joined: dict[str, Any] = {}
     for name in dict.fromkeys(name for one in found for name in one):

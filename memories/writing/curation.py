@@ -1,4 +1,4 @@
-"""What users do with their own memories: edit, pin, disable, tag, rate, delete, restore."""
+"""Actions of users on their own memories: edit, pin, disable, tag, rate, delete, restore."""
 
 from __future__ import annotations
 
@@ -77,8 +77,9 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
 def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
     """Apply a checked change. A new text becomes a new version whose only source is the editor.
 
-    If the new text contradicts another memory, the two memories are related. If a program wrote the
-    text, the memory then awaits the user's review. Raise `NotFound` if the memory no longer exists.
+    If the new text contradicts another memory, a relation between the two is stored. If a program
+    wrote such a text, the memory awaits the user's review. Raise `NotFound` if the memory no longer
+    exists.
     """
     memory = _lock(user, memory)
     changes = dict(edit.changes)
@@ -175,7 +176,8 @@ def bulk(
 ) -> list[tuple[str, str]]:
     """Apply an action to many memories; return each id with "done" or "not_found".
 
-    Raise `Invalid` if the action is unknown or there are too many ids.
+    Raise `Invalid` if the action is unknown, the tag is invalid or there are too many ids, and
+    `Conflict` if a memory can't be enabled or disabled.
     """
     acts: dict[str, Callable[[Memory], Memory]] = {
         "enable": lambda one: _set(user, one, status=MemoryStatus.ACTIVE),
@@ -300,9 +302,9 @@ _DOUBT_LEFT = 0.8
 def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str = "") -> Memory:
     """Set, change or remove (None) the user's rating of a memory, and adapt its confidence.
 
-    The confidence is always computed from the value before the first rating, and removing the
-    rating restores that value, unless something else has changed it in the meantime. The rank in a
-    recall depends on the rating too (`retrieval/scoring.py`). Raise `NotFound` if the memory
+    The confidence is always computed from the value before the first rating. Removing the rating
+    restores that value, unless the confidence has been changed otherwise in the meantime. The rank
+    in a recall depends on the rating too (`retrieval/evidence.py`). Raise `NotFound` if the memory
     doesn't exist.
     """
     rows = Memory.visible.select_for_update(of=("self",)).select_related("user", "project")

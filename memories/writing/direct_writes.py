@@ -1,4 +1,4 @@
-"""Store a memory that a user or program writes explicitly: on a page, through the API, as an agent.
+"""Store a memory that a user or a program writes explicitly, on a page or through an API.
 
 The memory is compared with the known memories in the same call.
 """
@@ -32,14 +32,14 @@ from ops.models import User, UserSettings
 
 _WRITTEN_IMPORTANCE = 0.7
 _WRITTEN_CONFIDENCE = 0.95
-# Limits the embedding while the caller waits, to about a second of work.
+# Limits the embedding to about a second, since the caller waits.
 _IMMEDIATE_TOKENS = 4_000
 MAX_TAGS, MAX_TAG = 20, memory_writes.MAX_TAG
 
 
 @dataclass(frozen=True)
 class MemoryInput:
-    """The values that a caller gives for a memory. Missing values get defaults."""
+    """The values that a caller gives for a memory; missing values get defaults."""
 
     content: str
     kind: str | None = None
@@ -75,9 +75,10 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Written:
-    """The result of a write. `result` is created, updated or skipped.
+    """The result of a write.
 
-    If the text was skipped, `memory` is the known memory that already states it.
+    `result` is "created", "updated" or "skipped". If the text was skipped, `memory` is the known
+    memory that already states it.
     """
 
     memory: Memory
@@ -97,12 +98,12 @@ class Written:
 def prepare(
     given: MemoryInput, *, origin: Origin, longest: int | None = None, describes: bool = True
 ) -> Prepared:
-    """Check an input and embed its text. Call it outside a transaction.
+    """Check an input and embed its text; call this function outside a transaction.
 
     A text that is only a secret is refused; a secret within a longer text is masked. The vectors of
     a very long text are computed later by an operation. If `describes` is True, a short text
-    without tags or data gets the tags and data that the reader model finds. Raise `Invalid`, with
-    the field names, if values are invalid.
+    without tags or data gets the tags and data that the reader model finds. Raise `Invalid`, which
+    names the fields, if values are invalid.
     """
     _check(given, longest=longest or settings.MAX_MEMORY_CHARS)
     screened = screen(given.content.strip())
@@ -164,7 +165,7 @@ def remember(
     The bundled arbiter decides at once, so that the response can report the outcome. If the user
     wants to confirm memories, texts written by programs await review; texts from the user's own
     pages never do. Set `by_program` if a program writes the text and the draft's origin doesn't
-    show this. `source` is the source of the text, if it isn't the call itself. Raise `Conflict`
+    show this. `source` is the source of the text, or None for the call itself. Raise `Conflict`
     while memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
     batch = Batch()
@@ -260,6 +261,6 @@ def _project(given: MemoryInput, *, user: User) -> Project | None:
 def kind_of(text: str) -> str:
     """Return the kind of memory that the reader model finds in a text.
 
-    Return "fact" if it finds none or several.
+    Return "fact" if the model finds no kind or several kinds.
     """
     return language_steps.bundled_extractor().kind_of(text) or Kind.FACT.value

@@ -76,7 +76,7 @@ class Draft:
     importance: float = 0.5
     confidence: float = 0.8
     summary: str = ""
-    standing: bool | None = None  # whether it states how to answer; None: derive it from the text
+    standing: bool | None = None  # whether the memory states how to answer; None: use the text
     tags: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     project: Project | None = None
@@ -236,8 +236,8 @@ def changed(memory: Memory) -> None:
 def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
     """Record that a statement was repeated.
 
-    Add the source, and raise importance and confidence a little. Does nothing if the current
-    version already has this source.
+    The source is added, and importance and confidence rise a little. Nothing is changed if the
+    current version already has this source.
     """
     version = current_version(memory)
     same = Source.objects.filter(version=version, turn=source.turn, reference=source.reference)
@@ -291,7 +291,7 @@ def restore_version(
 def _lock(memory: Memory) -> Memory:
     """Return the memory's current row, locked until the transaction ends.
 
-    Raise `NotFound` if it no longer exists. The lock prevents gaps in the version numbers.
+    Raise `NotFound` if the memory no longer exists. The lock prevents gaps in the version numbers.
     """
     rows = Memory.objects.select_for_update(of=("self",)).select_related("user", "project")
     found = rows.filter(user=memory.user_id, pk=memory.pk).first()
@@ -332,7 +332,8 @@ def _new_source(version: MemoryVersion, source: SourceInput) -> Source:
 def join_sources(memory: Memory, *, turn: Turn, others: Sequence[Turn]) -> None:
     """Make the memory's current version depend on all these turns together.
 
-    If any of them is forgotten, the version is erased. Does nothing if `others` is empty.
+    If any of these turns is forgotten, the version is erased. If `others` is empty, nothing is
+    changed.
     """
     if not others:
         return
@@ -353,9 +354,9 @@ def current_version(memory: Memory) -> MemoryVersion:
 
 
 def check_kind(value: str) -> str:
-    """Return the kind. Names from the reference documents, such as PROFILE, are translated.
+    """Return the memory kind for `value`, which may be a name from the reference documents.
 
-    Raise `Invalid` if the kind is unknown.
+    For example, PROFILE becomes preference. Raise `Invalid` if the kind is unknown.
     """
     words = {"PROFILE": "preference", "TASK": "task", "FACT": "fact", "EPISODIC": "event"}
     kind = words.get(value, value)
@@ -422,7 +423,7 @@ def facet_key(user_id: int) -> str:
 def drop_facets(user_id: int) -> None:
     """Drop the cached counts of the user's memory list when the current transaction is committed.
 
-    If Redis is unreachable, no error is raised: the outdated counts can't be shown then either.
+    If Redis is unreachable, no error is raised, because the outdated counts can't be read either.
     """
     transaction.on_commit(lambda: _drop(user_id))
 

@@ -37,7 +37,7 @@ class Written:
 
 
 def ask_later(memory: Memory, *, verdict: Verdict) -> None:
-    """Enqueue the chat model's check of a new memory that was stored beside the known memories.
+    """Enqueue the chat model's check of a memory that was stored without changing other memories.
 
     Does nothing if the memory isn't active, `verdict` is neither ADD nor KEEP_BOTH, or no chat
     model is configured.
@@ -57,7 +57,7 @@ def ask_later(memory: Memory, *, verdict: Verdict) -> None:
 
 
 def as_candidate(one: Draft | Memory) -> Candidate:
-    """Return an explicitly written text in the form that an arbiter takes."""
+    """Convert an explicitly written text to a candidate for an arbiter."""
     return Candidate(
         kind=one.kind,
         content=one.content,
@@ -70,7 +70,7 @@ def as_candidate(one: Draft | Memory) -> Candidate:
 
 
 def find(user: User, *, memory_id: int, version: int) -> Memory | None:
-    """Return the memory if it is active and still has this version.
+    """Return the memory if it is active and `version` is still its current version.
 
     Otherwise, and while long-term memory is off, return None.
     """
@@ -105,9 +105,9 @@ def decide(written: Written) -> Decision:
 def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
     """Apply and log the model's decision; return True if a memory changed.
 
-    If the memory is merged into another one, it is archived as an input of the other's new version,
-    which has the sources of both. A repeated run finds the memory archived or awaiting review, and
-    does nothing.
+    If the memory is merged into another memory, it is archived as an input of the other memory's
+    new version, which has the sources of both. A repeated run finds the memory archived or awaiting
+    review, and does nothing.
     """
     met = next((one for one in written.known if one.id == decision.target_id), None)
     if met is None or decision.verdict in _BOTH_STAY:

@@ -1,8 +1,8 @@
 """The short phrases of the portrait page, which a chat model writes for memories.
 
-Each phrase belongs to one version of a memory and is erased with it. When a memory changes, its new
-version has no phrase, so the user's own words are shown until the next run. Without a chat model no
-operation is enqueued.
+Each phrase belongs to one version of a memory and is erased with that version. When a memory
+changes, its new version has no phrase, so the user's own words are shown until the next run.
+Without a chat model no operation is enqueued.
 """
 
 from __future__ import annotations

@@ -37,13 +37,14 @@ SETTLED = 0.2
 def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> None:
     """Store a relation between the memory and each of the others, as its verdict implies.
 
-    The strength is their similarity. Verdicts that imply no relation are skipped. Safe to repeat.
+    The strength is the similarity of the two memories; a contradiction has a minimum strength.
+    Verdicts that imply no relation are skipped. Safe to repeat.
     """
     _write([row for one in others if (row := _relation(memory, *one)) is not None])
 
 
 def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) -> None:
-    """Link a new memory to the memories that support it; the strength is their similarity.
+    """Link a new memory to the memories that support it, with their similarity as the strength.
 
     Memories from the same message or turn don't count as support, since two halves of a message
     don't prove each other. A memory that has changed since the comparison is skipped. Safe to
@@ -88,7 +89,7 @@ def _relation(
     if kind == RelationKind.CONTRADICTS:
         strength = max(_LEAST_CONTRADICTION, strength)
     elif verdict == Verdict.KEEP_BOTH and strength < SAME_MATTER:
-        return None  # "both are true" alone gives no information
+        return None  # that both statements are true gives no information
     return Relation(
         user_id=memory.user_id, memory=memory, other=other, kind=kind, strength=strength
     )
@@ -110,8 +111,8 @@ def settle_beside(
 
     Return the ids of the superseded memories. A memory that has changed since the comparison is
     skipped. A memory is superseded only if the new text is active and the memory isn't pinned; a
-    text that the user wrote is superseded only by another text of the user. A memory that may not
-    be superseded is related as contradicting.
+    text that the user wrote is superseded only by another text of the user. If a memory may not be
+    superseded, a contradiction is stored instead.
     """
     if not beside:
         return ()
@@ -182,7 +183,7 @@ def settled_with(memory: Memory) -> set[str]:
 
 
 def unsettled_with(memory: Memory) -> Memory | None:
-    """Return the newest memory in use that `memory` contradicts without a decision of the user."""
+    """Return the newest memory in use whose contradiction with `memory` is unsettled, or None."""
     rows = Memory.objects.filter(user=memory.user_id, status=MemoryStatus.ACTIVE)
     others = Relation.objects.filter(
         memory=memory, kind=RelationKind.CONTRADICTS, strength__gt=SETTLED

@@ -20,7 +20,7 @@ from ops.models import User
 
 DECISIONS = ("accept", "reject", "keep_new", "keep_old", "keep_both")
 _REFUSING = ("reject", "keep_old")
-_REJECTED_KEPT = timedelta(days=1)  # in the recycle bin
+_REJECTED_KEPT = timedelta(days=1)  # time in the recycle bin
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,17 @@ def confirm(
 ) -> list[Reviewed]:
     """Carry out the user's decision on each memory that awaits review.
 
-    keep_new replaces the contradicted memory. keep_both keeps both; if a date is given, the old
-    memory is valid until then (or until `old_until`) and the new one from then on. reject and
-    keep_old forget the new memory; with `undoable`, they move it to the recycle bin, from which it
-    is forgotten after a day. The contradiction is then settled; if an accepted memory
-    contradicts yet another memory, both are used and related. If a memory is in the inbox because
-    its line was removed from a memory file, accept and keep_new move it to the recycle bin, and any
-    other decision keeps it. Raise `Invalid`, before any change, if a decision is unknown, and
-    `Conflict` (`memory_off`) if a memory is accepted while long-term memory is off.
+    `keep_new` replaces the contradicted memory. `keep_both` keeps both memories; if a date is
+    given, the old memory is valid until that date (or until `old_until`) and the new memory from
+    that date. `reject` and `keep_old` forget the new memory; with `undoable`, they move it to the
+    recycle bin, from which it is forgotten after a day. The contradiction is then settled; if an
+    accepted memory contradicts yet another memory, both are used and related.
+
+    If a memory is in the inbox because its line was removed from a memory file, `accept` and
+    `keep_new` move the memory to the recycle bin, and any other decision keeps it.
+
+    Raise `Invalid`, before any change, if a decision is unknown, and `Conflict` (`memory_off`) if a
+    memory is accepted while long-term memory is off.
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
@@ -98,7 +101,7 @@ def undecided(user: User, public_id: str) -> Undecided | None:
 def undo(*, user: User, before: Undecided) -> Memory:
     """Undo a decision: the memory awaits review again, and a memory that it replaced is used again.
 
-    Raise `NotFound` if the memory was forgotten, and `Conflict` if it has been changed since.
+    Raise `NotFound` if the memory was forgotten, and `Conflict` if its status has changed since.
     """
     rows = Memory.visible.select_for_update(of=("self",)).filter(user=user)
     memory = rows.filter(public_id=before.candidate).first()
@@ -198,9 +201,9 @@ def _settle(candidate: Memory, other: Memory, given: ReviewInput) -> None:
 
 
 def _end(other: Memory, *, at: datetime) -> None:
-    """End the old memory's validity at the time at which the new one's begins.
+    """End the old memory's validity at the time `at`.
 
-    Does nothing if the old memory's validity began later.
+    Does nothing if the validity begins later or already ends earlier.
     """
     if other.valid_from is not None and other.valid_from > at:
         return

@@ -22,7 +22,7 @@ from ops.models import User
 _STATUSES = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.CANDIDATE)
 _MAX_ROWS = 300
 # The nearest memories are always compared: an event and the state that it ends may share neither
-# words nor much meaning (怀孕了, 生了个儿子).
+# words nor much meaning ("is pregnant", "had a son").
 _ALWAYS_INCLUDED = 5
 
 
@@ -130,7 +130,7 @@ _SHORTEST = 4  # letters and digits; unrelated messages may contain a shorter te
 class Meant:
     """A memory that a request to forget may mean.
 
-    `similarity` is the cosine of the vectors, 0 to 1.
+    `similarity` is the cosine similarity of the vectors, clipped to the range 0-1.
     """
 
     pk: int
@@ -143,8 +143,8 @@ def perhaps_meant(
 ) -> list[Meant]:
     """Return the memories that a request to forget may mean.
 
-    They share one of `terms`, are among the `nearest` most similar ones, have at least the cosine
-    similarity `floor`, or have a version that contains `longest`.
+    Each of these memories contains one of `terms`, is among the `nearest` most similar memories,
+    has at least the cosine similarity `floor`, or has a version that contains `longest`.
     """
     like = _like(longest) if longest else ""
     found = statements.rows(
@@ -160,7 +160,7 @@ def perhaps_meant(
 
 
 def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
-    """Return the keys of the user's messages that may state a memory.
+    """Return the ids of the user's messages that may state a memory.
 
     These are the `few` best by meaning and the `few` best by words. Messages that aren't indexed
     yet aren't found.
@@ -175,11 +175,11 @@ def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
 
 
 def repeating(texts: Iterable[str], *, user: User) -> list[int]:
-    """Return the keys of messages that contain one of the texts word for word.
+    """Return the ids of messages that contain one of the texts word for word.
 
-    The messages of the user and the assistant are searched. Each text is also searched with its
-    additions written as in answers, and without its additions. Single words and texts of fewer than
-    `_SHORTEST` letters and digits are ignored.
+    The messages of the user and the assistant are searched. Each text is also searched without the
+    square brackets around its additions, and without the additions. Single words and texts of fewer
+    than `_SHORTEST` letters and digits are ignored.
     """
     said = {_plain(form) for text in texts for form in _forms(text)}
     said = {text for text in said if _is_statement(text)}
@@ -222,10 +222,11 @@ def similar_to(
 
     These are active or disabled memories, candidates, and memories archived because they were
     unused; the latter count as active, since a repetition restores them. `vector` is a unit vector
-    of shape (dimensions,). A memory is selected if its similarity reaches `SIMILARITY_GATE`, if it
-    is among the nearest few, or if it shares the most words: for the embedder, short statements
-    that differ in a name ("Lives in Leeds", "Lives in Hangzhou") are far apart. Being selected only
-    means "perhaps the same subject"; no threshold distinguishes a repetition from a contradiction.
+    of shape (dimensions,). A memory is selected if its similarity reaches `SIMILARITY_GATE`, or if
+    it is among the few nearest memories or the memories that share the most words. Words are needed
+    because the embedder puts short statements that differ in a name ("Lives in Leeds", "Lives in
+    Hangzhou") far apart. Being selected only means "perhaps the same subject"; no threshold
+    distinguishes a repetition from a contradiction.
     """
     ask = ask_similar_to(Batch(), vector, user=user, content=content, project=project, limit=limit)
     return ask()

@@ -29,7 +29,7 @@ from memories.writing.memory_writes import Draft, SourceInput
 from ops.models import User
 
 _INTO_TARGET = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)  # verdicts that create no new memory
-_WORDS_OF = 8_000  # characters whose words are searched among the known memories
+_WORDS_OF = 8_000  # characters of a text whose words are searched in known memories
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,10 @@ def apply(
 
     `merged` is the draft with the combined text if the verdict is MERGE. `space` is the embedding
     space to write to, if the caller has already locked it. If the target has changed or no longer
-    exists, the verdict becomes ADD. A text that the user wrote is never overwritten by a text that
-    was only extracted from a conversation. A text that the user writes is used at once: it never
-    awaits review, and a memory in the review inbox that it repeats or changes is accepted.
+    exists, the verdict becomes ADD. An extracted text replaces a text that the user wrote, or a
+    pinned memory, only if the user clearly wanted this; otherwise the verdict becomes REVIEW. A
+    text that the user writes is used at once: it never awaits review, and a memory in the review
+    inbox that the text repeats or changes is accepted.
     """
     verdict, target = _checked(meeting, user=user, origin=draft.origin)
     if target is not None and target.archived_at is not None and verdict != Verdict.KEEP_BOTH:
@@ -166,9 +167,9 @@ def at_once(
 def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memory | None:
     """Relate `memory` to a memory in use that it contradicts; return that memory, or None.
 
-    Call it with the row locked, after the text was written or accepted. Both memories stay in use,
-    and conflicts that the user has settled aren't raised again. Without `near`, the stored vector
-    is used.
+    Call this function with the row of `memory` locked, after its text was written or accepted. Both
+    memories stay in use, and conflicts that the user has settled aren't raised again. Without
+    `near`, the stored vector is used.
     """
     near = search_index.stored(memory) if near is None else near
     if memory.status != MemoryStatus.ACTIVE or near is None:
@@ -307,7 +308,8 @@ def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
 def _merged_without_vectors(meeting: Meeting, draft: Draft) -> Draft | None:
     """Return the draft with the combined text if the verdict is MERGE, otherwise None.
 
-    For use inside a transaction: the text is embedded later by an operation.
+    The text isn't embedded, so this function may be called inside a transaction; an operation
+    embeds the text later.
     """
     decision = meeting.decision
     if decision.verdict != Verdict.MERGE or not decision.content:

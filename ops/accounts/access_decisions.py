@@ -1,7 +1,7 @@
-"""Apply later decisions about access to a database restored from an earlier backup.
+"""After a backup is restored, apply the decisions about access that were made since the backup.
 
-The decisions about keys, accounts, sessions, webhooks and email addresses are read from the ledger.
-Each function returns whether it changed anything.
+The decisions concern keys, accounts, sessions, webhooks and email addresses, and are read from the
+ledger (`ops.forgetting.ledger`). Each function returns whether it changed anything.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from ops.models import (
 def _key(decision: Decision) -> bool:
     """Apply a change or a revocation of an API key.
 
-    The decision names the key by its digest, since ids are reused after a restore. Lines written
-    before 2026-11-24 don't have `requires_user`.
+    The decision names the key by its digest, since ids are reused after a restore. Lines of the
+    ledger written before 2026-11-24 don't have `requires_user`.
     """
     state = dict(decision.state)
     known = ApiKey.objects.filter(digest=decision.target)
@@ -51,7 +51,7 @@ def _key(decision: Decision) -> bool:
 def _active(decision: Decision) -> bool:
     """Deactivate or reactivate the person.
 
-    The last owner isn't deactivated, since the next owner may be missing in the backup.
+    The last owner stays active, since the backup may lack the account of a later owner.
     """
     rows = User.objects.filter(subject=decision.subject)
     user = rows.first()
@@ -102,7 +102,7 @@ def _sessions(decision: Decision) -> bool:
 
 @applies_decision("session")
 def _session(decision: Decision) -> bool:
-    """End one session, identified by a digest, since the key itself would allow signing in."""
+    """End one session. The ledger names it by a digest, since its key would allow signing in."""
     keys = Session.objects.values_list("session_key", flat=True).iterator()
     ended = [key for key in keys if sign_ins.session_digest(key) == decision.target]
     sign_ins.end_sessions(ended)
@@ -113,8 +113,9 @@ def _session(decision: Decision) -> bool:
 def _second_factor(decision: Decision) -> bool:
     """Remove a second factor that was turned off or replaced after the backup.
 
-    A newer second factor can't be restored. In that case the password becomes unusable, since the
-    password alone must not be enough to sign in.
+    If the second factor is still the recorded one, only its recovery codes are updated. A newer
+    second factor can't be restored. In that case the password becomes unusable, since the password
+    alone must not be enough to sign in.
     """
     user = User.objects.filter(subject=decision.subject).first()
     if user is None:
@@ -150,8 +151,8 @@ def _role(decision: Decision) -> bool:
     if users.held_role(user) is role:
         return False
     if role is not Role.OWNER and users.is_last_owner(user):
-        # The next owner isn't in the backup. Record the role that applies now; otherwise a later
-        # start would apply the outdated line.
+        # The backup lacks the account of the later owner. Record the role that applies now;
+        # otherwise a later start would apply the outdated line.
         ledger.record_decision("role", user.subject, role=Role.OWNER.value)
         return False
     users.assign_role(user, role)
@@ -160,7 +161,7 @@ def _role(decision: Decision) -> bool:
 
 @applies_decision("invitation")
 def _invitation(decision: Decision) -> bool:
-    """Delete an invitation that was used or revoked, identified by the digest of its token."""
+    """Delete an invitation that was used or revoked. The ledger names it by its token's digest."""
     return bool(Invitation.objects.filter(digest=decision.target).delete()[0])
 
 

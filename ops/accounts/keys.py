@@ -60,14 +60,17 @@ def _check(*, name: str, scopes: Sequence[str], expires_at: datetime | None) -> 
 
 
 def of(user: User | None) -> QuerySet[ApiKey]:
-    """Return the person's keys, or for None the unbound keys. Revoked keys are included."""
+    """Return the keys bound to the person, or all unbound keys if `user` is None.
+
+    Revoked keys are included.
+    """
     return ApiKey.objects.filter(user=user).select_related("user")
 
 
 def find(key_id: str, *, user: User | None) -> ApiKey:
     """Return the key with this public id.
 
-    Raise `NotFound` if it doesn't exist or isn't the given user's.
+    Raise `NotFound` if there is no such key or it doesn't belong to `user`.
     """
     number = key_id.removeprefix(KEY_ID)
     here = key_id.startswith(KEY_ID) and number.isascii() and number.isdigit() and len(number) < 19
@@ -106,8 +109,8 @@ def digest(text: str) -> str:
 class Person:
     """The person whom a call concerns, loaded together with the call's API key.
 
-    `own` are their settings, or None if they have the default settings. `extra` is the value of the
-    SQL expression passed to `authenticate_call`.
+    `own` contains their settings; None means the default settings. `extra` is the value of the SQL
+    expression passed to `authenticate_call`.
     """
 
     user: User
@@ -129,9 +132,10 @@ def authenticate_call(
 ) -> tuple[ApiKey, Person | None] | None:
     """Return the valid key and the person whom the call concerns, or None.
 
-    Both are loaded in one statement. A bound key concerns the person that it is bound to, and an
-    unbound key the active person with the external id `named`, if there is one. `extra` is an SQL
-    expression whose value is stored in `Person.extra`; in it, `u` is the person's row.
+    Both are loaded in one statement. A call with a bound key concerns the person to whom the key is
+    bound. A call with an unbound key concerns the active person with the external id `named`, if
+    there is one. `extra` is an SQL expression whose value is stored in `Person.extra`; the
+    expression may use the person's row as `u`.
     """
     now = timezone.now()
     found = _load_valid(digest(text), now=now, named=named, extra=extra or "NULL")
@@ -145,7 +149,7 @@ def authenticate_call(
 def _record_first_use(key: ApiKey, *, now: datetime) -> None:
     """Record the first use of the key on each day (UTC) in the audit log.
 
-    Two concurrent requests may both record it.
+    Two concurrent requests may both record the first use.
     """
     before = key.last_used_at
     if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
@@ -191,7 +195,7 @@ def _load_valid(
 
 
 def opens_receipt(operation: Operation, *, token: str) -> bool:
-    """Return whether this is the token of the operation's receipt and hasn't expired."""
+    """Return whether `token` is the unexpired token of the operation's receipt."""
     known, until = operation.token_digest, operation.token_expires_at
     if known is None or until is None or until <= timezone.now():
         return False

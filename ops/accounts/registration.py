@@ -43,7 +43,7 @@ def switch_registration(*, is_open: bool) -> None:
 
 
 def invite(*, user: User, role: Role, name: str = "") -> NewInvitation:
-    """Create an invitation by this owner. Raise `Invalid` for any role but member and auditor."""
+    """Create an invitation sent by `user`. Raise `Invalid` if `role` isn't member or auditor."""
     if role not in INVITED_ROLES:
         raise Invalid.field("role", "Invite a member or an auditor.")
     token = secrets.token_urlsafe(32)
@@ -74,9 +74,9 @@ def revoke_invitation(invitation: Invitation) -> None:
 
 
 def find_invitation(token: str) -> Invitation:
-    """Return the invitation with this token. Raise `NotFound` if it can't be used any more.
+    """Return the invitation with this token. Raise `NotFound` if it can no longer be used.
 
-    It can't be used once the person who sent it is no longer an owner.
+    An invitation becomes invalid when the person who sent it is no longer an owner.
     """
     own = invitations().filter(digest=keys.digest(token)).first()
     if own is None or users.role_of(own.user) is not Role.OWNER:
@@ -89,8 +89,8 @@ def accept_invitation(
 ) -> User:
     """Create a person with the invited role, and delete the invitation.
 
-    Raise `NotFound` if the invitation can't be used, and `Invalid` if name or password are invalid.
-    Of two concurrent calls only one creates a person; the transaction of the other one fails.
+    Raise `NotFound` if the invitation can't be used, and `Invalid` if the name or the password is
+    invalid. Of two concurrent calls, only one creates a person; the other transaction fails.
     """
     invitation = find_invitation(token)
     user = users.register(username=username, password=password, language=language, zone=zone)
@@ -120,7 +120,7 @@ def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink
     """Create a sign-in link that works once, within a few minutes.
 
     Raise `NotAllowed` if the person is staff or inactive, `Conflict` (`being_forgotten`) if they
-    are being forgotten, and `Invalid` if `next` or `language` are invalid.
+    are being forgotten, and `Invalid` if `next_page` or `language` is invalid.
     """
     if user.is_staff or user.is_superuser or not user.is_active:
         raise NotAllowed("Nobody signs in to a member of the staff by a link.")
@@ -141,8 +141,8 @@ def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink
 def take_link(token: str) -> SignInLink:
     """Mark the sign-in link as used, and return it.
 
-    Of two concurrent calls only one succeeds. Raise `NotFound` if the link is used, expired or
-    unknown, or its person may not sign in with a link any more.
+    Of two concurrent calls, only one succeeds. Raise `NotFound` if the link is used, expired or
+    unknown, or if its person may no longer sign in with a link.
     """
     now = timezone.now()
     living = SignInLink.objects.filter(

@@ -1,9 +1,9 @@
 """How people sign in: sessions, failed attempts, second factor, identities at a provider.
 
-Failed attempts are counted in Redis for 15 minutes, for each login name and address, and for each
-address. The counters only slow down guessing; if Redis is down, nobody is locked out. The second
-factor is a code from an authenticator app (TOTP, RFC 6238) or a recovery code. Identities are
-accounts at an OpenID Connect provider.
+Failed attempts are counted in Redis for 15 minutes: one counter for each pair of login name and IP
+address, and one for each IP address. The counters only slow down guessing; if Redis is down, nobody
+is locked out. The second factor is a code from an authenticator app (TOTP, RFC 6238) or a recovery
+code. Identities are accounts at an OpenID Connect provider.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SYSTEMS = (
 )
 logger = logging.getLogger(__name__)
 ALLOWED = 10
-# The limit for one address and all login names; several people may share an address.
+# The limit for one IP address and all login names; several people may share an IP address.
 ALLOWED_OF_ADDRESS = 100
 LOCKED_SECONDS = 15 * 60
 WAITING = "second_step"  # session key of a person who has entered the password but not the code
@@ -75,7 +75,7 @@ def _first(known: Sequence[tuple[str, str]], text: str) -> str:
 
 
 def note_session(*, user: User, session_key: str, device: str) -> None:
-    """Record a session after sign-in. Calling it again only updates the record."""
+    """Record a session after sign-in, or update the record if there already is one."""
     now = timezone.now()
     SignIn.objects.update_or_create(
         session_key=session_key,
@@ -89,7 +89,7 @@ def note_use(session_key: str) -> None:
 
 
 def sessions_of(user: User) -> list[SignIn]:
-    """Return the person's sessions that may still be valid, the last used one first."""
+    """Return the person's sessions that may still be valid, the most recently used first."""
     since = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     rows = SignIn.objects.filter(user=user, began_at__gt=since)
     return list(rows.order_by("-seen_at", "-pk")[:SESSIONS_SHOWN])
@@ -108,7 +108,7 @@ def end_session(*, user: User, sign_in: int) -> None:
 def end_all_sessions(user: User) -> None:
     """End all sessions of the person, even unrecorded ones, by changing the session epoch.
 
-    To keep the current session, call `update_session_auth_hash` afterwards and record it again.
+    To keep the current session, call `update_session_auth_hash` and `note_session` afterwards.
     """
     user.session_epoch = uuid.uuid4()
     user.save(update_fields=["session_epoch", "updated_at"])
@@ -187,7 +187,7 @@ def app_address(secret: str, *, user: User) -> str:
 
 
 def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str]:
-    """Require a code at each sign-in; return recovery codes, shown only once.
+    """Require a code at each sign-in; return the recovery codes, which can't be read again.
 
     Raise `Invalid` if the code is wrong or the person already has a second factor.
     """
@@ -211,9 +211,9 @@ def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str
 
 
 def opens_second_factor(*, user: User, code: str) -> bool:
-    """Return whether this is a valid code from the app, or a recovery code.
+    """Return whether this is a valid code from the app or a valid recovery code.
 
-    The code can't be used again; of two concurrent calls only one succeeds.
+    Each code works only once, so of two concurrent calls only one succeeds.
     """
     own = second_factor_of(user)
     if own is None:
@@ -287,9 +287,9 @@ def recovery_digest(code: str) -> str:
 def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
     """Return the person with this identity at the provider.
 
-    At the first sign-in, connect the identity to an account with the same email address as its
-    login name, or create an account. Raise `Conflict` if there is such an account and it belongs to
-    staff, or `OIDC_LINKS_BY_EMAIL` is off. Raise `NotAllowed` if there is no such account and
+    At the first sign-in, connect the identity to the account whose login name is the email address,
+    or create an account. Raise `Conflict` if there is such an account, but it belongs to staff or
+    `OIDC_LINKS_BY_EMAIL` is off. Raise `NotAllowed` if there is no such account and
     `OIDC_CREATES_ACCOUNTS` is off.
     """
     known = Identity.objects.select_related("user").filter(sub=told.sub, issuer=told.issuer)
@@ -327,7 +327,7 @@ def identity_digest(identity: Identity) -> str:
 def disconnect_identity(user: User) -> None:
     """Disconnect the person's identity at the provider.
 
-    Raise `Conflict` if they have no password and could no longer sign in.
+    Raise `Conflict` if the person has no password, since they could no longer sign in.
     """
     if not user.has_usable_password():
         raise Conflict("Choose a password first, or you could not come back.")

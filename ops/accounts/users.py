@@ -82,7 +82,7 @@ def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> Use
 
 
 def check_still_here(user: User) -> None:
-    """Raise `Conflict` (`being_forgotten`) if the person's row is hidden or deleted by now."""
+    """Raise `Conflict` (`being_forgotten`) if the person's row is now hidden or deleted."""
     check_not_being_forgotten(User.objects.filter(pk=user.pk).first())
 
 
@@ -108,8 +108,8 @@ def _create(external_id: str, *, created_by: ApiKey | None) -> User:
 def register(*, username: str, password: str, language: str = "", zone: str = "") -> User:
     """Create a person with a login name and no external id.
 
-    `zone` is the browser's time zone; an unknown one is replaced by UTC. Raise `Invalid` if name or
-    password are invalid, or the name is taken.
+    `zone` is the browser's time zone; an unknown one is replaced by UTC. Raise `Invalid` if the
+    name or the password is invalid, or if the name is taken.
     """
     username = _checked_name(username, password)
     try:
@@ -142,7 +142,7 @@ def change_password(*, user: User, password: str) -> None:
 def choose_login(*, user: User, username: str, password: str) -> User:
     """Set login name and password for a person who has only signed in with links so far.
 
-    Raise `Invalid` if they already have a password, or if name or password are invalid.
+    Raise `Invalid` if they already have a password, or if the name or the password is invalid.
     """
     if user.has_usable_password():
         raise Invalid("There is a password already.")
@@ -161,7 +161,7 @@ def choose_login(*, user: User, username: str, password: str) -> User:
 
 
 def change_name(*, user: User, name: str) -> None:
-    """Change the name that pages show; "" shows the login name instead.
+    """Change the display name. If the display name is empty, pages show the login name.
 
     Raise `Invalid` if the name is too long or contains control characters.
     """
@@ -175,7 +175,10 @@ def change_name(*, user: User, name: str) -> None:
 
 
 def logins() -> QuerySet[User]:
-    """Return all people with a login name or an identity, staff first, with `last_seen`."""
+    """Return all people with a login name or an identity at a provider, staff first.
+
+    `last_seen` is the time at which they last signed in or used a session.
+    """
     newest_use = (
         SignIn.objects.filter(user=OuterRef("pk")).order_by("-seen_at").values("seen_at")[:1]
     )
@@ -206,9 +209,9 @@ def set_active(*, user: User, is_active: bool) -> None:
 
 
 def spelled_name(typed: str) -> str:
-    """Return the stored spelling of a login name that was typed in any case.
+    """Return the stored login name that equals the typed name apart from upper and lower case.
 
-    Return the typed name if no stored name matches, or more than one.
+    Return the typed name if no stored name matches it, or if several do.
     """
     found = User.objects.filter(username__iexact=typed).values_list("username", flat=True)[:2]
     names = [name for name in found if name]
@@ -216,7 +219,7 @@ def spelled_name(typed: str) -> str:
 
 
 def _checked_name(username: str, password: str) -> str:
-    """Return the login name without surrounding blanks.
+    """Return the login name without surrounding whitespace.
 
     Raise `Invalid` if the name or the password is invalid, or if the name is taken. Names that
     differ only in case count as equal.
@@ -275,9 +278,9 @@ def settings_held(user: User) -> UserSettings:
 
 
 def hold_settings(user: User, batch: Batch) -> Callable[[], UserSettings]:
-    """Add to the batch a statement that locks the settings; call the result to read them.
+    """Lock the person's settings in the batch; return a function that reads them from its result.
 
-    Reading them raises `Conflict` (`being_forgotten`) in the same case as `check_still_here`.
+    That function raises `Conflict` (`being_forgotten`) in the same cases as `check_still_here`.
     """
     found = batch.add(
         f"SELECT u.hidden_at, {statements.columns(UserSettings, 's')} FROM ops_usersettings s"

@@ -43,7 +43,7 @@ from ops.models import (
 from ops.pages.operation_rows import said, said_of_trouble
 from ops.queue import outbox
 
-_AT_ONCE = 500  # operations that one click retries
+_AT_ONCE = 500  # the most operations that one click retries
 
 
 def _note(request: HttpRequest, action: str, *, target: str, subject: Any = None) -> None:

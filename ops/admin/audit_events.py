@@ -1,4 +1,4 @@
-"""The audit log in the admin."""
+"""The admin pages of the audit log, and its download as JSON lines."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.action(description=gettext_lazy("Export as JSON lines"))
     def export(self, request: HttpRequest, rows: QuerySet[AuditEvent]) -> StreamingHttpResponse:
-        """Return a download of the selected events, or of all that match the filters."""
+        """Return a download of the selected events, or of all events that match the filters."""
         actor = f"staff {request.user.pk}"
         audit_log.append("admin.audit_export", actor=actor, surface="admin", subject=None)
         response = StreamingHttpResponse(_lines(rows), content_type="application/x-ndjson")
@@ -104,7 +104,8 @@ class AuditEventAdmin(ReadOnlyAdmin):
 def _lines(rows: QuerySet[AuditEvent]) -> Iterator[bytes]:
     """Yield the events as lines of JSON, reading each batch in a transaction of its own.
 
-    Events that aren't sealed yet are sealed first, so that every line has its place in the chain.
+    Events that aren't sealed yet are sealed first, so that each line contains the event's place in
+    the chain.
     """
     audit_chain.seal()
     names = [column.name for column in AuditEvent._meta.concrete_fields]

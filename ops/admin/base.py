@@ -79,7 +79,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     """An admin class for viewing only. Rows are added, changed and erased by services.
 
     `masked` lists the columns with people's content, `never` the columns that nobody may see.
-    `called` are the names of the model, singular and plural, in words that readers know.
+    `called` contains the singular and the plural name of the model, as the pages show them.
     """
 
     called: tuple[Any, Any] | None = None
@@ -138,7 +138,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return all rows except those that are being forgotten.
 
-        Rows that belong to another row being forgotten are only excluded by the method `whole`.
+        A row whose parent row is being forgotten is included here; the method `whole` excludes it.
         """
         rows = cast("QuerySet[Any]", super().get_queryset(request))
         return rows.filter(hidden_at=None) if _can_hide(self.model) else rows
@@ -256,8 +256,9 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 def _found(model: type[Model], path: str, typed: str) -> Q | None:
     """Return the condition that a column is equal to the typed value.
 
-    The column may belong to a related row. Such rows are looked up first, since no index covers a
-    condition on two tables. Return None if nothing can match, such as a name in a column of ids.
+    The column may belong to a related row. In that case the related rows are looked up first, since
+    no index covers a condition on two tables. Return None if nothing can match, such as a name
+    typed for a column of ids.
     """
     column = get_fields_from_path(model, path)[-1]
     try:
@@ -296,7 +297,7 @@ def _translate_name(field: Any) -> None:
 
 
 def names_in_admin() -> set[str]:
-    """Return the names of our models and their columns, which the admin shows translated."""
+    """Return the English names of our models and their columns, which need a translation."""
     names: set[object] = set()
     for model, page in admin.site._registry.items():
         if isinstance(page, ReadOnlyAdmin):
@@ -375,9 +376,9 @@ class _WordsFilter(admin.SimpleListFilter):
 
 
 class FinishedFilter(_WordsFilter):
-    """Selects events by whether the work that they requested is finished.
+    """Selects events by the state of the background operations that they requested.
 
-    Only work done in the background can be unfinished.
+    Events that requested no operation match none of the values.
     """
 
     title = gettext_lazy("finished")

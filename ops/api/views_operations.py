@@ -53,7 +53,7 @@ _ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
 
 class MayWatch(HasScope):
-    """Also allows requests of people signed in on the pages, since the endpoint only reads."""
+    """Also allows people who are signed in on the pages, since the endpoint only reads."""
 
     def has_permission(self, request: Request, view: APIView | MemcenterView) -> bool:
         signed_in = request.auth is None and _signed_in(request) is not None
@@ -68,10 +68,10 @@ def _signed_in(request: Request) -> User | None:
 def check_access(asked: Asked, *, by_id: bool = False) -> None:
     """Raise `NotFound` if the caller may not access the operation.
 
-    No user is returned, since an operation may outlive the user it concerns. An unbound key may
-    read the operations that it requested itself. For any other operation, and for changes, it must
-    name the user as in every other call (else `Invalid`), except in protocols that identify
-    operations only by id (`by_id`).
+    This function returns no user, since an operation may outlive the user it concerns. With an
+    unbound key, the caller may read the operations that the key requested itself. For changes and
+    for other operations, the call must name the user (else `Invalid`), except in protocols that
+    identify operations only by id (`by_id`).
     """
     with as_system():
         operation = selectors.operation_by(asked.ids["op_id"])

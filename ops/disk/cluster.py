@@ -1,4 +1,4 @@
-"""The files of the database: where they are, and how to rewrite them after texts were forgotten."""
+"""Find the files of the database, and rewrite them so that no forgotten texts are left in them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from ops.residue import places
 
 FOLDER = "pg"
 TEMPORARY = "pgsql_tmp"  # sorts spill into it; it is emptied when the statement ends
-# The planner's column statistics outlive rows, and no model describes their tables.
+# The tables of the planner's column statistics, which contain values of erased rows. They aren't
+# tables of our models.
 _NOTES = ("pg_statistic", "pg_statistic_ext_data")
 _LOCK_SECONDS = 2
 _TRIES = 30
@@ -58,7 +59,7 @@ def is_here() -> bool:
 def _is_in(folder: Path) -> bool:
     """Return whether this folder contains the connected database.
 
-    They are compared by the random identifier that each cluster gets when it is created.
+    The comparison uses the system identifier that PostgreSQL gives to each cluster at creation.
     """
     try:
         with (folder / "global" / "pg_control").open("rb") as file:
@@ -163,10 +164,10 @@ def vacuum(operation: Operation) -> list[str]:
 def describe_copies(
     operation: Operation, *, now: datetime, tables: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the times after which log, backups and data folder no longer contain the rows.
+    """Return the vacuumed tables, and until when log, backups and data folder contain the rows.
 
-    A time is None if it can't be known: no retention is configured for backups, or the files of the
-    database are on another machine.
+    A time is None if it is unknown: no retention is configured for backups, or the files of the
+    database aren't in the data folder.
     """
     wal = timedelta(hours=settings.WAL_RETENTION_HOURS)
     backups = timedelta(days=settings.BACKUP_RETENTION_DAYS)
@@ -179,7 +180,7 @@ def describe_copies(
 
 
 def next_quiet_hour(now: datetime) -> datetime:
-    """Return when the next quiet hour begins, but at most 23 hours from now.
+    """Return when the next quiet hour begins, or the time in 23 hours if that is earlier.
 
     The quiet hour is the hour of the night in which forgotten rows are erased from the disk.
     """

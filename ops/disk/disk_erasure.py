@@ -68,7 +68,7 @@ class SecondLine:
 def request(*, at: datetime | None = None) -> Operation:
     """Enqueue the erasure from the disk in the caller's transaction, unless it is already queued.
 
-    Without a time it is due at once, even if it was queued for later.
+    Without `at`, the erasure is due at once, even if it was queued for later.
     """
     operation = outbox.enqueue(
         Kind.ERASE_DISK,
@@ -100,9 +100,9 @@ def second_line(receipt: Receipt) -> SecondLine:
 
 
 def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
-    """Return the receipt with the result on the disk, for the API and as a file.
+    """Return the receipt and the result of the erasure from the disk, as values for JSON.
 
-    It contains every column that its hash covers, so that anybody can verify the hash.
+    The values include every column that the receipt's hash covers, so anybody can verify the hash.
     """
     line = second_line(receipt)
     names = ("scope", "subject", "requested_at", "finished_at", "erased", "kept", "scan", "disk")
@@ -129,8 +129,8 @@ def erase_disk(run: Run) -> dict[str, Any]:
     """Erase forgotten texts from the disk, and record the result for each receipt.
 
     Rewrites the tables from which rows were forgotten, removes old segments of the write-ahead log,
-    and scans the files. Safe to run twice: rewritten tables are noted, and the hashes that the scan
-    needs are deleted in the same transaction that records its success. Raise `StillThere` if the
+    and scans the files. Safe to run twice: rewritten tables are recorded, and the hashes that the
+    scan needs are deleted in the transaction that records its success. Raise `StillThere` if the
     scan finds a text or a table is locked.
     """
     if not cluster.is_here():
@@ -138,7 +138,7 @@ def erase_disk(run: Run) -> dict[str, Any]:
     waiting = _begin(run)
     looked: ScanResult | None = None
     if waiting:
-        # The copy made before an upgrade contains rows that were forgotten since; it isn't scanned.
+        # A copy of the database made before an upgrade may contain rows that were forgotten since.
         shutil.rmtree(settings.UPGRADE_BACKUP_DIR, ignore_errors=True)
         size = raw_scan.size_of(raw_scan.files())
         if size > settings.DISK_ERASURE_MAX_MB * 1_000_000:
@@ -146,7 +146,7 @@ def erase_disk(run: Run) -> dict[str, Any]:
         else:
             looked = _erase(run, waiting)
             _conclude(run, waiting, GONE, looked.summary())
-    # The deleted keys and hashes are removed from the files as well.
+    # Remove the deleted keys and hashes from the files as well.
     run.step("clear")
     _rewrite_tables(_KEPT_IN, then=lambda _: None)
     cluster.renew_log()
@@ -233,8 +233,8 @@ def _look(run: Run, sought: Sequence[SearchedTexts]) -> ScanResult:
 def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[str, int]) -> None:
     """Record the result for each receipt, and delete the hashes of the scan, in one transaction.
 
-    The audit events are then sealed. If the process is killed before, the next sealing includes
-    them.
+    Afterwards the audit events are sealed. If the process is killed in between, the next sealing
+    includes them.
     """
     with run.applying_as_system():
         for receipt in waiting:

@@ -3,7 +3,7 @@
 Texts are compared by the hashes of short windows. A window that also occurs in a remaining row
 proves nothing, so the database is queried for the texts of all rows once a file looks suspicious.
 In the database's own files, any other matching window is a finding. Other files contain people's
-texts only as a whole, so there at least half of the windows of one text must match.
+texts only as a whole, so a file counts only if at least half of the windows of one text match.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _file(path: Path, name: str) -> File:
 
 
 def scan_files(sought: Sequence[SearchedTexts], *, progress: Progress) -> ScanResult:
-    """Scan all files for these texts. Must not be called inside a transaction."""
+    """Scan all files for these texts. Don't call it inside a transaction."""
     every = files()
     total = size_of(every)
     looked = ScanResult(files=len(every), bytes=total)
@@ -163,7 +163,7 @@ def _together(some: Iterable[Places], others: Iterable[Places]) -> list[Places]:
 
 
 def _texts(file: File) -> Iterator[str]:
-    """Yield the bytes of a file, or of the members of an archive, as text, part by part."""
+    """Yield the content of a file, or of the files in an archive, as text in parts."""
     try:
         if file.is_outside:
             for strings in stores.parts(file.path, stores.lines):
@@ -188,7 +188,7 @@ def _raw(path: Path) -> Iterator[str]:
 def _in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> list[Places]:
     """Return the indexes of hashes that occur in anybody's remaining rows or in system catalogues.
 
-    The result contains one array for each item of `sought`. `then` is called for each text.
+    The result contains one array for each item of `sought`. `then` is called for each text read.
     """
     hits = [_none() for _ in sought]
     with cluster.outside_transactions() as own, own.transaction():
@@ -223,7 +223,7 @@ def _rows_of(
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield the strings inside a value as they are on the disk: JSON text isn't parsed."""
+    """Yield the strings inside a value as they are stored on the disk. JSON text isn't parsed."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

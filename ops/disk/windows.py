@@ -7,11 +7,11 @@ its windows have 6 letters instead, of which at least half are Chinese. A shorte
 window of its own length. No window contains a control character (except line ends and tabs) or
 bytes that aren't UTF-8, since these separate the fields of a database page.
 
-The hash of the letters c0, c1, ... is the sum of F(ci) * B^i modulo 2^64, where F is a random table
-and B a random odd number, both part of the key. It is mixed with two more random words of the key
-and the length of the window. With prefix sums, the sum of any window is a difference, so all
-windows cost only a few array operations. Two different windows have the same hash with a
-probability of about 2^-60.
+To hash the letters c0, c1, ..., take the sum of F(ci) * B^i modulo 2^64, where F is a random table
+and B a random odd number, both part of the key. Then mix this sum with four more random words of
+the key and the length of the window. The sum of any window is the difference of two prefix sums, so
+hashing all windows takes only a few array operations. Two different windows have the same hash with
+a probability of about 2^-60.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _are_han(letters: Letters) -> npt.NDArray[np.bool_]:
 
 
 def _mostly_han(letters: Letters) -> Places:
-    """Return the start of each window of six letters that is at least half Chinese."""
+    """Return the start of each window of six letters of which at least half are Chinese."""
     if len(letters) < HAN:
         return np.empty(0, dtype=np.int64)
     upto = np.zeros(len(letters) + 1, dtype=np.int32)
@@ -142,7 +142,7 @@ class Cut:
 
 
 class Hasher:
-    """Computes the hashes under one key."""
+    """Computes the hashes of windows with one key."""
 
     def __init__(self, key: bytes) -> None:
         made = np.frombuffer(shake_256(key).digest(8 * (_CODES + 8)), dtype="<u8")

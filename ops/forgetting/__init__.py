@@ -1,1 +1,1 @@
-"""What all forget operations share (hiding, ledger, expired rows), and forgetting a person."""
+"""The shared parts of all forget operations, the ledger, expired rows, and forgetting a person."""

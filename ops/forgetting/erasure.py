@@ -1,6 +1,7 @@
 """The common parts of every forget operation.
 
-They hide exports and stored responses, count the rows that each step erases, and issue the receipt.
+These functions hide exports and stored responses, count the rows that each step erases, and issue
+the receipt.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ FORGET_KINDS = (
     Kind.FORGET_LAYER,
     Kind.FORGET_USER,
 )
-STILL_SAID = "still_said"  # key of the number of kept messages that state the forgotten content
-LEDGER = "ledger"  # key of the ledger's target in the payload
+STILL_SAID = "still_said"  # payload key: how many kept messages state the forgotten content
+LEDGER = "ledger"  # payload key: the target for the ledger
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 
 
@@ -86,10 +87,10 @@ def begin(
 
 
 def start(user: User) -> None:
-    """Lock the person; call this before reading any row to forget.
+    """Lock the person. Call this before reading any row to forget.
 
-    It waits for transactions that have read data and are still writing, so that the rows they write
-    are forgotten too. Transactions that come later write nothing until this one ends.
+    The lock waits for transactions that have read data and are still writing, so that the rows they
+    write are forgotten too. Later transactions write nothing until this transaction ends.
     """
     lock_person(user)
     User.objects.filter(pk=user.pk).update(forgets=F("forgets") + 1)
@@ -105,7 +106,7 @@ def _blank_answers(user: User, *, until: datetime | None = None) -> None:
 def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:
     """Return the unfinished forget operation for the same ids, or None.
 
-    If it has failed, it is retried.
+    An operation that has failed is retried.
     """
     found = (
         Operation.objects.filter(subject=user.subject, kind=kind, status__in=_UNFINISHED)
@@ -133,7 +134,7 @@ def withdraw(*, user: User, about: Q) -> None:
 
 
 def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Counts:
-    """Run one step of a forget operation, and store how many rows it erased in one transaction."""
+    """Run a step of a forget operation: erase rows and store their counts, in one transaction."""
     run.step(name)
     with run.applying(user):
         counts = erase()
@@ -142,7 +143,7 @@ def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Cou
 
 
 def concerned(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
-    """Return the conversations whose exports a forget operation makes outdated; None means all."""
+    """Return the keys of the conversations whose exports become outdated; None means all."""
     if kind == Kind.FORGET_USER:
         return None
     if "conversations" in payload:

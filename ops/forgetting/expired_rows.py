@@ -60,9 +60,9 @@ def erase_expired(run: Run) -> dict[str, int]:
 def erase_abandoned_uploads() -> int:
     """Erase uploads whose process died before it requested the import.
 
-    Return their number. The process of an upload has had a transaction open since before the file
-    existed, so files older than every open transaction are abandoned. Call this outside any
-    transaction, under the app's database role, which can see its own transactions.
+    Return their number. A process that receives an upload opens a transaction before it creates the
+    file, so a file older than every open transaction is abandoned. Call this outside any
+    transaction and with the app's own database role, which can see all transactions of the app.
     """
     arrived = {
         path.name: at
@@ -90,7 +90,7 @@ def _changed_at(path: Path) -> float | None:
 
 
 def erase_imports(user: User) -> None:
-    """Erase the files of the person's finished and failed imports."""
+    """Erase the files of the person's finished, failed and cancelled imports."""
     _erase_imports(_ended_imports().filter(user=user))
 
 

@@ -1,10 +1,12 @@
 """The ledger: files that list all requests to forget and all decisions about access.
 
-Restoring a backup can't undo them, since the ledger is stored outside the data folder.
+A request or decision outlives the restore of an older backup, since the ledger is stored outside
+the data folder.
+
 `<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` contains one line of JSON, with ids only, for each
-request to forget. The line is on the disk before the request is answered, and the operation's
-handler checks for it again before it erases anything. A crash may leave an incomplete line; readers
-skip it, and the complete line is appended later.
+request to forget. The line is written before the request is answered. If writing fails, the
+operation's handler writes the line before it erases anything. A crash may leave an incomplete line;
+readers skip it, and the complete line is appended later.
 
 A decision changes who may access what, such as the revocation of a key. Each line of
 `decisions.jsonl` names a target (a key, an account, a file …) by an id or a digest, and contains
@@ -164,14 +166,14 @@ class Decision:
         return UUID(self.target)
 
 
-# Applies one decision to the database; returns whether it changed anything.
+# A function that applies one decision to the database, and returns whether it changed anything.
 Apply = Callable[[Decision], bool]
 
 
 def applies_decision(kind: str) -> Callable[[Apply], Apply]:
     """Register the function that applies decisions of one kind to the database.
 
-    It must be safe to call repeatedly.
+    The function must be safe to call repeatedly.
     """
 
     def register(apply: Apply) -> Apply:
@@ -227,9 +229,9 @@ def _decision(raw: bytes) -> Decision | None:
 
 
 def reapply_decisions() -> int:
-    """Apply all decisions to the database; return how many of them changed something.
+    """Apply the last decision about each target; return how many decisions changed something.
 
-    Each one has a transaction of its own. Kinds unknown to this version are skipped.
+    Each decision is applied in a transaction of its own. Unknown kinds of decisions are skipped.
     """
     changed = 0
     for decision in list(latest_decisions()):

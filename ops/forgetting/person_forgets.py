@@ -39,11 +39,12 @@ def forget_user(
 ) -> tuple[Operation, str]:
     """Hide all data of a person at once, and enqueue its erasure.
 
-    Signs the person out everywhere and revokes their keys. Return the operation, and a token that
-    gives access to it and its receipt for 30 days without a key. A repeated call returns the same
-    until the erasure is finished. Raise `NotFound` if the person doesn't exist, and `Conflict` if
-    they are the last owner. With `is_repeated`, when a forget is repeated after a restore, the last
-    owner may be forgotten too, since the next owner may be missing in the backup.
+    Signs the person out everywhere and revokes their keys. Return the operation and a token. For
+    `RECEIPT_TOKEN_DAYS` days, the token gives access to the operation and its receipt without an
+    API key. Until the erasure is finished, a repeated call returns the same operation and token.
+    Raise `NotFound` if the person doesn't exist, and `Conflict` if they are the last owner. With
+    `is_repeated`, for repeating a request after a restore, the last owner may be forgotten too,
+    since the backup may lack the account of a later owner.
     """
     if not is_repeated:
         users.check_not_last_owner(user)
@@ -58,7 +59,7 @@ def forget_user(
         return before, receipt_token(before)
     now = timezone.now()
     locked.hidden_at = user.hidden_at = now
-    locked.set_unusable_password()  # ends all sessions, which contain a hash of it
+    locked.set_unusable_password()  # ends all sessions: they contain a hash of the password
     locked.save(update_fields=["hidden_at", "password", "updated_at"])
     _shut_doors(locked, now=now)
     hide_rows(locked, now=now)
@@ -79,7 +80,7 @@ def forget_user(
 def receipt_token(operation: Operation) -> str:
     """Return the token for the operation's receipt.
 
-    It is derived from the instance's secret key, so that a repeated request gets the same token.
+    The token is derived from the instance's secret key, so a repeated request gets the same token.
     """
     made = salted_hmac("ops.receipt_token", operation.public_id, algorithm="sha256").digest()
     return _TOKEN_PREFIX + base64.urlsafe_b64encode(made).decode().rstrip("=")
@@ -117,15 +118,15 @@ def erase_sessions(user_id: int) -> int:
 
 
 def _named_in(session: Mapping[str, Any]) -> set[int]:
-    """Return the ids of users who are signed in in a session, or halfway through signing in."""
+    """Return the ids of users signed in to a session or being asked for their second factor."""
     waiting = (session.get(sign_ins.WAITING) or {}).get("user")
     return {int(user_id) for user_id in (session.get("_auth_user_id"), waiting) if user_id}
 
 
 def reapplies(scope: str) -> Callable[[Again], Again]:
-    """Register the function that repeats forget operations of one kind after a restore.
+    """Register the function that repeats forget operations of one scope after a restore.
 
-    It must be safe to call repeatedly.
+    The function must be safe to call repeatedly.
     """
 
     def register(again: Again) -> Again:
@@ -138,7 +139,7 @@ def reapplies(scope: str) -> Callable[[Again], Again]:
 def is_older_than_ledger() -> bool:
     """Return whether this database lacks the last forget operation in the ledger.
 
-    If so, it was restored from an older backup.
+    In that case the database was restored from an older backup.
     """
     last = deque(ledger.read(), maxlen=1)
     if not last:
@@ -148,10 +149,10 @@ def is_older_than_ledger() -> bool:
 
 
 def reapply_forgets() -> Iterator[Operation]:
-    """Enqueue again each forget operation in the ledger whose data exists, oldest first.
+    """Repeat each forget operation in the ledger whose data exists again, oldest first.
 
-    People and rows created later aren't affected: subjects and ids are random, and rows without
-    such an id are compared by their time. A second run does nothing unless data has come back.
+    People and rows created after the original request aren't affected: subjects and public ids are
+    random, and rows without a public id are selected by time. Yield the enqueued operations.
     """
     for line in list(ledger.read()):  # a list, since each forget appends a line
         with as_system():
@@ -208,8 +209,8 @@ def _remember_everything(run: Run, user: User, everything: list[UserData]) -> No
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
     """Erase the account, and the hashes kept for other forget operations of the person.
 
-    Hashes for the scan of the disk are kept if their operation has no receipt; they are handed over
-    to this operation.
+    If such an operation has no receipt, its hashes for the scan of the disk are kept and handed
+    over to this operation.
     """
     run.step("account")
     with run.applying_as_system():

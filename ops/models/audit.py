@@ -74,7 +74,7 @@ class UnsealedEvent(models.Model):
 
 
 class AuditHead(models.Model):
-    """The newest link of the chain, so that cutting off the end is detected. A single row."""
+    """A single row that repeats the newest link, to detect that the chain's end was removed."""
 
     personal_data = False
 

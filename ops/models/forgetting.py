@@ -8,7 +8,7 @@ from ops.models.operation import Operation
 
 
 class ErasureKey(models.Model):
-    """The random key under which one forget operation hashes texts; deleted with the hashes."""
+    """The random key under which a forget operation hashes texts. It is deleted with the hashes."""
 
     personal_data = False
 
@@ -23,7 +23,7 @@ class ErasureKey(models.Model):
 
 
 class ErasedText(models.Model):
-    """The keyed hashes of the shingles of an erased text (`size` characters each).
+    """The keyed hashes of the shingles (overlapping pieces of `size` characters) of an erased text.
 
     `digest` is the keyed hash of the whole text, so that each text is stored only once.
     """
@@ -62,7 +62,7 @@ class ErasedRows(models.Model):
 
 
 class DiskKey(models.Model):
-    """The random key of hashes that are searched for in the raw files.
+    """The random key under which texts are hashed for the scan of the raw files.
 
     At most one key is open, and new forget operations use it. A scan closes the key, so that later
     operations use another one. A key is deleted together with its last hash.
@@ -101,7 +101,7 @@ class DiskTrace(models.Model):
 
 
 class Receipt(models.Model):
-    """A record of how many rows one finished forget erased in each store, without any content.
+    """A record of how many rows one finished forget operation erased, without any content.
 
     `hash` covers every other column except `id`. `previous_hash` is the hash of the newest sealed
     audit event when the receipt was issued. `chosen` is "person" if the person chose from a list,

@@ -50,10 +50,13 @@ class Status(models.TextChoices):
     Each function is an UPDATE that requires the old status and attempt; if it changes no row,
     another process has changed the operation first.
 
-    enqueue -> PENDING            claim    PENDING -> RUNNING
-    succeed RUNNING -> SUCCEEDED  fail     RUNNING -> PENDING (later) | FAILED
-    expire  RUNNING -> PENDING    cancel   PENDING -> CANCELLED
-    retry   FAILED  -> PENDING
+    enqueue -> PENDING            take       PENDING -> RUNNING
+    succeed RUNNING -> SUCCEEDED  fail       RUNNING -> PENDING (later) | FAILED
+    cancel  PENDING -> CANCELLED  expire     RUNNING -> PENDING | FAILED
+    retry   FAILED  -> PENDING    give_back  RUNNING -> PENDING (later)
+
+    `run.succeed_beside` changes PENDING to SUCCEEDED. If an operation can't return to PENDING
+    because an operation with the same dedupe key is queued, it becomes CANCELLED.
     """
 
     PENDING = "pending", _("Waiting")
@@ -75,7 +78,7 @@ class Operation(models.Model):
 
     It refers to the person only by `subject`, and its payload contains only ids, so it may outlive
     the account. `request_id` is the id of the request that caused it, even if it was enqueued by
-    another operation. It is never hidden, since people may always see their operations.
+    another operation. Operations are never hidden, since people may always see them.
     """
 
     personal_data = False
@@ -255,7 +258,7 @@ class ModelCall(models.Model):
 class Export(models.Model):
     """A file with one person's data.
 
-    It is erased when it expires, and by every forget that concerns its content.
+    It is erased when it expires, and by every forget operation that concerns its content.
     """
 
     personal_data = True

@@ -288,8 +288,8 @@ class Identity(models.Model):
 class Invitation(models.Model):
     """A link with which one person can create an account with this role, until `expires_at`.
 
-    `user` is the owner who sent it; `name` is their note on the invited person. The row is deleted
-    when the invitation is used or revoked.
+    `user` is the owner who sent the invitation; `name` is their note about the invited person. The
+    row is deleted when the invitation is used or revoked.
     """
 
     personal_data = True
@@ -337,14 +337,14 @@ class WeeklyMail(models.Model):
 
 
 class Webhook(models.Model):
-    """An address to which events about one person (`user`) or, if null, everybody are sent.
+    """An address that receives events about one person, or about everybody if `user` is null.
 
     `version` counts changes, so that the ledger can tell whether a restored row is outdated.
     """
 
     personal_data = True
     words = ("url",)
-    # Other people's webhooks or the product's may have the same address.
+    # The residue scan doesn't search this column: another webhook may have the same address.
     vouches = ("url",)
     codes = ("public_id", "events", "secret")
 

@@ -1,6 +1,6 @@
 """Pages that delete all data of a person, show the progress, and show receipts.
 
-Deleting requires the password or a recent sign-in.
+To delete all data, the person must enter the password or have signed in recently.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class ShownReceipt:
 
     @property
     def kept_label(self) -> str:
-        """Return the heading above the kept rows, which says whether a person kept them."""
+        """Return the heading of the kept data, which says "as you chose" if the person decided."""
         asked = self.receipt.chosen == "person" or "memories" in self.receipt.kept
         return str(_("Kept, as you chose") if asked else _("Kept"))
 

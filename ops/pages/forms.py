@@ -1,4 +1,4 @@
-"""Forms on the pages of the account, and the time zones to choose from."""
+"""Forms on the account pages, and the time zones that they offer."""
 
 from __future__ import annotations
 
@@ -390,7 +390,7 @@ def _clock(name: str, now: datetime) -> str:
 
 @cache
 def _others() -> list[str]:
-    """Return the zones that aren't in `_CITIES`, without outdated names of zones."""
+    """Return the zones that aren't in `_CITIES`, without outdated names."""
     names = sorted(_current_names() or zoneinfo.available_timezones())
     return [name for name in names if _is_usual(name) and name not in _CITIES]
 

@@ -160,7 +160,7 @@ class Step:
 class Happening:
     """A line for one operation, or for several finished operations that learned something.
 
-    `times` says in words from how many messages several operations learned.
+    `times` is the number of messages that the operations learned from, in words.
     """
 
     operation: Operation
@@ -225,7 +225,8 @@ def _lines(rows: Sequence[Operation]) -> list[Happening]:
 def _likeness(operation: Operation) -> int:
     """Return the grouping key: consecutive operations with the same key share a line.
 
-    It is 0 for operations that learned something successfully, and the primary key for all others.
+    The key is 0 for operations that learned something successfully. For all others, it is the
+    primary key.
     """
     return (
         0 if operation.status == Status.SUCCEEDED and operation.kind in _LEARNING else operation.pk
@@ -266,7 +267,7 @@ def _title_of(operation: Operation, alike: Sequence[Operation]) -> str:
 
 
 def _messages_in(operations: Iterable[Operation]) -> str:
-    """Return in words from how many messages the operations learned, or "" if from none."""
+    """Return in words the number of messages that the operations learned from, or "" for 0."""
     count = sum(one.kind == Kind.EXTRACT_TURN for one in operations)
     words = ngettext("from %(n)s message", "from %(n)s messages", count)
     return words % stored_amounts.shown(count) if count else ""
@@ -332,7 +333,7 @@ def forgotten_words(operation: Operation | None = None) -> str:
 
 
 def forgotten_and_kept(operation: Operation | None) -> str:
-    """Return a sentence that confirms the forgetting and counts the messages that still say it."""
+    """Return a confirmation that counts the kept messages with the forgotten content, if any."""
     count = operation.payload.get(STILL_SAID, 0) if operation else 0
     if not count:
         return _("Forgotten. It’s no longer shown or used.")
@@ -349,7 +350,7 @@ def said_of_trouble(trouble: Trouble) -> str:
 
 
 def _residue_words(count: int, where: str) -> str:
-    """Return in words how much residue is left, and in which kinds of data rather than tables."""
+    """Return a sentence that counts the places with residue, and names their kinds of data."""
     places = (one.partition(" ")[0].partition(".")[0] for one in where.split(", "))
     kinds = dict.fromkeys(label for one in places if (label := stored_amounts.known_label(one)))
     words = ngettext(

@@ -130,9 +130,9 @@ def _weekly_mail(request: HttpRequest, form: WeeklyMailForm | None) -> dict[str,
 @require_POST
 @personal_page
 def save_preferences(request: HttpRequest) -> HttpResponse:
-    """Save those preferences that were submitted.
+    """Save the preferences that were submitted.
 
-    A page may offer the browser's time zone; accepting the offer submits nothing else.
+    Pages may offer the browser's time zone. Accepting that offer submits only the time zone.
     """
     form = PreferencesForm(request.POST)
     if form.is_valid():

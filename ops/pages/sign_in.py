@@ -112,7 +112,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 
 def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
-    """Sign in a person whose password or link is right, or first ask for their second factor."""
+    """Sign in a person who has proved their identity, or first ask for their second factor."""
     with as_user(user):
         wants_code = sign_ins.second_factor_of(user) is not None
     if not wants_code:
@@ -182,7 +182,7 @@ def _for_visitors(
 
 
 def way_in(request: HttpRequest) -> str:
-    """Return the page to show after sign-in, which is never the page for signing in itself."""
+    """Return the page to show after sign-in, but never a page for signing in or registering."""
     wanted = way_back(request, default=settings.LOGIN_REDIRECT_URL)
     own = (reverse("sign_in"), reverse("register"), reverse("sign_in_code"))
     return settings.LOGIN_REDIRECT_URL if wanted.split("?")[0] in own else wanted
@@ -274,7 +274,7 @@ def session_end(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @personal_page
 def session_end_others(request: HttpRequest) -> HttpResponse:
-    """End every other session, and give this one a new key."""
+    """End every other session, and give the current session a new key."""
     with own_transaction(request):
         sign_ins.end_all_sessions(person(request))
         auth.update_session_auth_hash(request, person(request))

@@ -1,6 +1,6 @@
 """Show in words how much data about a person is stored.
 
-The registry of personal data guarantees that no kind is missing.
+The kinds of data come from the registry of personal data, so none is missing.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def amounts_of(counts: dict[str, int]) -> list[Amount]:
 
 
 def sentences_of(counts: dict[str, int]) -> list[str]:
-    """Return phrases that list everything which deleting the account erases."""
+    """Return phrases that list everything that deleting the account erases."""
     named = [WORDS[name](counts[name]) % shown(counts[name]) for name in WORDS if counts.get(name)]
     rest = sum(
         count for name, count in counts.items() if name not in WORDS and name not in _NOT_COUNTED
@@ -205,6 +205,6 @@ def shown(count: int) -> dict[str, str]:
 def _count(participant: registry.UserData, user: User) -> int:
     try:
         return participant.count(user)
-    except RedisError:  # data that is only in Redis is lost with it
+    except RedisError:  # data stored only in Redis is gone too
         logger.warning("%s can't be counted: Redis is gone.", participant.name)
         return 0

@@ -30,10 +30,7 @@ def wake() -> None:
 
 
 def begun() -> None:
-    """Record that a worker has begun to run operations.
-
-    The next operation that is enqueued then sends a new message.
-    """
+    """Record that a worker has begun, so that the next enqueued operation sends a new message."""
     try:
         cache.delete(_ASKED)
     except (RedisError, OSError):

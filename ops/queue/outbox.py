@@ -1,7 +1,7 @@
-"""Enqueue operations and change their status. No other module writes `Operation.status`.
+"""Enqueue operations and change their status.
 
-Each change of status is an UPDATE that requires the old status, so that of two concurrent changes
-only one succeeds.
+Apart from `run.succeed_beside`, no other module changes the status of an operation. Each change is
+an UPDATE that requires the old status, so that of two concurrent changes only one succeeds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _AFTER_GIVING_WAY = 2
 _TWIN = "(dedupe_key) WHERE status = 'pending'"
 _SENT_OUTSIDE = ", ".join(f"'{kind.value}'" for kind in webhook_events.HELD_KINDS)
 
-# Also loads the person, since nearly every handler needs them.
+# The statement also loads the person, since nearly every handler needs them.
 _CLAIM = f"""
 WITH taken AS (
     UPDATE ops_operation SET status = 'running', attempt = attempt + 1, updated_at = %s,
@@ -166,7 +166,8 @@ def _new(wanted: Wanted, **fields: Any) -> Operation:
 def keep_question(operation: Operation, told: dict[str, Any]) -> None:
     """Store the outcome of a request to forget in the operation that handled the request.
 
-    `told` contains ids only. The outcome may be a question: which of several things to forget.
+    `told` contains ids only. The outcome may be a question to the person: which of several matches
+    to forget.
     """
     statements.rows(_QUESTION, [json.dumps(told), operation.pk])
     operation.payload["forget"] = told
@@ -183,7 +184,7 @@ def mark_answered(operation: Operation, *, by: str = "") -> None:
 def _written(operation: Operation) -> Operation:
     """Insert the operation, or return the queued operation with the same dedupe key.
 
-    Repeat both if a worker starts that operation between the two statements.
+    If a worker starts the queued operation between the two statements, both are repeated.
     """
     while not statements.insert_unless(operation, conflict=_TWIN):
         twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
@@ -303,10 +304,10 @@ def give_back(operation: Operation) -> bool:
 
 
 def put_off(pk: int, *, error: str) -> None:
-    """Record a failed attempt at a queued operation whose work has ended a worker process.
+    """Record a failed attempt at a queued operation whose work exceeded the time limit.
 
-    Another operation was doing that work together with its own. After a failed attempt, the queued
-    operation runs alone. Do nothing if it is no longer queued or was tried before.
+    A running operation was doing this work together with its own. After the failed attempt, the
+    queued operation runs alone. Do nothing if it is no longer queued or was tried before.
     """
     now = timezone.now()
     statements.rows(_PUT_OFF, [now + _PUT_OFF_BY, error, now, pk, now, now, error])
@@ -315,7 +316,7 @@ def put_off(pk: int, *, error: str) -> None:
 def expire(*, now: datetime) -> int:
     """Handle leases that have run out: RUNNING -> PENDING, or FAILED if no attempts are left.
 
-    Also correct times that were stored while the clock was ahead, before it was set back.
+    Also correct times that were stored while the system clock was ahead, before it was set back.
     """
     count = 0
     lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)
@@ -395,7 +396,7 @@ def retry(operation: Operation) -> None:
 
 
 def renew(operation: Operation) -> bool:
-    """Extend the lease. Return False if it was lost.
+    """Extend the operation's lease. Return False if the lease was lost.
 
     `updated_at` stays unchanged, since it is the time of the last progress. A locked row is
     skipped, since the lock normally belongs to a transaction of the same attempt.
@@ -432,8 +433,8 @@ def _running(operation: Operation) -> Any:
 def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) -> int:
     """Apply the changes to the running operation; return the number of changed rows.
 
-    If the operation can't become PENDING because another one with its dedupe key is queued, cancel
-    it.
+    If the operation can't become PENDING because another operation with its dedupe key is queued,
+    cancel the operation.
     """
     try:
         with transaction.atomic():

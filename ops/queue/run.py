@@ -32,7 +32,7 @@ from ops.models import Kind, ModelCall, Operation, User
 from ops.queue import outbox, watchdog
 
 _FOLLOWING = frozenset([Kind.EXTRACT_TURN, Kind.INDEX_EPISODE, Kind.INDEX_MEMORY, Kind.SUMMARIZE])
-# An operation that failed before runs alone, since it could make the others fail.
+# Excludes operations that failed before: they run alone, since they could make the others fail.
 _WAITING_BESIDE = """
 SELECT id, payload FROM ops_operation
  WHERE status = 'pending' AND subject = %s AND serial_key = %s AND kind = %s AND priority = %s
@@ -68,7 +68,7 @@ class LeaseLost(Exception):
 class GiveWay(Exception):
     """Raised by a long handler if a forget operation for the same person is queued.
 
-    The operation is then queued again, and the forget operation runs first.
+    The interrupted operation is then queued again, and the forget operation runs first.
     """
 
 
@@ -113,8 +113,8 @@ class Run:
     def step(self, name: str, *, done: int = 0, total: int = 0) -> None:
         """Store the progress. Raise `LeaseLost` if this attempt has lost its lease.
 
-        Without `total`, the progress is the number of earlier steps, out of one more. The commit
-        doesn't wait for the disk. The limit on processor time starts anew.
+        If `total` is 0, the progress is counted in steps: `n` earlier steps out of `n + 1`. The
+        commit doesn't wait for the disk. Each step resets the limit on processor time.
         """
         watchdog.own.go_on()
         if not total:
@@ -125,7 +125,7 @@ class Run:
                 raise LeaseLost(self.operation.public_id)
 
     def beside(self, *, limit: int) -> list[Beside]:
-        """Return queued operations of the same person and kind whose work this one may also do."""
+        """Return queued operations of the same person and kind whose work this run may do too."""
         return waiting_beside(self.operation, limit=limit)
 
     def turn_to(self, waiting: int | None) -> None:
@@ -166,7 +166,7 @@ def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
 
 
 def hold_beside(beside: Sequence[Beside]) -> set[int]:
-    """Lock those of the operations that are still queued; return their primary keys.
+    """Lock the operations that are still queued; return their primary keys.
 
     The caller may do the work of the locked operations only.
     """
@@ -178,7 +178,7 @@ def hold_beside(beside: Sequence[Beside]) -> set[int]:
 def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
     """Set these operations to SUCCEEDED, in the transaction that did their work.
 
-    `hold_beside` must have locked them.
+    The operations must have been locked by `hold_beside`.
     """
     if not results:
         return

@@ -1,4 +1,4 @@
-"""Limit the processor time of operations, renew their leases, and recover those of dead workers.
+"""Limit the processor time of operations, renew leases, and recover operations of dead workers.
 
 If an operation exceeds the limit, its process ends, and Celery starts another process. Each worker
 process has a small file that names the operation it runs; when the limit is reached, the current
@@ -68,7 +68,9 @@ class Watchdog:
         self._file = hidden.open("xb", buffering=0)
         fcntl.flock(self._file, fcntl.LOCK_EX)
         self._file.write(_NOTHING)
-        hidden.rename(folder / f"{name}.run")  # renamed when locked: a sweep sees no unlocked file
+        hidden.rename(
+            folder / f"{name}.run"
+        )  # renamed once locked, so a sweep sees no unlocked file
         process.write_dump_to(self._file)
         process.end_when_stuck(settings.OPERATION_CPU_SECONDS)
 
@@ -76,7 +78,7 @@ class Watchdog:
     def watching(self, operation: Operation, *, seconds: float) -> Iterator[None]:
         """Limit the processor time of the operation inside the block.
 
-        Each call of `go_on` starts the limit anew.
+        Each call of `go_on` resets the limit.
         """
         if self._file is None:
             yield
@@ -91,9 +93,9 @@ class Watchdog:
             os.pwrite(self._file.fileno(), _NOTHING, 0)
 
     def go_on(self, *, with_pk: int | None = None) -> None:
-        """Start the limit anew, after some progress or before another operation's work.
+        """Reset the limit after some progress, or before work on another operation begins.
 
-        `with_pk` is the queued operation whose work begins.
+        `with_pk` is the primary key of the queued operation on which work begins, if there is one.
         """
         if self._operation is None or self._file is None:
             return
@@ -107,7 +109,7 @@ own = Watchdog()
 
 
 def take_back() -> int:
-    """Queue the operations of dead worker processes again, or let them fail.
+    """Recover the operations of dead worker processes: queue them again, or mark them as failed.
 
     Only processes that used this data folder are considered. Return the number of operations. Safe
     to repeat and to run concurrently.
@@ -119,8 +121,9 @@ def take_back() -> int:
 class _Ended:
     """A worker process that has died.
 
-    `running` is the primary key of the operation that it ran, and `culprit` that of the operation
-    whose work it was doing. `where` is the stack if the limit ended the process, else empty.
+    `running` is the primary key of the operation that the process ran. `culprit` is the primary key
+    of the operation on which it was working, which may be a queued one. `where` is the stack if the
+    time limit ended the process, else empty.
     """
 
     running: int
@@ -134,7 +137,7 @@ def _folder() -> Path:
 
 
 def _taken_back(path: Path) -> bool:
-    """Handle the file of one worker process; return whether it died during an operation."""
+    """Handle the file of one worker process; return whether its operation was recovered."""
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -188,7 +191,7 @@ class Leases:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Forget all leases. A forked process must call this, since it lacks the thread."""
+        """Forget all leases. A forked process must call this, since it has no thread."""
         self._held: dict[int, Operation] = {}
         self._used = False
         self._guard = threading.Lock()
@@ -197,7 +200,7 @@ class Leases:
 
     @contextmanager
     def holding(self, operation: Operation) -> Iterator[None]:
-        """Keep renewing the operation's lease inside the block, unless it is lost."""
+        """Keep renewing the operation's lease inside the block, unless the lease is lost."""
         with self._guard:
             self._held[id(operation)] = operation
             self._used = True
@@ -247,7 +250,7 @@ class Leases:
 def _record_renewal() -> None:
     """Record in Redis that leases were renewed, for `/readyz`.
 
-    The rows of the operations don't always show a renewal, since it skips locked rows.
+    The rows of the operations don't always show a renewal, since a renewal skips locked rows.
     """
     try:
         cache.set(RENEWED_KEY, 1, timeout=RENEWED_SECONDS)

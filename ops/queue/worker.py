@@ -36,7 +36,7 @@ _OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
     """Run due operations until none is left, or until `limit` operations or `seconds` are used up.
 
-    Return how many were run. Operations without a handler stay queued.
+    Return the number of operations that were run. Operations without a handler stay queued.
     """
     stop_at = None if seconds is None else time.monotonic() + seconds
     count = 0
@@ -53,7 +53,7 @@ def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
 class _Turns:
     """Chooses the next operation: usually the oldest, but every fourth time the next person's.
 
-    Ten thousand operations of one person therefore delay other people's by only a few.
+    So even if one person has ten thousand operations, other people's operations run soon.
     """
 
     def __init__(self) -> None:
@@ -86,8 +86,9 @@ _turns = _Turns()
 def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> Claimed | None:
     """Record the end of one operation and claim the next one, in one transaction.
 
-    If another worker claims that operation first, the end is recorded on its own and claiming
-    starts again. The commits don't wait for the disk, since work lost in a crash is repeated.
+    If another worker claims the next operation first, the end is recorded in its own transaction,
+    and claiming is tried again. The commits don't wait for the disk, since work lost in a crash is
+    repeated.
     """
     for _ in range(_MOST_RACES):
         try:
@@ -195,7 +196,7 @@ def _where(error: Exception) -> str:
 def run_until_done(operation: Operation, *, undone: str = "Not done yet") -> None:
     """Run the operation in this process, after every due operation that comes before it.
 
-    Raise `CommandError` if it isn't finished afterwards.
+    Raise `CommandError` if the operation hasn't succeeded afterwards.
     """
     while _refreshed(operation).status not in _OVER and drain(limit=1):
         continue
@@ -212,7 +213,7 @@ def _refreshed(operation: Operation) -> Operation:
 def wait_until_done(operation: Operation) -> None:
     """Wait until a worker has finished the operation, or run it in this process.
 
-    Raise `CommandError`, with the error, if it failed or was cancelled.
+    Raise `CommandError` with the last error if the operation failed or was cancelled.
     """
     while True:
         operation.refresh_from_db()

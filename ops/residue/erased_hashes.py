@@ -62,7 +62,7 @@ DELETE FROM ops_diskkey WHERE id IN (
 
 @dataclass(frozen=True)
 class Erased:
-    """What a scan looks for: hashes of erased texts, and keys and public ids of erased rows."""
+    """Hashes of erased texts, and primary keys and public ids of erased rows, for a scan."""
 
     texts: Fingerprints
     row_ids: Mapping[str, Collection[int]]
@@ -78,8 +78,8 @@ def remember(
 ) -> None:
     """Store hashes of these texts and ids of these rows, before they are erased.
 
-    `staying` are texts that remain; pieces of text that occur in them aren't hashed. Runs in the
-    caller's transaction. Safe to repeat, even if some rows have already been erased.
+    `staying` are texts that remain; pieces of text that occur in them aren't hashed. The hashes are
+    stored in the caller's transaction. Safe to repeat, even if some rows have already been erased.
     """
     key = _key_of(operation)
     without = pieces_of(staying)
@@ -199,8 +199,8 @@ def _named(rows: Iterable[QuerySet[Any]]) -> Iterator[tuple[str, int, str]]:
 def keep_disk_traces(operation: Operation, texts: Iterable[str]) -> None:
     """Store hashes of these texts for the scan of the raw files.
 
-    Runs in the caller's transaction. Nothing is stored if the database's files are on another
-    machine, since they can't be scanned.
+    The hashes are stored in the caller's transaction. Nothing is stored if the database's files
+    aren't in the data folder, since they can't be scanned.
     """
     if not cluster.is_here():
         return
@@ -228,13 +228,13 @@ def close_disk_key() -> None:
 def hand_over_disk_traces(operations: QuerySet[Operation], *, to: Operation) -> None:
     """Assign the hashes stored for these operations to another operation.
 
-    Used when an account is erased, for its failed forget operations.
+    Used when an account is erased, for its forget operations that have no receipt.
     """
     DiskTrace.objects.filter(operation__in=operations).update(operation=to)
 
 
 def drop_disk_traces(operations: Sequence[int]) -> None:
-    """Delete the hashes of these operations, and keys that have no hashes any more."""
+    """Delete the hashes of these operations, and the closed keys without any hashes."""
     DiskTrace.objects.filter(operation__in=operations).delete()
     statements.rows(_DROP_DISK_KEYS)
     _hasher.cache_clear()
@@ -254,7 +254,7 @@ def _hasher(key: bytes) -> Hasher:
 
 
 class SearchedTexts:
-    """The hashes under one key that are searched for in raw files."""
+    """The hashes stored under one key, as the scan of the raw files searches for them."""
 
     def __init__(self, key: bytes, rows: Sequence[DiskTrace]) -> None:
         self._rows = [

@@ -1,9 +1,9 @@
 """Find copies of erased texts by keyed hashes, without storing the texts.
 
-The strings of a value are taken from JSON, lists, and encoded and compressed data. Texts are
-normalised and cut into overlapping pieces (shingles) by `memcenter.lib.text.shingles`. Only a hash
-of each shingle is stored: 64 bits of BLAKE2b with a random key. A field counts as containing a text
-if it contains at least half of the text's hashes.
+Strings are extracted from JSON, lists and base64 data. They are normalised and cut into overlapping
+pieces (shingles) by `memcenter.lib.text.shingles`. Only a hash of each shingle is stored: 64 bits
+of BLAKE2b with a random key. A field counts as containing a text if it contains at least half of
+the text's hashes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Held:
-    """The number of a text that was found in a field, and the hashes that matched."""
+    """The index of a known text that was found in a field, and the hashes that matched."""
 
     number: int
     hashes: Hashes
@@ -128,7 +128,7 @@ class Fingerprints:
 
 
 class _Made(dict[str, int]):
-    """A cache of hashes, since the rows of one person contain many of the same shingles."""
+    """A cache of the hashes of shingles, since a person's rows share many shingles."""
 
     def __init__(self, key: bytes, size: int) -> None:
         self._key, self._size = key, size
@@ -141,7 +141,7 @@ class _Made(dict[str, int]):
 
 
 class Plain(Fingerprints):
-    """Finds texts that are given in full. Short texts are found anywhere in a field."""
+    """Finds texts that are given in full, not as hashes. Short texts are found anywhere."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         plain = list(filter(None, map(shingles.normalise, texts)))

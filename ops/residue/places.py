@@ -43,7 +43,7 @@ from ops.models import User
 from ops.residue import fingerprints
 
 _TEXTUAL = (CharField, TextField, JSONField, ArrayField, BinaryField, FileField)
-_FEW = 1_000  # rows of one table; a table with more is read separately, in chunks
+_FEW = 1_000  # a table with more rows of the person is read separately, in chunks
 _USER, _SUBJECT = -1, UUID(int=1)  # placeholders for the person in a prepared statement
 _SETTING = "SELECT set_config('enable_seqscan', %s, true)"
 _NAMES = {_USER: "%(user)s", _SUBJECT: "%(subject)s"}
@@ -57,11 +57,12 @@ _IDS = "%(ids)s"
 class Place:
     """One table, and what its columns can contain.
 
-    `vouching` are columns with original texts, which only a scan by hand reads; `columns` are all
-    other columns with text. `words` are the columns with people's texts. The other attributes list
-    columns by how they can contain one of our ids. `named` and `listed` are indexed columns that
-    contain a single id or a list of ids. `mentioned` maps columns with ids anywhere in a text to
-    their type. `rest` are columns too short for an id.
+    `vouching` are columns with original texts, such as messages. Only a scan that an operator
+    starts with given texts reads them. `columns` are all other columns with text. `words` are the
+    columns with people's texts. The other attributes group the columns by how they can contain one
+    of our ids. `named` and `listed` are indexed columns that contain a single id or a list of ids.
+    `mentioned` are columns that may contain ids anywhere in a text, with their types. `rest` are
+    columns too short for an id.
     """
 
     model: type[Model]
@@ -101,7 +102,7 @@ def places() -> tuple[Place, ...]:
 
 
 def tables_among(names: Iterable[str]) -> set[str]:
-    """Return those of the names that are tables of our models."""
+    """Return the given names that are names of our models' tables."""
     return {place.table for place in places()}.intersection(names)
 
 
@@ -205,8 +206,8 @@ def columns_in(place: Place) -> tuple[str, ...]:
 def by_indexes() -> Iterator[None]:
     """Make the planner read rows by an index inside the block, rather than whole tables.
 
-    If it expects many rows, it may otherwise read the whole table, and the residue scan would slow
-    down as other people's data grows.
+    Otherwise the planner may read a whole table if it expects many rows, and the residue scan would
+    slow down as other people's data grows.
     """
     statements.rows(_SETTING, ["off"])
     yield
@@ -225,9 +226,9 @@ class Reading:
 def erased_rows(
     tables: tuple[Place, ...], gone: Mapping[str, Collection[int]]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield table and key of rows that should have been erased, and of rows that refer to them.
+    """Yield table and key of each row that should have been erased or refers to an erased row.
 
-    `gone` are the erased keys by table.
+    `gone` contains, for each table, the primary keys of its erased rows.
     """
     asked = [
         lookup for table, pks in gone.items() if pks for lookup in _asked_of(tables).get(table, ())
@@ -242,7 +243,7 @@ def erased_rows(
 def rows_of_person(
     readings: Sequence[Reading], key: object, *, user_id: int | None, subject: UUID | None
 ) -> Iterator[tuple[Reading, str, Mapping[str, Any]]]:
-    """Yield one person's rows in all readings: the reading, the row's key, values by column.
+    """Yield one person's rows, each as its reading, its key, and its values by column.
 
     `key` identifies the list of readings, so that the statement for it is built only once.
     """

@@ -47,7 +47,8 @@ class OthersErase(TryAgain):
 class Residue:
     """One finding of the scan.
 
-    `place` is a column of a table, or a store; `row` is the key there; `why` is "id" or "text".
+    `place` is a column of a table, or a store. `row` is the key of the row or entry. `why` is "id"
+    or "text".
     """
 
     place: str
@@ -85,7 +86,7 @@ class Scan:
 class Whose:
     """The person whose data was erased, and the time of the request to forget (`since`).
 
-    `user_id` is None if the account no longer exists, or if a scan by hand covers all people.
+    `user_id` is None if the account no longer exists, or if an operator's scan covers all people.
     """
 
     user_id: int | None
@@ -114,7 +115,7 @@ class _Search:
         """Check whether a field contains an erased text, and record it as a suspect if so.
 
         Equal fields are compared only once. With `short`, texts shorter than a shingle are searched
-        for too. `short` is meant for columns that hold people's texts: in other columns a short
+        for too. Use `short` only for columns that hold people's texts: in other columns, a short
         text may match an unrelated value, such as a status code, by chance.
         """
         if not len(self.erased.texts):
@@ -137,9 +138,10 @@ class _Search:
 
 
 def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
-    """Scan all stores for residue. Call it inside `as_system`, since it reads across people.
+    """Scan all stores for residue. Call this inside `as_system`, since it reads all people's rows.
 
-    A scan by hand also looks in messages and other original texts.
+    With `by_hand`, for texts typed by an operator, messages and other original texts are searched
+    too.
     """
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = places.places()
@@ -207,7 +209,7 @@ def _rows_to_read(
     if not search.by_hand or search.whose.user_id is not None:
         rows = place.of(user_id=user_id, subject=subject)
     if search.others_wait and schema.has_column(place.model, "hidden_at"):
-        # another forget erases these rows, and scans again
+        # another forget operation erases these rows and scans again
         rows = rows.filter(hidden_at__isnull=True)
     return rows
 
@@ -222,7 +224,7 @@ def _others_wait(whose: Whose) -> bool:
 def explained(
     texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
 ) -> Hashes:
-    """Return those hashes that occur in remaining messages or versions written by people.
+    """Return the hashes that occur in remaining messages, or in versions written by people.
 
     A field that matches only these hashes isn't residue.
     """
@@ -268,7 +270,7 @@ class Copies:
         return bool(len(self._texts))
 
     def among(self, fields: Iterable[tuple[int, str]]) -> set[int]:
-        """Return the numbers of those fields that contain a forgotten text.
+        """Return the numbers of the fields that contain a forgotten text.
 
         A field isn't returned if remaining messages or versions written by people contain the same
         text.

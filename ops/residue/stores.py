@@ -1,4 +1,4 @@
-"""Stores other than the tables that may contain residue, some of them registered by other apps."""
+"""The places outside the database tables that may contain residue: Redis, files, other stores."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ class ExternalStore(Protocol):
     def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
         """Erase from the store those rows of a person that the database has erased.
 
-        `then` is called with the number of erased rows, in the transaction that marks them as done.
+        `then` is called with the number of erased rows, in the transaction that marks them as
+        erased.
         """
 
     def look(
@@ -65,15 +66,15 @@ class ExternalStore(Protocol):
     ) -> Iterator[tuple[str, bool]]:
         """Yield each entry that was checked, and whether it is residue.
 
-        `gone` are the erased keys by table. If it is empty, every entry is checked, and an entry
-        without a row in the database is residue. `is_gone` means that nothing of the person may be
-        left.
+        `gone` contains, for each table, the primary keys of its erased rows. If `gone` is empty,
+        every entry is checked, and an entry without a row in the database is residue. `is_gone`
+        means that all data of the person was erased.
         """
 
 
 @dataclass(frozen=True)
 class Cached:
-    """The cache keys with this prefix, and the module that writes them.
+    """The entries in the cache whose keys begin with `prefix`; `module` writes them.
 
     `of_user` returns the key for one person. With `messages`, the entries contain messages that
     exist only in the cache, so these messages aren't copies of erased texts.
@@ -97,7 +98,7 @@ _cached = [
 def vouches(texts: Vouching) -> Vouching:
     """Register a function that yields remaining texts of independent origin, such as messages.
 
-    If a text in a store matches only pieces that also occur in these texts, it isn't residue.
+    A match isn't residue if all matching pieces also occur in these texts.
     """
     _vouching.append(texts)
     return texts
@@ -111,8 +112,8 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[str]]:
     """Register a function that yields derived texts which remain, such as visible summaries.
 
-    It is called after the forgotten rows are hidden. The residue scan doesn't search for pieces
-    of text that occur in these texts.
+    The function is called after the forgotten rows are hidden. The residue scan doesn't search for
+    pieces of text that occur in these texts.
     """
     _remaining.append(texts)
     return texts
@@ -166,7 +167,8 @@ def everything(
 ) -> Iterator[Entry]:
     """Yield all entries in Redis (including Celery's messages), in files and in other stores.
 
-    `is_gone` means that all data of the person was erased. `gone` are the erased keys by table.
+    `is_gone` means that all data of the person was erased. `gone` contains, for each table, the
+    primary keys of its erased rows.
     """
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)
@@ -191,7 +193,7 @@ def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
             yield Entry(
                 store="broker" if broker else "cache",
                 place="broker" if broker else "redis",
-                row=name[:200],  # it contains ids, but no texts
+                row=name[:200],  # a key contains ids, but no texts
                 strings=strings,
                 has_words=not holds_messages(name),
                 has_ids=not broker,
@@ -220,7 +222,7 @@ def _together(client: redis.Redis, commands: Sequence[Sequence[Any]]) -> list[An
 def _reading(key: bytes, kind: bytes) -> Sequence[Any]:
     """Return the Redis command that reads a key of this type.
 
-    For a deleted key or an unknown type this is EXISTS, which returns no content.
+    For a deleted key or an unknown type, the command is EXISTS, which returns no content.
     """
     match kind:
         case b"hash":
@@ -291,7 +293,7 @@ def _files_under(root: Path) -> Iterator[Path]:
 def _files_of_others(user_id: int | None) -> set[Path]:
     """Return the paths of other people's exports and imports.
 
-    They may contain the same texts, but not the same ids.
+    These files may contain the same texts, but not the same ids.
     """
     if user_id is None:
         return set()

@@ -1,7 +1,7 @@
 """Exports: a request enqueues an operation, which writes a file.
 
-The file can be downloaded for `EXPORT_HOURS` hours. A forget operation erases it. It is JSON, or a
-zip archive with the JSON and readable pages.
+The file is JSON, or a zip archive with the JSON and readable pages. It can be downloaded for
+`EXPORT_HOURS` hours, unless a forget operation erases it earlier.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def request_export(
 def list_exports(user: User) -> QuerySet[Export]:
     """Return the person's exports, newest first.
 
-    Cancelled exports are left out, and finished exports that are hidden, expired or erased.
+    Cancelled exports are left out, as are finished exports that are hidden, expired or erased.
     """
     visible = Export.objects.filter(user=user).exclude(operation__status=Status.CANCELLED)
     gone = Q(operation__status=Status.SUCCEEDED) & (
@@ -145,7 +145,7 @@ def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: i
     """Make the finished file available for download.
 
     The row is locked while the file is moved, so a forget operation comes either before or after.
-    If it came before, delete the file and raise `GiveWay`.
+    If it came before, the file is deleted; raise `GiveWay`.
     """
     with run.applying(user):
         mine = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)
@@ -183,7 +183,7 @@ def hide_exports(*, user: User, conversations: Collection[int] | None) -> int:
 def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
     """Erase the files of exports that may contain forgotten rows; return their number.
 
-    The exports are the same as in `hide_exports`, even running ones.
+    The exports are the same ones as in `hide_exports`, including running exports.
     """
     rows = _that_may_hold(user, conversations).select_for_update()
     names = list(rows.exclude(path="").values_list("path", flat=True))
@@ -301,7 +301,7 @@ class Writer:
                 self._write_page(archive, page[0])
 
     def _write_page(self, archive: zipfile.ZipFile, page: registry.Page) -> None:
-        """Write the page as Markdown, and as HTML, which every device can open.
+        """Write the page as Markdown, and as HTML, which opens in every browser.
 
         The HTML is rendered in parts into a temporary file, since only one file of an archive can
         be written at a time.
@@ -334,7 +334,7 @@ class Writer:
     def _look(self) -> None:
         """Report the progress, and raise `GiveWay` if a forget operation is due.
 
-        It is called after each chunk, but acts at most twice a second.
+        The writer calls this after each chunk, but it acts at most twice a second.
         """
         now = time.monotonic()
         if now - self._looked_at < _LOOK_EVERY:
@@ -383,7 +383,7 @@ def _zipped(out: Out) -> Iterator[zipfile.ZipFile]:
     try:
         yield archive
     except BaseException:
-        archive.fp = None  # else garbage collection would write its table of contents
+        archive.fp = None  # else garbage collection would complete the archive
         raise
     archive.close()
 

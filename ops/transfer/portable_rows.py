@@ -49,7 +49,7 @@ LISTED = 500
 class Unfit(ValueError):
     """A row can't be imported. `why` is one of a fixed set of sentences.
 
-    If `is_settled` is True, rows that refer to this row aren't reported.
+    If `is_settled` is True, rows that refer to this row are skipped without a report.
     """
 
     def __init__(self, why: str, *, is_settled: bool = False) -> None:
@@ -113,7 +113,7 @@ def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]
 
 
 def reference_of(model: Any) -> str:
-    """Return the column whose values name rows of this table in a file."""
+    """Return the column whose values identify rows of this table in a file."""
     names = {column.name for column in model._meta.concrete_fields}
     return next((name for name in IDS if name in names), "pk")
 
@@ -203,7 +203,7 @@ class LeftOut:
 class Loading:
     """The import of one file for one person.
 
-    `new` counts the rows that were added, by kind, and `there` those that already existed.
+    `new` counts the rows that were added, by kind, and `there` the rows that already existed.
     `on_progress` is called after each chunk with the number of processed rows, and may raise an
     exception to stop the import. `reference` names the origin of the data in the sources of
     memories. With `learns=False`, no memories are extracted from the imported turns.
@@ -235,7 +235,8 @@ class Loading:
     def key_of(self, model: type[Model], reference: Any) -> int:
         """Return the primary key of the row that has this name in the file.
 
-        Raise `AlreadyThere` if the row was skipped and settled, and `Unfit` if there is none.
+        Raise `AlreadyThere` if `settle` was called for that row, and `Unfit` if there is no such
+        row.
         """
         try:
             return self._keys[model][reference]
@@ -274,7 +275,7 @@ class Loading:
         self._at_end.append(then)
 
     def finish(self) -> None:
-        """Run the actions that had to wait until every row had its final id."""
+        """Run the actions that had to wait until all rows have their final ids."""
         for then in self._at_end:
             then()
 
@@ -363,7 +364,7 @@ def _parent(loading: Loading, column: ForeignKey[Any, Any], given: Mapping[str, 
 
 
 def _take(table: Rows, loading: Loading, made: list[_Made]) -> None:
-    """Insert the rows that don't exist yet, and note the key of every row, new or existing."""
+    """Insert the rows that don't exist yet, and note the primary keys of new and existing rows."""
     _free_ids(table.model, loading, made)
     fresh: list[_Made] = []
     for item, key in zip(made, table.known(loading, [item.row for item in made]), strict=True):
@@ -408,7 +409,7 @@ def _derived(user: User, old: str) -> str:
 def _insert(table: Rows, loading: Loading, made: list[_Made]) -> Iterator[tuple[_Made, int]]:
     """Insert all rows at once; if the database refuses one of them, insert them one by one.
 
-    A refused row is reported. Yield each inserted row with its key.
+    Refused rows are reported. Yield each inserted row with its primary key.
     """
     if not made:
         return

@@ -1,4 +1,4 @@
-"""The files of exports and imports: stored privately and completely, under random names."""
+"""The files of exports and imports. They are private, have random names, and are never partial."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TYPES = {"json": "application/json", "zip": "application/zip"}
 
 
 class NoRoom(ApplicationError):
-    """The disk is full. The caller deletes what is unfinished, and tells the person."""
+    """The disk is full. The caller deletes unfinished files, and tells the person."""
 
     def __init__(self) -> None:
         super().__init__(DISK_FULL)
@@ -96,8 +96,8 @@ def writing(name: str) -> Iterator[Part]:
         raise
 
 
-class _Whole(File):  # type: ignore[type-arg] # it takes none when it runs
-    """A finished part file. A storage on the same disk renames it rather than copying it."""
+class _Whole(File):  # type: ignore[type-arg] # no type argument at run time
+    """A finished part file. Django moves it to a storage on the same disk without copying it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path.open("rb"), name=path.name)
@@ -124,7 +124,7 @@ def keep(kind: str, name: str) -> None:
 
 
 def receive(kind: str, name: str, file: File) -> None:  # type: ignore[type-arg]
-    """Store an uploaded file. Raise `NoRoom` if the disk is full; nothing is then left of it."""
+    """Store an uploaded file. Raise `NoRoom` and keep nothing of it if the disk is full."""
     try:
         place(kind).save(name, file)
     except OSError as error:
@@ -135,7 +135,7 @@ def receive(kind: str, name: str, file: File) -> None:  # type: ignore[type-arg]
 
 
 def delete(kind: str, names: Iterable[str]) -> int:
-    """Delete stored files and part files with these names; return how many existed."""
+    """Delete stored files and part files with these names; return how many names had a file."""
     count = 0
     for name in names:
         part = part_of(name)

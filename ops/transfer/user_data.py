@@ -70,7 +70,7 @@ class WebhookRows(Rows):
 
 
 class AnswerRows(Rows):
-    """Stored responses to calls about the person, or with the person's API keys."""
+    """Stored responses to calls that concern the person or were made with their API keys."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         own = Q(user_id=user_id) | Q(api_key__user_id=user_id)
@@ -153,7 +153,7 @@ register(
     Rows(WeeklyMail, order=62, leave_out=("nonce",), stays=STAYS),
     WebhookRows(Webhook, order=63, leave_out=("secret",), stays=STAYS),
     AnswerRows(IdempotencyRecord, order=64, leave_out=("fingerprint", "body"), stays=STAYS),
-    # People created with such a key are kept; the database itself sets their foreign key to null.
+    # People who were created with an erased key are kept; the database sets `created_by` to null.
     Rows(ApiKey, order=65, leave_out=("digest",), stays=STAYS),
     SettingsRows(UserSettings, order=66),
     Account(),

@@ -3,17 +3,18 @@
 LoCoMo is one long dialogue of two people, in sessions: `{"speaker_a", "speaker_b",
 "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [{"speaker", "dia_id", "text",
 "blip_caption"?}, …], …}`. As in the original collection, the object may be nested under
-"conversation", and several may form a list. A dialogue becomes one product user: speaker_a is the
-user, speaker_b takes the role of the assistant, and both names are kept on their messages.
+"conversation", and several objects may form a list. Each dialogue is imported as one user:
+speaker_a is the user, speaker_b takes the role of the assistant, and both names are kept on their
+messages.
 
 Each session becomes a separate conversation. Sessions are days or weeks apart, while the ranking of
 a message also uses its neighbours and its whole conversation, and the window and the rolling
 summary cover a whole conversation. In one long conversation the end of a session would count as
-context of the next one.
+context of the next session.
 
 MemoryBank has people, their days, and the exchanges of each day: `[{"user": name, "history":
-{"2023-04-27": [{"query": …, "response": …}, …]}}]`; `query` is the user and `response` the
-assistant. Each day becomes one conversation, named by its date.
+{"2023-04-27": [{"query": …, "response": …}, …]}}]`; `query` is the user's message and
+`response` the assistant's. Each day becomes one conversation, named by its date.
 """
 
 import re
@@ -35,7 +36,7 @@ from conversations.importing.formats.values import (
 )
 
 APART = timedelta(minutes=1)
-# The limit leaves room for a number that distinguishes two dialogues.
+# The limit leaves room for a number that distinguishes two dialogues of the same speakers.
 _ID_LENGTH = values.EXTERNAL_ID_LENGTH - 4
 _SESSION = re.compile(r"session_(\d+)")
 _TIME = "%I:%M %p on %d %B, %Y"
@@ -102,7 +103,7 @@ def _roles(row: Mapping[str, Any]) -> dict[str, str]:
 def _sessions(
     row: Mapping[str, Any], *, roles: Mapping[str, str], where: str, report: Report
 ) -> Iterator[ImportedConversation]:
-    # Many files contain dates of missing sessions; they are ignored.
+    # Many files contain dates of sessions that don't exist; these dates are ignored.
     numbers = sorted(int(found[1]) for key in row if (found := _SESSION.fullmatch(key)))
     for number in numbers:
         here = f"{where}.session_{number}".lstrip(".")

@@ -1,13 +1,13 @@
-"""Parsers for exports of other programs and our own.
+"""Parsers for exports of other programs and for our own export.
 
-- mem0's responses, and Markdown in the format of our memory files.
+- Responses of mem0's API, and Markdown in the format of our memory files.
 - ChatGPT's `conversations.json`: `[{"title", "create_time", "conversation_id", "current_node",
   "mapping": {id: {"parent", "children", "message": {"author": {"role"}, "content":
   {"content_type", "parts"}, …}}}}]`. The branch that ends in `current_node` is imported. Other
   branches (edited questions, repeated answers) are skipped, and so is all content except the text
-  of user and assistant.
+  of the user and the assistant.
 - A chat as a Markdown page that names the speaker at the beginning of a line, as in
-  `**User:** …`, `User: …`, `## Assistant`, `You said:`, `我：…`, and our own export
+  `**User:** …`, `User: …`, `## Assistant`, `You said:`, `我：…` ("me: …"), and our own export
   (`**You** · 2026-03-02 18:05` with the text as a quotation below). The text up to the next such
   line belongs to that speaker.
 - Our own export: rows grouped by kind, in the order of the file.
@@ -60,7 +60,7 @@ _IS_USER = re.compile(rf"(?:{_USERS})$", re.IGNORECASE)
 _TITLE = re.compile(r"^#\s+(.+?)\s*$")
 _QUOTE = re.compile(r"^> ?")
 _MIN_SPEAKER_LINES = 2
-_ITEMS_A_LINE = 3  # minimum number of items for each other line of a list
+_ITEMS_A_LINE = 3  # minimum number of list items per line of other text
 
 
 def is_mem0(item: object) -> bool:
@@ -100,13 +100,13 @@ def is_memory_file(lines: list[str]) -> bool:
     """Return True if the file is a list of memories.
 
     Such a file contains a list item that ends with a memory id or is in a section named after a
-    kind of memory, or it is a list with few other lines.
+    kind of memory, or it is a list with few other lines and isn't a chat.
     """
     return _names_memories(lines) or (_is_plain_list(lines) and not is_transcript(lines))
 
 
 def _is_plain_list(lines: list[str]) -> bool:
-    """Return True if the text begins with a heading or an item, and most other lines are items."""
+    """Return True if the text begins with a heading or list item and has few other lines."""
     texts = [line for line in lines if line.strip()]
     items = [line for line in texts if _LINE.match(line)]
     other = [line for line in texts if not _LINE.match(line) and not _HEADING.match(line)]
@@ -124,7 +124,7 @@ def _names_memories(lines: list[str]) -> bool:
 
 
 def read_markdown(lines: list[str], *, report: Report) -> Iterator[ImportedMemory]:
-    """Yield each list item as a memory; the heading above it determines its kind.
+    """Yield each list item as a memory; the heading above the item determines the memory's kind.
 
     Other text is reported as skipped.
     """
@@ -210,7 +210,7 @@ def _chatgpt_messages(
 def _branch(
     row: Mapping[str, Any], nodes: Mapping[str, Any]
 ) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the messages of the current branch with their node ids, the first message first."""
+    """Return the messages of the current branch with their node ids, oldest first."""
     found: list[tuple[str, Mapping[str, Any]]] = []
     seen: set[str] = set()
     at = row.get("current_node") or _last_leaf(nodes)
@@ -231,9 +231,9 @@ def _last_leaf(nodes: Mapping[str, Any]) -> str | None:
 
 
 def _chatgpt_role(message: Mapping[str, Any]) -> str | None:
-    """Return the role of the speaker, or None for messages that ChatGPT doesn't show.
+    """Return the role of the speaker, or None for a message that ChatGPT doesn't show.
 
-    These are instructions, tool calls and intermediate steps.
+    Hidden messages are instructions, tool calls and intermediate steps.
     """
     author = message.get("author")
     role = author.get("role") if isinstance(author, dict) else None
@@ -274,7 +274,7 @@ class _TranscriptMessage:
     lines: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """Return the text, without the `>` of each line if all of it is a Markdown quotation."""
+        """Return the text; if all of it is a Markdown quotation, remove the `>` of each line."""
         said = [line for line in self.lines if line.strip()]
         if said and all(line.startswith(">") for line in said):
             return "\n".join(_QUOTE.sub("", line) for line in self.lines).strip()
@@ -304,9 +304,9 @@ def read_transcript(
 def _transcript_messages(
     lines: list[str], *, now: datetime, report: Report
 ) -> Iterator[ImportedMessage]:
-    """Yield the messages.
+    """Yield the messages of a transcript.
 
-    If the file has no times, messages are dated one second apart, ending now.
+    If the file contains no times, the messages are dated one second apart, and the last one `now`.
     """
     said = list(_split_transcript(lines))
     at, dated = now - timedelta(seconds=len(said)), False
@@ -340,7 +340,7 @@ def _speaker_line(line: str, *, number: int) -> _TranscriptMessage | None:
         return None
     rest = found["rest"].strip()
     has_colon = bool(found["colon"] or found["colon2"])
-    # A plain word at the beginning of a sentence isn't a speaker name.
+    # Without a colon, a name counts only if it is bold or a heading and alone on its line.
     if not has_colon and (rest or not (found["bold"] or line.startswith("#"))):
         return None
     role = USER if _IS_USER.match(found["who"]) else ASSISTANT
@@ -364,7 +364,7 @@ class ExportContents:
 
 
 def survey_export(path: Path) -> ExportContents:
-    """Read the whole file once, and return a survey of its contents.
+    """Read the whole file once, and return the number of its rows and its version.
 
     Raise `Invalid` if the file is broken or truncated, or was written by another version.
     """

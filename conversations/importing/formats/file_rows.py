@@ -31,7 +31,7 @@ from memcenter.lib.errors import Invalid
 Row = Mapping[str, Any]
 Table = tuple[str, Iterable[Row]]
 _ITEMS_LOOKED_AT = 20
-# A file that begins with more invalid lines than this isn't treated as JSON lines.
+# If none of the first non-empty lines, up to this number, is valid, the file isn't JSON lines.
 _LINES_LOOKED_AT = 50
 _PORTION = 2_000
 # Limits and names for zip files.
@@ -78,7 +78,8 @@ class Opened:
 def open_file(path: Path, *, named: Format | None) -> Opened:
     """Open a file, read it once completely and return its format, counts and rows.
 
-    Raise `Invalid`, with the field name `file` or `format`, if it can't be read completely.
+    Raise `Invalid` for the field `file` if the file can't be read completely, and for the field
+    `format` if the file isn't in the format `named`.
     """
     found, prefix = _detect(path)
     if named is not None and named != found:
@@ -195,8 +196,8 @@ def read_people(
 ) -> Iterator[ImportedPerson]:
     """Yield the people of the file one by one; pass skipped parts to `report`.
 
-    Raise `Invalid` before the first person if the file has none of the conversation formats. `now`
-    is the date from which the field `days_ago` counts back.
+    Raise `Invalid` before the first person if the file is in none of the conversation formats.
+    `now` is the date from which the field `days_ago` counts back.
     """
     if _is_jsonl(path):
         return jsonl.read(path, now=now or datetime.now(UTC), report=report)
@@ -364,7 +365,7 @@ def _wanted_entry(entries: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
 
 
 def _copy_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, *, into: Into, limit: int) -> None:
-    """Copy the content of an entry, and stop with an error if it exceeds the limit.
+    """Copy the content of an entry; raise `Invalid` if its size or compression ratio is too high.
 
     The size given in the zip's directory isn't trusted.
     """

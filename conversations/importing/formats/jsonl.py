@@ -1,4 +1,4 @@
-"""JSON lines: our own plain format, one turn or one message per line. The demo data uses it.
+"""JSON lines: our own plain format, which the demo data also uses, one turn or message per line.
 
 A turn has the fields of the body of `POST /turns`:
 
@@ -19,7 +19,7 @@ A single message has the fields of the body of `POST …/messages`:
 | `user_message_id`, `assistant_message_id`, `message_id` | default: position in the conversation |
 | `role`, `content`, `completed` | of a single message; `role` is `user` or `assistant` |
 | `speaker` | the name of the speaker; on a turn, of the user |
-| `occurred_at` / `created_at` | ISO 8601; without a zone UTC |
+| `occurred_at` / `created_at` | ISO 8601; UTC if no time zone is given |
 | `days_ago` + `time` | alternative: that many days before today in `timezone`, at "HH:MM" |
 
 A line without a time is dated one second after the previous line of its conversation. Lines of

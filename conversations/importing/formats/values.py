@@ -18,7 +18,7 @@ import ijson
 from memcenter.lib.errors import Invalid
 
 EXTERNAL_ID_LENGTH = 64
-CLIENT_ID_LENGTH = 190  # leaves room for a prefix or a number; the column has 200
+CLIENT_ID_LENGTH = 190  # the column has 200 characters; the rest is for a prefix or a number
 TITLE_LENGTH = 200
 NAME_LENGTH = 100
 # Prefixes of our own ids; the API refuses them from clients.
@@ -275,8 +275,8 @@ class _Lines:
 def check_json(path: Path) -> None:
     """Raise `Invalid`, with the line number, if the JSON is invalid or nested too deeply.
 
-    Call it before the other functions that read JSON: they keep the whole path of each position, so
-    deep nesting would make them use unlimited memory.
+    Call this before the other functions that read JSON: their memory use grows with the depth, so a
+    deeply nested file could exhaust the memory.
     """
     depth = 0
     for event, _ in _iterate_json(path, lambda file: ijson.basic_parse(file, buf_size=_JSON_PIECE)):

@@ -44,7 +44,7 @@ class Source:
 
 class Command(BaseCommand):
     help = "Load the example people or files of conversations, and wait until learning is done."
-    # The command serves no page; running all system checks would only delay the first line.
+    # The command serves no page; running all system checks would only delay it.
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -174,7 +174,7 @@ def _id_from(path: Path) -> str:
 
 
 def _give_login(user: User, username: str) -> str:
-    """Set a new password for a person who can't sign in yet and return it; otherwise return ""."""
+    """Set and return a password for a person who can't sign in yet; return "" for other people."""
     if user.username and user.has_usable_password():
         return ""
     password = secrets.token_urlsafe(12)

@@ -34,7 +34,7 @@ def read_name(value: Any, *, field: str) -> str:
 def read_object(text: str, *, field: str) -> dict[str, Any]:
     """Parse an object given in a query string, as JSON or as Python's repr of a dict.
 
-    Both occur, since mem0's client sends `str({...})`.
+    The repr must be supported, since mem0's client sends `str({...})`.
     """
     if len(text) > _LONGEST:
         raise Invalid.field(field, "This is too long.")
@@ -51,7 +51,7 @@ def read_object(text: str, *, field: str) -> dict[str, Any]:
 
 
 def read_time(value: Any, *, field: str) -> datetime:
-    """Parse Unix seconds or an ISO 8601 date; a date without a time zone is taken as UTC."""
+    """Parse Unix seconds or an ISO 8601 date; a date without a time zone is interpreted as UTC."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, tz=UTC)
@@ -62,7 +62,7 @@ def read_time(value: Any, *, field: str) -> datetime:
 
 
 def read_day(value: Any) -> tuple[datetime, datetime] | None:
-    """Return the start (UTC) of an ISO date and of the day after it; None for any other value."""
+    """Return the start and end (exclusive, in UTC) of an ISO date, or None for any other value."""
     if not isinstance(value, str) or len(value) != _DATE_CHARS:
         return None
     try:
@@ -75,7 +75,7 @@ def read_day(value: Any) -> tuple[datetime, datetime] | None:
 def read_expiry(value: Any) -> datetime | None:
     """Parse an expiry date; a date without a time means the end of that day in UTC.
 
-    `shown_expiry` converts it back.
+    `shown_expiry` does the reverse conversion.
     """
     if value is None:
         return None
@@ -142,7 +142,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Joined:
-    """Conditions combined with AND, OR or NOT, where NOT means that none of them is true.
+    """Conditions combined with AND, OR or NOT, where NOT requires that no condition is true.
 
     A combination without any conditions matches everything.
     """
@@ -155,7 +155,7 @@ Node = Condition | Joined
 
 
 def parse(given: Any, *, depth: int = 0) -> Joined:
-    """Parse a filter into a tree of conditions. Raise `Invalid` if it is malformed."""
+    """Parse a filter into a tree of conditions. Raise `Invalid` if the filter is malformed."""
     if given is None:
         return Joined("AND", ())
     if not isinstance(given, dict) or depth > _DEEPEST:
@@ -188,7 +188,7 @@ def _conditions(key: str, value: Any) -> Iterator[Condition]:
 
 
 def _condition(key: str, operator: str, value: Any) -> Condition:
-    """Return a condition. Raise `Invalid` if no query can be built from it."""
+    """Return a condition. Raise `Invalid` if no query can be built from the condition."""
     made = Condition(key, operator, value)
     _query_of(made, "")
     return made
@@ -204,7 +204,7 @@ def conditions(node: Node) -> Iterator[Condition]:
 
 
 def named(node: Node, key: str) -> list[str]:
-    """Return the distinct names that the filter specifies for this key; `ANY` means all."""
+    """Return the distinct names that a filter requires for `key`; `ANY` means all names."""
     found: list[str] = []
     for condition in conditions(node):
         if condition.key == key and condition.operator in ("eq", "in"):
@@ -222,7 +222,7 @@ def names_somebody(node: Node) -> bool:
 
 
 def plain_entities(node: Node) -> Mapping[str, str] | None:
-    """Return the users, agents, apps and runs that the filter names, by key.
+    """Return the names of the user, agent, app and run in a filter, by key (`user_id` and so on).
 
     Return None if the filter has any other condition.
     """
@@ -322,7 +322,7 @@ def _of_time(condition: Condition, column: str) -> Q:
 
 
 def _span(condition: Condition) -> tuple[datetime, datetime]:
-    """Return the start and end of a condition's value: a whole day for a date, else one moment."""
+    """Return the start and end of the day or, for a time, of the moment in a condition."""
     whole = read_day(condition.value)
     if whole is not None:
         return whole

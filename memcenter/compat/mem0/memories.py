@@ -70,7 +70,7 @@ class Given:
     until: datetime | None
 
     def labels(self) -> dict[str, Any]:
-        """Return the labels stored with each turn; `call` identifies turns of the same call."""
+        """Return the labels stored with each turn; all turns of a call share the label `call`."""
         given: dict[str, Any] = {"call": made_ids.request_id(), **self.ids.labels}
         if self.metadata:
             given["metadata"] = dict(self.metadata)
@@ -97,7 +97,8 @@ def added(body: Mapping[str, Any]) -> Given:
 def ids_of(body: Mapping[str, Any]) -> Ids:
     """Return the user, agent, app and run that a body names at the top level or in `filters`.
 
-    In `filters` they may be inside an AND. Raise `Invalid` if there are none.
+    In `filters`, these names may also be inside an AND. Raise `Invalid` if the body names none of
+    the four, or if a name is `*`.
     """
     found: dict[str, str] = {}
     for place in (*_flat(body.get("filters")), body):
@@ -144,9 +145,9 @@ def _flat(filters: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _messages(given: Any) -> Iterator[tuple[str, str]]:
-    """Yield role and text of each user or assistant message, skipping all others.
+    """Yield the role and the text of each user or assistant message that has text.
 
-    Raise `Invalid` if nothing is left.
+    Raise `Invalid` if there is no such message, or if `given` is malformed.
     """
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
@@ -278,7 +279,10 @@ class HistoryView(Mem0View):
 
 
 def change(memory_id: str, given: Mapping[str, Any], *, user: User) -> Memory:
-    """Update those of text, metadata, timestamp and expiry that are given; return the memory."""
+    """Update the given fields of a memory (text, metadata, timestamp, expiry); return the memory.
+
+    Raise `Invalid` if no field is given or a value is invalid.
+    """
     [row] = change_several({memory_id: given}, user=user)
     return row
 
@@ -340,8 +344,8 @@ def _record(given: Given, *, user: User) -> Operation:
 def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
     """Yield the user message and the answer of each turn.
 
-    Only the last turn counts as new, since clients resend earlier messages. If the call has a
-    `timestamp`, it applies to all turns.
+    Only the last turn counts as new, since clients resend earlier messages. A `timestamp` in the
+    call applies to all turns.
     """
     pairs = paired(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):

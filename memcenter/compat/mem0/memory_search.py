@@ -1,4 +1,4 @@
-"""Find or forget the memories of one or more users that match a filter."""
+"""Find or forget the memories that match a filter, for one or more users."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Found:
 
 
 def wanted(body: Mapping[str, Any]) -> Wanted:
-    """Parse the filter parameters of a call. Raise `Invalid` if one of them is invalid."""
+    """Parse the filter parameters of a call. Raise `Invalid` if a parameter is invalid."""
     others: dict[str, Any] = {
         key: body[key]
         for key in (*filters.ENTITIES, "categories", "metadata")
@@ -96,7 +96,7 @@ def page(
 
 
 def summarized(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
-    """Return the count and the newest matching memories, to be summarised.
+    """Return the number of matching memories, and the newest of them for a summary.
 
     Users whose long-term memory is switched off are left out.
     """
@@ -118,8 +118,7 @@ def best(
 ) -> list[Found]:
     """Return the memories that match a query best, with the highest score first.
 
-    For each user whose memories were searched, a trace is recorded: what was searched for and
-    found.
+    A trace with the query and the results is recorded for each user whose memories are searched.
     """
     found: list[Found] = []
     for user in people:
@@ -158,7 +157,8 @@ def _best_of(
 def every(body: Mapping[str, Any]) -> Wanted:
     """Parse the filters in a query string, where objects are written as text.
 
-    An empty name is rejected with `Invalid`, rather than ignored.
+    Raise `Invalid` if a user, agent, app or run has an empty name. Ignoring an empty name would
+    make the filter match more memories.
     """
     given: dict[str, Any] = {
         key: filters.read_name(body[key], field=key) for key in filters.ENTITIES if key in body
@@ -170,10 +170,10 @@ def every(body: Mapping[str, Any]) -> Wanted:
 
 
 def forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
-    """Forget all matching memories, whatever their state.
+    """Forget the user's memories that match a filter, whatever their state.
 
-    Return the first operation, or None if nothing matched. A filter that consists of names only
-    also forgets the conversations recorded under these names.
+    If the filter consists of names only, also forget the conversations recorded under these names.
+    Return the first of the enqueued operations, or None if nothing matched.
     """
     with as_user(user, changing=True):
         matching = filters.query(tree, user_name=name_of(user))

@@ -116,8 +116,8 @@ class ExportsView(Mem0View):
     def post(self, asked: Asked) -> Response:
         """Return an export id that contains the signed filters; nothing is exported yet.
 
-        The memories are loaded when the export is requested, so memories forgotten in the meantime
-        aren't exported.
+        The memories are loaded when the client fetches the export, so memories forgotten in the
+        meantime aren't exported.
         """
         people.readers(asked, memory_search.wanted(asked.data).tree)
         kept = {name: value for name, value in asked.data.items() if name != "schema"}
@@ -231,9 +231,10 @@ def _id(value: Any) -> str:
 
 
 def _whose(asked: Asked, listed: list[dict[str, Any]]) -> dict[str, User]:
-    """Return the owner of each memory, by id. Raise `NotFound` if any memory doesn't exist.
+    """Return the owner of each memory, by the memory's id.
 
-    Called before any change, so that a batch changes all of its memories or none.
+    Raise `NotFound` if a memory doesn't exist or the key may not access its owner. All ids are
+    checked before the first change, so that an unknown id doesn't leave a batch half done.
     """
     wanted = {item["memory_id"] for item in listed}
     with as_system():
@@ -274,7 +275,7 @@ def _stored_at_once(asked: Asked, memory_id: str) -> dict[str, Any]:
 
 
 def _of_the_same_call(row: Operation, user: User) -> list[Operation]:
-    """Return all operations enqueued by the `add` call that enqueued this one.
+    """Return all operations that were enqueued by the same `add` call as the operation `row`.
 
     An `add` call enqueues one operation for each turn.
     """
@@ -307,7 +308,7 @@ def _forget_user(asked: Asked, name: str) -> Operation:
 def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
     """Forget all memories of an agent, app or run, for all users that the key may access.
 
-    Return the first operation, or None if nothing matched.
+    Return the first of the enqueued operations, or None if nothing matched.
     """
     tree = parse({f"{kind}_id": name})
     begun = [

@@ -2,7 +2,7 @@
 
 A key bound to a user may access only that user. A call about a memory id belongs to the owner of
 the memory. A call that names only an agent, app or run, or nobody at all, belongs to the default
-user; a key with `requires_user` rejects such calls.
+user, but is rejected if its key has `requires_user`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def name_of(user: User) -> str:
 
 
 def writer(asked: Asked, name: str | None) -> User:
-    """Return the user to write for, and create the user on first use.
+    """Return the user for whom a call stores memories, and create the user on first use.
 
     Raise `NotFound` if the key may not access the user, and `Conflict` while the user is being
     forgotten.
@@ -87,7 +87,7 @@ def find(name: str) -> User | None:
 
 
 def of_memory(asked: Asked, memory_id: str) -> User:
-    """Return the owner of the memory. Raise `NotFound` if the key may not access them."""
+    """Return the owner of a memory. Raise `NotFound` if the key may not access this user."""
     bound = asked.bound_user
     if bound is None:
         check_named(asked)
@@ -98,7 +98,7 @@ def of_memory(asked: Asked, memory_id: str) -> User:
 def entity(asked: Asked, name: str) -> User:
     """Return the user with this name, even while the user is being forgotten.
 
-    Raise `NotFound` if there is none, or if the key is bound to another user.
+    Raise `NotFound` if there is no such user, or if the key is bound to another user.
     """
     bound = asked.bound_user
     user = find(name) if bound is None else bound if name == name_of(bound) else None
@@ -162,7 +162,7 @@ class Mem0View(MemcenterView):
     """A view whose handlers are called as `post(asked)`, outside any transaction.
 
     Some handlers act for several users, and open a transaction for each. Unknown fields are
-    ignored, since the client sends many that only mem0's own platform uses.
+    ignored, since the client sends many fields that only mem0's own platform uses.
     """
 
     schema = None  # documented by mem0

@@ -1,6 +1,6 @@
 """Get answers from the model server, or from the demo assistant if no server is configured.
 
-This module passes requests and responses on unchanged.
+This module changes neither the requests to the model server nor its responses.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ _CONNECT_SECONDS = 10.0
 class Forwarded:
     """The model server's response. Iterate over `chunks` once, then call `close`.
 
-    Iterating raises `ProviderError` if the response breaks off.
+    Iterating raises `ProviderError` if the response is cut off.
     """
 
     status: int
@@ -131,7 +131,7 @@ class Forwarded:
 
 
 def forward(path: str, *, endpoint: Endpoint, body: bytes | None = None) -> Forwarded:
-    """Send `body` by POST, or send a GET without a body, to `path` on the model server.
+    """Send a POST with `body`, or a GET if `body` is None, to `path` on the model server.
 
     Raise `ProviderError` if the server can't be reached or is too slow.
     """
@@ -163,7 +163,7 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
 def _client(timeout: float) -> httpx2.Client:
     """Return an HTTP client that keeps connections open.
 
-    It follows no redirects, since a redirect would leak the server's API key.
+    The client follows no redirects, since a redirect would leak the server's API key.
     """
     return httpx2.Client(timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)))
 

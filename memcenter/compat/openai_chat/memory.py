@@ -1,6 +1,6 @@
 """Recall memories before the model is called, and record the turn afterwards.
 
-If recalling or recording fails, the chat goes on without it.
+If recall or recording fails, the error is logged and the chat continues.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Exchange:
 class Recalled:
     """The memory block to insert into the request.
 
-    Its summary replaces the first `covered` messages of the request.
+    The summary in the block replaces the first `covered` messages of the request.
     """
 
     block: str = ""
@@ -68,10 +68,10 @@ def thread_id(said: Said, *, user: User) -> str:
 
 
 def recalled(exchange: Exchange) -> Recalled:
-    """Return the memory block for this turn; it is empty if recall fails or takes too long.
+    """Return the memory block for a turn, or an empty block if recall fails or takes too long.
 
-    The embedding may take `MEMCENTER_RECALL_PATIENCE` seconds, and each SQL statement after it the
-    rest of that time.
+    Computing the embedding may take at most `MEMCENTER_RECALL_PATIENCE` seconds. Each SQL statement
+    after that may take at most the seconds that are left.
     """
     if exchange.user.pk is None:  # unknown user: a temporary chat creates no user
         return Recalled()
@@ -127,8 +127,8 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
 def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
     """Return how many messages at the start of the request the summary replaces.
 
-    A turn counts only if it is summarized as a whole, and if the request in which it was recorded
-    started with the same messages.
+    A turn is replaced only if the summary covers the whole turn, and if the request in which the
+    turn was recorded started with the same messages.
     """
     summary, start = found.gathered.summary, found.gathered.window.first_number
     if summary is None or start is None or all(item.type != "summary" for item in found.items):
@@ -143,7 +143,7 @@ def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
 
 
 def _temporary(exchange: Exchange) -> TemporaryConversation:
-    """Return the temporary conversation, or a new unsaved one if it doesn't exist."""
+    """Return the stored temporary conversation, or a new unsaved conversation."""
     return temporary.find(user=exchange.user, reference=exchange.thread) or temporary.unsaved(
         user=exchange.user, external_id=exchange.thread, kind=exchange.kind
     )
@@ -184,9 +184,9 @@ def _inputs(
 
 @cache
 def _embedding() -> ThreadPoolExecutor:
-    """Return the threads of this process that compute embeddings.
+    """Return the thread pool of this process that computes embeddings.
 
-    Embedding runs in a thread, so that a request needn't wait for a slow embedding server.
+    With a separate thread, a request can stop waiting for a slow embedding server.
     """
     return ThreadPoolExecutor(4, thread_name_prefix="embedding")
 
@@ -198,7 +198,7 @@ def _give_up_after(seconds: float) -> None:
 
 
 def _marks(exchange: Exchange) -> list[str]:
-    """Return the ids of all turns in the request, each a hash of the conversation so far."""
+    """Return an id for each turn in the request: a hash of the messages up to its user message."""
     said = exchange.said
     mark = _keyed(exchange.user, exchange.thread)
     found = []

@@ -20,7 +20,8 @@ class Said:
 
     `before` holds the texts of all messages up to and including the newest user message; two
     requests of the same turn have the same `before`. `first` is the first user message. `tools` are
-    the tool calls of the turn with their results. `starts` are the positions of the user messages.
+    the tool calls of the turn with their results. `starts` are the positions of the user messages
+    in the request.
     """
 
     text: str
@@ -31,7 +32,7 @@ class Said:
 
 
 def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the request's messages. Raise `Invalid`, naming `messages`, if they are malformed."""
+    """Return the request's messages. Raise `Invalid` for `messages` if they are malformed."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise Invalid.field("messages", "Give a list of at least one message.")
@@ -67,7 +68,7 @@ def text_of(content: Any) -> str:
 
 
 def without_first(messages: Sequence[Message], count: int) -> list[Message]:
-    """Drop the first `count` messages, except system and developer messages."""
+    """Return the messages without the first `count`, but keep system and developer messages."""
     kept = [message for message in messages[:count] if message["role"] in _INSTRUCTIONS]
     return [*kept, *messages[count:]]
 
@@ -147,7 +148,10 @@ class Whole:
 
 
 class Streamed:
-    """Does the same as `Whole` for server-sent events; a chunk may end within an event."""
+    """Collects the text of an answer that consists of server-sent events.
+
+    A chunk may end within an event. `finished` has the same meaning as in `Whole`.
+    """
 
     def __init__(self) -> None:
         self._rest = b""
@@ -178,7 +182,7 @@ class Streamed:
 
 
 def _first_choice(raw: bytes) -> Mapping[str, Any]:
-    """Return the choice with index 0. Other choices are not recorded."""
+    """Return the choice with index 0 (other choices aren't recorded), or {} if there is none."""
     try:
         answer = orjson.loads(raw)
     except orjson.JSONDecodeError:

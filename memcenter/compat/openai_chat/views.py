@@ -1,4 +1,4 @@
-"""OpenAI's chat completions with memory, its list of models, and its embeddings.
+"""OpenAI's endpoints for chat completions (here with memory), models and embeddings.
 
 For a chat completion, memories are recalled, the request is forwarded, and the turn is recorded.
 """
@@ -103,7 +103,7 @@ class ChatCompletionsView(OpenAIView):
 class ModelsView(OpenAIView):
     @endpoint(summary="List the available models", answers={}, idempotent=False)
     def get(self, asked: Asked) -> HttpResponseBase:
-        """Return the model server's list of models, or the configured model if that fails."""
+        """Return the model server's list of models, or the configured model if the call fails."""
         if not settings.MODEL_BASE_URL:
             return Response(_listed(answers.MODEL))
         try:
@@ -144,8 +144,8 @@ class EmbeddingsView(OpenAIView):
 def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
     """Return the request body, raw and parsed.
 
-    Raise `ApplicationError` if it is too large. Bodies may be larger than in other calls, since
-    they may contain images.
+    Raise `ApplicationError` if the body is too large. The limit is higher than for other calls,
+    since a chat may contain images.
     """
     limit = settings.MAX_CHAT_BODY_BYTES
     raw = asked.request._request.read(limit + 1)
@@ -155,7 +155,7 @@ def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
 
 
 def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
-    """Return the user named in the header or in the body's `user`, or the key's own user."""
+    """Return the user named in the header or in the body, or the user to whom the key is bound."""
     named = asked.request.headers.get(USER_HEADER, body.get("user"))
     if named == "":
         raise Invalid.field("user", "The text must not be empty.")

@@ -35,7 +35,8 @@ class _Table:
 def delete(rows: QuerySet[Any]) -> Counter[str]:
     """Delete rows and the rows that depend on them; return the number of deleted rows by table.
 
-    Raise `TypeError` if a foreign key uses neither CASCADE nor SET_NULL.
+    Raise `TypeError` if a foreign key uses neither CASCADE nor SET_NULL, or if a table depends on
+    itself.
     """
     try:
         model: Any = rows.model
@@ -72,7 +73,7 @@ def _deletion(root: type[Model]) -> tuple[Sequence[str], str]:
 
 
 def _tables(root: type[Model]) -> list[_Table]:
-    """Return all affected tables, each one after those that its foreign keys point to."""
+    """Return all affected tables, each table after the tables that its foreign keys point to."""
     order: list[type[Model]] = []
     _visit(root, order, ())
     tables = {model: _Table(model) for model in reversed(order)}
@@ -116,7 +117,7 @@ def _leads_any(columns: Sequence[tuple[str, type[Model]]], numbers: dict[type[Mo
 def _loosening(table: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
     """Return the UPDATE that clears the table's foreign keys that point to deleted rows.
 
-    One UPDATE clears all of these columns, since a statement may change each row only once.
+    A single UPDATE clears all of these keys, since a statement may change each row only once.
     """
     changes = ", ".join(
         f'"{name}" = CASE WHEN {_leads(name, numbers[parent])} THEN NULL ELSE "{name}" END'
@@ -136,7 +137,7 @@ def _leads(name: str, number: int) -> str:
 def _is_in(column: str, number: int) -> str:
     """Return the condition that the column contains the key of a deleted row.
 
-    It compares with an array, so that the planner uses the index even for several conditions.
+    The condition uses an array, so that the planner uses the index even for several conditions.
     """
     return f"{column} = ANY(ARRAY(SELECT pk FROM gone_{number}))"
 

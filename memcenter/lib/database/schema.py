@@ -11,8 +11,8 @@ Statistics are therefore turned off for columns with people's texts. These colum
 uncompressed, since the scan of the raw files can't read compressed values. Long values go to the
 TOAST table.
 
-Mentions: an index of the rows whose text contains a public id. Only few rows contain one, so the
-search for an erased id doesn't get slower with more users.
+Mentions: an index of the rows whose text contains a public id. Only few rows contain a public id,
+so the search for an erased id doesn't get slower with more users.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def has_column(model: type[models.Model], name: str) -> bool:
 
 
 def row_id() -> tuple[str, models.BigAutoField[Any, Any]]:
-    """Return name and field of the primary key, for a table created in a migration."""
+    """Return the name and the field of the primary key, for a table created in a migration."""
     return "id", models.BigAutoField(
         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
     )
@@ -67,11 +67,11 @@ _WHO = "(SELECT NULLIF(current_setting('memcenter.user', true), '')::bigint)"
 
 
 def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool = False) -> RunSQL:
-    """Restrict the app's database role to the rows of the current person, by a policy.
+    """Return a migration operation that restricts the app to the rows of the current person.
 
-    The policy applies to every command. With `or_nobodys` it also allows rows without a person,
-    which belong to the whole installation. If roles.sql hasn't created the role, nothing is
-    restricted.
+    The operation creates a row security policy, for every SQL command, for the app's database role.
+    With `or_nobodys`, the policy also allows rows without a person, which belong to the whole
+    installation. If roles.sql hasn't created the role, nothing is restricted.
     """
     policy = f'CREATE POLICY own_rows ON "{table}" TO {APP_ROLE} USING ({_own(owner, or_nobodys)})'
     return RunSQL(
@@ -102,7 +102,7 @@ def _where_there_is_the_role(statement: str) -> str:
 
 
 def without_statistics(table: str, *columns: str) -> RunSQL:
-    """Turn off PostgreSQL's statistics for these columns, which are still empty.
+    """Return a migration operation that turns off PostgreSQL's statistics for new, empty columns.
 
     The planner then uses default estimates, which are good enough for our queries.
     """
@@ -110,7 +110,7 @@ def without_statistics(table: str, *columns: str) -> RunSQL:
 
 
 def uncompressed(table: str, *columns: str) -> RunSQL:
-    """Store the values of these columns uncompressed; call this while they are still empty."""
+    """Return a migration operation that stores the values of new, empty columns uncompressed."""
     return _altered(table, columns, "SET STORAGE EXTERNAL", "SET STORAGE EXTENDED")
 
 
@@ -129,7 +129,7 @@ TEXT, JSON, LIST = "text", "json", "list"
 _AS_TEXT = {TEXT: '"{}"', JSON: '"{}"::text', LIST: 'memcenter_joined("{}"::text[])'}
 
 # An index needs IMMUTABLE functions. The built-in `array_to_string` is only STABLE, because it
-# accepts other types than text.
+# accepts arrays of any type.
 ID_FUNCTIONS = RunSQL(
     f"""
     CREATE FUNCTION memcenter_joined(text[]) RETURNS text
@@ -144,7 +144,7 @@ ID_FUNCTIONS = RunSQL(
 
 
 def mention_condition(columns: Mapping[str, str]) -> str:
-    """Return the SQL condition that a text of the row contains one of the ids in the array `%s`.
+    """Return the SQL condition that the texts of a row contain an id from the array `%s`.
 
     `columns` maps each column to TEXT, JSON or LIST. The condition contains exactly the expression
     of the index of mentions, since PostgreSQL would otherwise not use the index.
@@ -153,7 +153,7 @@ def mention_condition(columns: Mapping[str, str]) -> str:
 
 
 def index_of_mentions(table: str, columns: Mapping[str, str]) -> RunSQL:
-    """Create the index of the public ids in a table's texts, replacing an older one."""
+    """Return a migration operation that creates or replaces the index of public ids in texts."""
     name = f"{table}_mentions"
     return RunSQL(
         f'DROP INDEX IF EXISTS "{name}"; CREATE INDEX "{name}" ON "{table}"'
@@ -167,6 +167,6 @@ def _mentions(columns: Mapping[str, str]) -> str:
 
 
 def _whole(columns: Mapping[str, str]) -> str:
-    """Return SQL that joins the texts of a row, so that a row is searched only once for ids."""
+    """Return SQL that joins the texts of a row, so that each row is searched for ids only once."""
     texts = (f"coalesce({_AS_TEXT[how].format(name)}, '')" for name, how in columns.items())
     return " || ' ' || ".join(texts)

@@ -80,8 +80,8 @@ def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[An
 
     Values are sent separately from the text, and a statement that is used often is prepared. The
     statement runs in the open transaction, is logged in `connection.queries`, and raises Django's
-    database errors. With `anew`, PostgreSQL plans the statement for these particular values. Use it
-    if users with few rows and users with very many rows need different plans.
+    database errors. With `anew`, PostgreSQL plans the statement for these particular values. Use
+    `anew` if users with few rows and users with very many rows need different plans.
     """
     # Looked up only once; `connection` would repeat the lookup for each attribute.
     database = connections[DEFAULT_DB_ALIAS]
@@ -99,10 +99,10 @@ def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[An
 
 
 def first_rows(text: str, values: Values = ()) -> list[tuple[Any, ...]]:
-    """Run the first statement of a request and return its rows. The statement must only read.
+    """Run the first statement of a request, which must be read-only, and return its rows.
 
-    If the server has closed the connection, the statement is repeated on a new one. This replaces
-    Django's health check of the connection, which costs another round trip.
+    If the server has closed the connection, the statement is repeated on a new connection. This
+    retry replaces Django's health check of the connection, which costs another round trip.
     """
     database: Any = connections[DEFAULT_DB_ALIAS]
     try:
@@ -183,7 +183,7 @@ def _run_together(server: Any, waiting: Sequence[Later], *, ends: bool) -> None:
             if entering and ends:
                 around.execute("COMMIT", prepare=False)
     finally:
-        # Inside the transaction it can't be set, nor does it matter; Django sets it at the end.
+        # `autocommit` can't be set inside a transaction; Django sets it when the transaction ends.
         if entering and server.pgconn.transaction_status == _IDLE:
             server.autocommit = False
     for cursor, later in zip(cursors, waiting, strict=True):
@@ -233,7 +233,7 @@ def beginning(text: str) -> Iterator[None]:
 
 
 def _begin_before(execute: Any, text: str, values: Any, many: bool, context: Any) -> Any:
-    """Begin the transaction of `beginning`, unless it has begun, and run a statement of the ORM."""
+    """Run a statement of the ORM, after beginning the transaction of `beginning` if necessary."""
     server = context["connection"].connection
     entering = _entering(server)
     if entering and not _begun(server.pgconn, entering):
@@ -274,9 +274,9 @@ def _begun(server: Any, text: str) -> bool:
 
 
 def insert(instances: Sequence[Row]) -> None:
-    """Insert new rows of one model in one statement, and set their ids.
+    """Insert new rows of the same model in a single statement, and set their ids.
 
-    This is much faster than `bulk_create`, but supports neither ON CONFLICT nor model
+    This function is much faster than `bulk_create`, but supports neither ON CONFLICT nor model
     inheritance.
     """
     made = rows(*insertion(instances))
@@ -302,7 +302,7 @@ def insert_unless(instance: Model, *, conflict: str) -> bool:
 
 
 def insert_new(instances: Sequence[Model], *, conflict: str) -> None:
-    """Insert those rows of one model that don't exist yet, and set their ids.
+    """Insert the rows of one model that don't exist yet, and set the ids of the inserted rows.
 
     `conflict` is the unique column, in parentheses, that identifies an existing row.
     """
@@ -319,13 +319,13 @@ def insert_new(instances: Sequence[Model], *, conflict: str) -> None:
 
 @dataclass(frozen=True)
 class IdOf:
-    """A placeholder for the id of another row that the same `insert_together` inserts."""
+    """A placeholder for the id of another row in the same call of `insert_together`."""
 
     row: Model
 
 
 def insert_together(instances: Sequence[Model]) -> None:
-    """Insert new rows of several models in one statement, and set their ids.
+    """Insert new rows of several models in a single statement, and set their ids.
 
     A row may refer to earlier rows of the list, by a foreign key or by an `IdOf` as the value of a
     field. Row security policies and triggers of a row can't see the other new rows yet.

@@ -185,7 +185,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def inner(text: str) -> str:
-    """Replace quotation marks by nested quotation marks: 「来自『小满』」, “from ‘Seville’”."""
+    """Replace quotation marks by nested ones, ‘…’ or Chinese 『…』, for text inside a quotation."""
     return text.translate(_INNER)
 
 

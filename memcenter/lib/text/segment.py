@@ -1,7 +1,8 @@
 """Split text into terms for keyword search, in the same way for stored texts and queries.
 
-The stop words suit questions and short statements. Some of them are also first names, which are
-kept: "Where does Will work?", "An lives in Ghent".
+The stop words suit questions and short statements. Some stop words are also first names, such as
+"will" and "an". They are kept where the text uses them as names: "Where does Will work?", "An lives
+in Ghent".
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ CHINESE_STOP_CHARACTERS = frozenset(
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")
 _WORD = f"(?:(?![{_HAN}])[^\\W_])+"
-# A run of Chinese, or a word including the signs in ids, addresses, dates and names like c++.
+# A run of Chinese characters, or a word that may contain the punctuation of ids, addresses, dates
+# and names like c++.
 _TOKEN = re.compile(f"([{_HAN}]+)|({_WORD}(?:[-._@/:+#&'’]{_WORD})*(?:\\+\\+|#)?)")
 _PART = re.compile(r"[^\W_]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -141,7 +143,7 @@ def unusual(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Split the text into words and separators. Joining them returns the same text."""
+    """Split the text into words and separators, which give the same text when joined."""
     return _cutter().cut(text)
 
 
@@ -242,7 +244,7 @@ def _chinese(run: str) -> Iterator[tuple[str, bool]]:
 
 
 def _pairs(run: str) -> Iterator[str]:
-    """Yield the pairs of neighbouring characters that contain no stop word."""
+    """Yield the pairs of neighbouring Chinese characters that contain no stop word."""
     telling = "".join(" " if word in CHINESE_STOP_WORDS else word for word in _cutter().cut(run))
     for pair in map("".join, pairwise(telling)):
         if " " not in pair and not CHINESE_STOP_CHARACTERS.intersection(pair):
@@ -250,7 +252,10 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _trimmed(word: str) -> str:
-    """Remove pronouns and particles that were joined to an unknown word (我养 -> 养)."""
+    """Remove pronouns and particles that were joined to an unknown word.
+
+    For example, 我养 ("I keep") becomes 养 ("keep").
+    """
     if len(word) == 1 or _cutter().has_word(word):
         return word
     return word.strip("".join(CHINESE_STOP_CHARACTERS)) or word

@@ -1,7 +1,8 @@
 """Detect whether one text contains another, by comparing overlapping pieces of both.
 
 Texts are normalised (NFKC, casefolded, letters and digits only) and cut into overlapping pieces of
-16 characters, or of 6 if at least half of the text is Chinese. A shorter text is one piece.
+16 characters, or of 6 characters if at least half of the text is Chinese. A text that is shorter
+than a piece is used as a whole.
 """
 
 import re
@@ -35,7 +36,7 @@ def shingles(normalised: str, *, size: int) -> frozenset[str]:
 
 
 class Resemblance:
-    """Checks whether a text contains at least half of the pieces of one of the given texts."""
+    """Checks whether a text contains at least half of the pieces of any of the given texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._needed: list[int] = []

@@ -36,7 +36,7 @@ _WORDS = "|".join(
 
 @cache
 def _encoding() -> CoreBPE:
-    """Return the encoding. Loading takes half a second, so it is loaded at the first use."""
+    """Return the encoding, which is loaded at the first use, since loading takes half a second."""
     pieces = {}
     with gzip.open(_PIECES, "rb") as lines:
         for line in lines:
@@ -77,8 +77,8 @@ def truncate(text: str, *, limit: int) -> str:
 def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
     """Split the text into pieces of at most `size` tokens that overlap by about `overlap` tokens.
 
-    Every character is in some piece. A character with more than `size` tokens is a piece of its
-    own.
+    Every character is in at least one piece. A character with more than `size` tokens is a piece of
+    its own.
     """
     if not 0 <= overlap < size:
         raise ValueError("overlap must be at least 0 and smaller than size")
@@ -99,9 +99,9 @@ def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
 def _fitting_end(text: str, *, ends: list[int], start: int, first: int, limit: int) -> int:
     """Return the end of the longest piece from `start` that has at most `limit` tokens.
 
-    `first` is the number of the token at `start`. A piece may have more tokens than the same
-    characters had within the whole text, so it is counted again and shortened until it fits. Return
-    `start` if not even one character fits.
+    `first` is the index of the token at `start`. A piece may have more tokens than the same
+    characters have within the whole text, so the piece is counted again and shortened until it
+    fits. Return `start` if not even one character fits.
     """
     last = min(first + limit, len(ends))
     while last > first:
@@ -135,7 +135,7 @@ def _continuation_bytes(lead: int) -> int:
 
 
 def _whole_character(text: str, end: int) -> int:
-    """Move `end` to the left, out of code points shown as one character (é, 👨‍👩‍👧)."""
+    """Return `end`, moved left if it would split a character of several code points (é, 👨‍👩‍👧)."""
     while 0 < end < len(text) and _joined(text[end - 1], text[end]):
         end -= 1
     return end

@@ -9,24 +9,24 @@ _REFERENCE = re.compile(r"\{([a-z][a-z_.]*)\}")
 
 
 class WordTables:
-    """The TOML files of one folder. The name of a file is given without `.toml`.
+    """The TOML files of a folder, whose names are given without `.toml`.
 
-    In these files, the lines of a string are alternatives in a regular expression, and the items of
-    a list are concatenated.
+    In the files, the lines of a string are alternatives in a regular expression, and the items of a
+    list are concatenated.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def table(self, name: str) -> dict[str, Any]:
-        """Return all tables of a file."""
+        """Return the content of a file, with strings and lists joined as the class describes."""
         found = tomllib.loads((self._folder / f"{name}.toml").read_text("utf-8"))
         return {key: _joined(value) for key, value in found.items()}
 
     def patterns(self, name: str, **more: str) -> dict[str, str]:
-        """Return the regular expressions of a file by name.
+        """Return the regular expressions in the table `patterns` of a file, by name.
 
-        `{word}` or `{table.word}` in a pattern is replaced by words of the file, by an earlier
+        `{key}` or `{table.key}` in a pattern is replaced by that entry of the file, by an earlier
         pattern, or by an entry of `more`.
         """
         found = self.table(name)
@@ -36,7 +36,7 @@ class WordTables:
         return {key: known[key] for key in found["patterns"]}
 
     def rows(self, name: str) -> list[dict[str, str]]:
-        """Return the rows of a file, with each `{word}` replaced by words of the file."""
+        """Return the list `rows` of a file, with each `{key}` replaced by an entry of the file."""
         found = self.table(name)
         return [{key: _filled(found, text) for key, text in row.items()} for row in found["rows"]]
 

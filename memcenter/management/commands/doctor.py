@@ -163,7 +163,7 @@ def _existing(path: Path) -> Path:
 
 
 def examine_disk(path: Path) -> Finding:
-    """Check that there is enough free space on the disks of the data folder and PostgreSQL."""
+    """Check that the disks of the data folder and of PostgreSQL's files have enough free space."""
     places_used = {_existing(Path(os.path.realpath(folder))) for folder in (path, path / "pg")}
     where, free = min(
         ((folder, shutil.disk_usage(folder).free) for folder in places_used),

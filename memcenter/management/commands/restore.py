@@ -65,9 +65,10 @@ def _nothing_runs(data: Path) -> Iterator[None]:
 
 
 def _take_key(data: Path, key: str) -> str:
-    """Restore the secret key that signs sessions and hashes; return a message about it.
+    """Restore the secret key that signs sessions and hashes; return a message for the operator.
 
-    If the key comes from a setting, write the backup's key to a file instead, and ask to set it.
+    If a setting defines the secret key, write the backup's key to a file instead; the message then
+    asks the operator to change the setting.
     """
     file = data / "secrets.json"
     if file.exists() and DataFolder(data).secrets.secret_key == settings.SECRET_KEY:

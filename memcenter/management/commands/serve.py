@@ -97,7 +97,8 @@ def _prepare(folder: DataFolder, *, embedded: bool) -> None:
         import_module(name)
     celery.finalize()
     get_wsgi_application()  # imports the middleware
-    # Celery's own check would write to most of the shared memory; `make test` runs it.
+    # Celery's own checks would write to most of the memory that the forks share. `make test` runs
+    # these checks.
     os.environ["CELERY_SKIP_CHECKS"] = "1"
     preload()
     # The programs are forks of this process, which must have no open connections.

@@ -1,1 +1,1 @@
-"""Decide on candidates by comparing them with known memories, using the reader model."""
+"""Compare candidates (new statements) with known memories, and decide what to do with them."""

@@ -24,12 +24,12 @@ from memories.extraction.wording.owners import Ownership, owner_names, ownership
 
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
 CONTRADICTS = Finding(Verdict.REVIEW, "contradicts")
-# Texts without a common word count as unrelated if their cosine is below the first value, unless
-# the probability of the relation found is at least the second. The reader model finds too many
+# Texts without a common word count as unrelated if their cosine is below `STRANGERS`, unless the
+# probability of the relation found is at least `SURE_OF_STRANGERS`. The reader model finds too many
 # relations between such texts, because it was trained on few unrelated pairs.
 STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
 # Minimum probabilities of a contradiction between statements that have at most one word in common,
-# or only a part of a word (咖啡 in 咖啡店).
+# or only a part of a word: 咖啡 ("coffee") in 咖啡店 ("coffee shop").
 _SURE_OF_ONE_WORD, _SURE_OF_PART = 0.9, 0.97
 _SURE_OF_END = 0.8  # minimum probability of an end if the texts share only one word
 _LITTLE_LIKE = 0.3  # the cosine below which one common word of many isn't enough
@@ -43,7 +43,7 @@ _WEEKDAY = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs|nes|ur|urs)?(?:d|
 
 
 class Matter(IntEnum):
-    """How much two texts name the same thing."""
+    """The degree to which two texts name the same thing."""
 
     NOTHING = 0  # they share no word
     LITTLE = 1  # one word of many, and the texts have little similarity in meaning
@@ -53,8 +53,9 @@ class Matter(IntEnum):
 def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding | None:
     """Return the finding that overrides the reader model's relation, or None to use the relation.
 
-    A correction or an end may replace only a memory that names the same thing. If a correction
-    names the old value, the memory must have this value.
+    A correction may replace only a memory that names the same thing. If the correction also names
+    the old value, the memory must contain that value. The user reviews a statement that ends a
+    memory if the two share only one word of many.
     """
     if reading.relation in CONFLICTS and ends_home(candidate, memory):
         return Finding(Verdict.REPLACE, "newer_value")
@@ -72,8 +73,8 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
 def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     """Return whether it is doubtful that two related statements are about the same thing.
 
-    A name and a form of address are different things, and bare figures ("I'm 34", "112 now") name
-    nothing that could be compared.
+    A name and a form of address are different things. Bare figures ("I'm 34", "112 now") don't say
+    what they are about.
     """
     texts = candidate.content, memory.content
     if is_form_of_address(texts[0]) != is_form_of_address(texts[1]):
@@ -95,7 +96,7 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
 
 
 def _share_only_name(candidate: Candidate, memory: Known) -> bool:
-    """Return whether two texts have only a name in common, with which one of them begins.
+    """Return whether two dissimilar texts share only a name that one of them begins with.
 
     Such texts make different statements about the person: 豆豆在学钢琴 ("Doudou learns the piano"),
     离豆豆学校近 ("close to Doudou's school").
@@ -107,7 +108,7 @@ def _share_only_name(candidate: Candidate, memory: Known) -> bool:
 
 
 def _names_matter(text: str) -> bool:
-    """Return whether a text has any telling word besides figures and single Chinese characters."""
+    """Return whether the `telling_words` of a text are more than figures and single characters."""
     return any(
         not _FIGURE.search(word) and (len(word) > 1 or word in _UNITS)
         for word in telling_words(text)
@@ -115,7 +116,7 @@ def _names_matter(text: str) -> bool:
 
 
 def ends_home(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the candidate says that the person moved, and the memory where they live."""
+    """Return whether the candidate reports a move, and the memory says where the person lives."""
     plain = [ADDED.sub("", one.content).strip() for one in (candidate, memory)]
     return bool(PATTERNS["moved_home"].search(plain[0]) and PATTERNS["lives"].search(plain[1]))
 
@@ -137,7 +138,10 @@ def corrected_text(candidate: Candidate, memory: Known) -> str:
 def _finding_of_other_value(
     candidate: Candidate, memory: Known, reading: Reading
 ) -> Finding | None:
-    """Return the finding for a correction or an end of a memory that lacks the named old value."""
+    """Return the finding for a correcting or ending candidate whose old value isn't in the memory.
+
+    Return None to use the reader model's relation.
+    """
     ends, old = reading.relation is Relation.ENDED, bool(candidate.old_value)
     matter = shared_matter(memory, candidate)
     if matter is Matter.NOTHING:
@@ -152,7 +156,7 @@ def _finding_of_other_value(
 
 
 def _has_old_value(candidate: Candidate, memory: Known) -> bool:
-    """Return whether a memory is about the same thing as a correction and has its old value."""
+    """Return whether a memory contains a correction's old value and is about the same thing."""
     old, theirs = telling_words(candidate.old_value), telling_words(memory.content)
     ours = telling_words(candidate.content)
     shared = (theirs & ours) - old
@@ -178,8 +182,8 @@ def corrected_part(candidate: Candidate, memory: Known) -> str:
 def owners(candidate: Candidate, memory: Known) -> Ownership:
     """Return whether the candidate and the memory are about the same person.
 
-    A memory with the corrected old value counts as the same: "it's Theo, not Mia" corrects a memory
-    about Mia.
+    A memory that contains the old value of a correction counts as being about the same person:
+    "it's Theo, not Mia" corrects a memory about Mia.
     """
     if _has_old_value(candidate, memory):
         return Ownership.SAME
@@ -187,7 +191,7 @@ def owners(candidate: Candidate, memory: Known) -> Ownership:
 
 
 def _may_conflict(candidate: Candidate, memory: Known, reading: Reading) -> bool:
-    """Return False if the conflict that the reader model finds can't be a real one.
+    """Return False if the reader model finds a conflict that can't be real.
 
     Statements that have only a person in common don't conflict, unless the model is sure: "Theo's
     school is St Chads" and "Theo's allergy test was negative" both hold.
@@ -203,14 +207,18 @@ def _may_conflict(candidate: Candidate, memory: Known, reading: Reading) -> bool
 
 
 def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], set[str]]:
-    """Return the telling words that both texts have, and those in brackets in either text."""
+    """Return the words that both texts contain, and the words in square brackets in either text.
+
+    Only `telling_words` count. Square brackets contain context that was added to the person's own
+    words.
+    """
     texts = candidate.content, memory.content
     named = telling_words(" ".join(ADDED.findall(" ".join(texts))))
     return telling_words(texts[0]) & telling_words(texts[1]), named
 
 
 def shared_matter(memory: Known, candidate: Candidate) -> Matter:
-    """Return how much two statements name the same thing; dates and words of time don't count."""
+    """Return the degree to which two statements name the same thing, apart from dates and times."""
     theirs, ours = telling_words(memory.content), telling_words(candidate.content)
     shared = theirs & ours
     if not shared:
@@ -221,7 +229,10 @@ def shared_matter(memory: Known, candidate: Candidate) -> Matter:
 
 
 def telling_words(text: str) -> set[str]:
-    """Return the terms that say what a text is about; weekdays are shortened ("tue")."""
+    """Return the words that say what a text is about, without stop words and words of time.
+
+    Weekdays are shortened ("tue").
+    """
     terms = set(segment.terms(ADDED_DATE.sub(" ", text)))
     terms -= segment.ENGLISH_STOP_WORDS | segment.CHINESE_STOP_WORDS | _WORDS_OF_TIME
     days = {term: _WEEKDAY.fullmatch(term) for term in terms}
@@ -260,6 +271,6 @@ def _touches_part(candidate: Candidate, items: list[set[str]]) -> bool:
 
 
 def _items(text: str, *, only: re.Pattern[str] | None = None) -> list[set[str]]:
-    """Return the terms of each item of a list; with `only`, of the items that match it."""
+    """Return the terms of each item of a list; if `only` is given, skip items without a match."""
     items = [item for item in _AND.split(ADDED_DATE.sub(" ", text)) if item.strip()]
     return [set(segment.terms(item)) for item in items if only is None or only.search(item)]

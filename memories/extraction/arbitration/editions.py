@@ -24,8 +24,8 @@ from memories.extraction.word_tables import compiled
 _NEARLY_ALL = 0.9
 _HALF = 0.5
 _SOME = 0.2
-# A title with this many content words names one subject. A project's page needs fewer, since an
-# agent names its pages by their subjects.
+# A title with this many content words names one subject. The title of a project page needs fewer,
+# since agents title project pages by subject.
 _TELLING_TITLE, _TELLING_TITLE_OF_PROJECT = 3, 2
 _ON_ONE_SUBJECT = 0.6
 _SUBJECTS_ALIKE = 0.6
@@ -46,7 +46,7 @@ _SORT_OF_PAGE = compiled("page_titles")["sort"]
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on a candidate, given one known memory; a `verdict` of None means unrelated."""
+    """The verdict on a candidate, given one known memory; `verdict` is None if unrelated."""
 
     verdict: Verdict | None
     reason: str = ""
@@ -55,7 +55,7 @@ class Finding:
     def is_conflict(self) -> bool:
         """Return whether the candidate and the memory can't both be true.
 
-        Replacing a memory by a fuller text or a newer edition isn't a conflict.
+        Replacing a memory with a fuller text or a newer edition isn't a conflict.
         """
         replaces = self.verdict is Verdict.REPLACE
         says_so = self.reason not in ("says_more", "newer_edition")
@@ -84,14 +84,14 @@ class Document:
 
     @cached_property
     def label(self) -> str:
-        """Return the few words before a colon at the start of the text, or an empty string."""
+        """Return the label (up to four words before a colon at the start), or an empty string."""
         found = _LABEL.match(self.text)
         label = found["label"].strip() if found else ""
         return label if len(_words(label)) <= _MOST_WORDS_OF_LABEL else ""
 
     @cached_property
     def name(self) -> str:
-        """Return the heading or, if there is none, the label; its words are normalised."""
+        """Return the normalised words of the heading or, if there is none, of the label."""
         heading = _heading(self.text.strip().partition("\n")[0]) if self.title else ""
         return " ".join(_words(heading or self.label))
 
@@ -104,7 +104,7 @@ class Document:
 
     @cached_property
     def body(self) -> str:
-        """Return the text after the label or below the title, or all of it if there is neither."""
+        """Return the text after the label or below the title; without both, return all text."""
         if self.label:
             found = _LABEL.match(self.text)
             return self.text[found.end() :] if found else self.text
@@ -116,7 +116,7 @@ class Document:
 
     @cached_property
     def pieces(self) -> Counter[str]:
-        """Count the sentences of the body, compared without punctuation and spaces."""
+        """Count each distinct sentence of the body, ignoring punctuation and spaces."""
         return Counter(bare for sentence in _SENTENCE.split(self.body) if (bare := _bare(sentence)))
 
     @property
@@ -129,9 +129,9 @@ def edition_of(
 ) -> Finding | None:
     """Return the finding if two documents are editions of one page, otherwise None.
 
-    `similarity` is their cosine. An edition with the same title replaces the old one even if it
-    leaves out parts; the old text is kept as a version. If the new document only quotes the old
-    one, the finding is that it says nothing new.
+    `similarity` is the cosine similarity of their vectors. An edition with the same title replaces
+    the old one even if parts are left out; the old text is kept as a version. If the new document
+    only quotes the old one, the finding is `NOTHING_NEW`.
     """
     if have_other_subjects(new, old):
         return None
@@ -172,9 +172,9 @@ def have_other_subjects(new: Document, old: Document) -> bool:
 def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) -> bool:
     """Return whether two texts differ in only one place, with a content word before it.
 
-    "The checkout bears 30 orders a second" and "… bears 120 orders a second" differ in a value.
-    "the users endpoint …" and "the orders endpoint …", or week 12 and week 13, are different
-    matters. With `telling`, both differing parts must contain a content word.
+    "The checkout handles 30 orders a second" and "… 120 orders a second" differ in a value. Texts
+    on different subjects don't count, such as "the users endpoint …" and "the orders endpoint …",
+    or week 12 and week 13. With `telling`, both differing parts must contain a content word.
     """
     ours, theirs = new.words, old.words
     before = sum(1 for _ in takewhile(_same, zip(ours, theirs, strict=False)))
@@ -188,7 +188,7 @@ def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) 
         return False
     named = ours[:before]
     if numbers_of_series(new.text) != numbers_of_series(old.text):
-        named = named[:-1]  # without the noun that is counted
+        named = named[:-1]  # without the numbered noun, such as "week"
     return _has_content_word(named)
 
 

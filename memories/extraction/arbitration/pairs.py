@@ -1,7 +1,7 @@
 """Determine how two statements relate, and join statements into one text.
 
 The reader model returns the probability of each relation for a pair (known, new). This module
-derives one relation from them; its callers decide what to do with the memories.
+derives one relation from the probabilities; its callers decide what to do with the memories.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from memcenter.lib.text import segment
 from memories.extraction.masking import ADDED_DATE
 from memories.extraction.types import Candidate, Known
 
-LONGEST = 400  # characters; a longer text is a document and is not read as a statement
+LONGEST = 400  # characters; a longer text counts as a document and isn't compared
 
 
 class Relation(StrEnum):
     """How a new statement relates to a known one."""
 
-    SAME = "same"  # the new one says the same, or less
-    NEWER = "newer"  # the new one has a newer value of the same thing
-    CONTRADICTS = "contradicts"  # both cannot hold, and it is unclear which one does
-    REFINES = "refines"  # the new one says the same more precisely
-    ENDED = "ended"  # the new one says that the known one no longer holds
-    UNRELATED = "unrelated"  # both may hold
+    SAME = "same"  # the new statement says the same as the known one, or less
+    NEWER = "newer"  # the new statement gives a newer value of the same thing
+    CONTRADICTS = "contradicts"  # the statements can't both be true; which one is true is unclear
+    REFINES = "refines"  # the new statement says the same more precisely
+    ENDED = "ended"  # the new statement says that the known one is no longer true
+    UNRELATED = "unrelated"  # both statements may be true
 
 
 LONGEST_MERGE = 400  # characters
@@ -65,12 +65,12 @@ class Thresholds:
     unrelated: float = 0.5
     newer: float = 0.6
     ended: float = 0.6
-    sure: float = 0.6  # below this, a chat model is asked if one is configured
+    sure: float = 0.6  # below this probability, a configured chat model is asked
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How two texts relate, with the reader model's probability `share` for this relation."""
+    """The relation of two texts; `share` is its probability according to the reader model."""
 
     relation: Relation
     share: float
@@ -110,9 +110,10 @@ def _move(shares: dict[Relation, float], relations: Iterable[Relation], *, to: R
 
 
 def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Relation:
-    """Return the most probable relation.
+    """Return the most probable relation if its probability reaches its threshold.
 
-    If its probability is below its threshold, the probabilities of similar relations are added up.
+    Otherwise return CONTRADICTS if the conflicts together are probable enough, REFINES if SAME and
+    REFINES together are probable enough, and UNRELATED in all other cases.
     """
     best = max(Relation, key=lambda relation: shares[relation])
     if shares[best] >= getattr(thresholds, best):
@@ -126,7 +127,7 @@ def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Rela
 
 _FIGURE = re.compile(r"\d+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
-_WORDED_ALIKE = 0.7  # share of the terms in the same order
+_WORDED_ALIKE = 0.7  # minimum similarity of two sequences of words, from 0 to 1
 _DENIED = re.compile(
     r"n['’]t\b|\b(?:not?|never|neither|without|cannot|nunca|jamás|sin|nicht|kein\w{0,2}|nie|ohne"
     r"|ne|pas|jamais|sans)\b|n['’](?=[aeiouhéê])|不|没|未|无|(?<![特分区级性辨个告])别(?![人墅名])"
@@ -148,7 +149,7 @@ _OFTEN = re.compile(
 )
 
 
-# A diet, food that every diet allows ("oat milk", "tofu"), and food that some don't.
+# Words for diets, for food that any diet allows ("oat milk"), and for food that a diet may forbid.
 _DIET = re.compile(r"\b(?:vegan|vegetarian|plant[- ]based|veggie)\b|吃素|素食|纯素", re.IGNORECASE)
 _FITS_DIET = re.compile(
     r"\b(?:oat|soya?|almond|rice|coconut|cashew|vegan|plant[- ]based|veggie)[- ]"
@@ -164,7 +165,7 @@ _MAY_BREAK_DIET = re.compile(
 
 
 def _fits_diet(diet: str, food: str) -> bool:
-    """Return whether a text names only food that the diet of the other text allows."""
+    """Return whether the text `food` names only food that the diet in the text `diet` allows."""
     rest = _FITS_DIET.sub(" ", food)
     names_food = rest != food and not _MAY_BREAK_DIET.search(rest)
     return names_food and bool(_DIET.search(diet)) and not denies(food) and not denies(diet)
@@ -176,15 +177,15 @@ def denies(text: str) -> bool:
 
 
 def _opposed_relation(old: str, new: str) -> Relation | None:
-    """Return the relation of two texts that differ only in a number or negation, otherwise None.
+    """Return the relation of two texts that differ only in numbers or negation, otherwise None.
 
-    The reader model considers some of these pairs to say the same: "I drive", "I don't drive". If
-    the texts also differ in stop words, they may be about different things: 喜欢喝茶 ("likes tea"),
-    不喜欢喝茶的人 ("people who don't like tea").
+    For some of these pairs, such as "I drive" and "I don't drive", the reader model wrongly returns
+    SAME. If the texts also differ in stop words, they may be about different things, so they count
+    as unrelated: 喜欢喝茶 ("likes tea") and 不喜欢喝茶的人 ("people who don't like tea").
     """
     plain = [ADDED_DATE.sub("", _THOUSANDS.sub("", segment.normalise(one))) for one in (old, new)]
     figures = [set(_FIGURE.findall(text)) for text in plain]
-    # A text that only adds a number says the same more precisely.
+    # If one text only adds numbers to the other, the two texts don't oppose each other.
     adds = figures[0] <= figures[1] or figures[1] <= figures[0]
     if denies(plain[0]) == denies(plain[1]) and adds:
         return None
@@ -200,7 +201,7 @@ def _likeness(first: Sequence[str], second: Sequence[str]) -> float:
 
 
 def _are_taste_and_habit(old: str, new: str) -> bool:
-    """Return whether one text says that something is liked, and the other how often it is done."""
+    """Return whether one text states a liking and the other a frequency, both without negation."""
     if denies(old) or denies(new):
         return False
     found = [(bool(_TASTE.search(text)), bool(_OFTEN.search(text))) for text in (old, new)]
@@ -213,12 +214,12 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 def fold(text: str) -> str:
-    """Normalise a text for comparison: ignore case, width, spaces and final punctuation."""
+    """Normalise a text for comparison: unify case, character width, spaces and end punctuation."""
     return " ".join(segment.normalise(text).split()).strip(_END)
 
 
 def fuller(old: str, new: str) -> str | None:
-    """Return the text that contains all words of the other one, or None if neither does."""
+    """Return the text that contains all words of the other text, or None if neither does."""
     theirs, ours = set(segment.terms(old)), set(segment.terms(new))
     if theirs <= ours:
         return new
@@ -251,18 +252,18 @@ def _is_continued_by(words: Sequence[str], other: Sequence[str]) -> bool:
     return 0 < len(words) < len(other) and list(other[: len(words)]) == list(words)
 
 
-# Weights that are added to the cosine, and the minimum sum at which a pair is compared
-# (`likeliest_related`). Measured among 60 memories, the best three pairs include .94 of the related
-# memories, and the best twelve include .97.
+# Weights of shared words and of a negation, which are added to the cosine similarity, and the
+# minimum sum at which `likeliest_related` returns a memory. In a measurement with 60 memories, the
+# best three included 94 % of the related memories, and the best twelve included 97 %.
 _SHARED_WORDS, _DENIAL, _WORTH_READING = 0.4, 0.05, 0.25
 
 
 def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int) -> list[Known]:
-    """Return up to `most` memories that are likely related to the candidate, in the given order.
+    """Return up to `most` memories that are likely related to the candidate, ordered as in `known`.
 
-    A memory is likely related if it is similar in meaning, if it shares words with the candidate
-    that few other memories contain, or if only one of the two is negated. The best one is always
-    included.
+    A memory's score rises if the memory is similar in meaning to the candidate, if it shares words
+    with the candidate that few other memories contain, and if only one of the two texts is negated.
+    The memory with the highest score is always included.
     """
     ours, denied = set(segment.terms(candidate.content)), denies(candidate.content)
     terms = {memory.id: set(segment.terms(memory.content)) for memory in known}
@@ -283,8 +284,8 @@ def likeliest_related(candidate: Candidate, known: Sequence[Known], *, most: int
     return [memory for memory in known if memory.id in chosen]
 
 
-YES = 0.5  # minimum probability at which the request probably means the memory
-PERHAPS = 0.2  # below this, the request doesn't mean the memory
+YES = 0.5  # minimum probability at which a request counts as referring to a memory
+PERHAPS = 0.2  # below this probability, a request doesn't refer to the memory
 
 
 def is_about(request: str, memory: str, *, reader: PairReader) -> float:
@@ -304,10 +305,10 @@ class Joined:
 
 
 class Consolidator(Protocol):
-    """The interface of a method that joins similar statements into fewer ones.
+    """The interface of a method that joins similar statements into fewer statements.
 
     Each result is made from at least two inputs, and an input is used in at most one result. Inputs
-    that aren't used stay unchanged. Raise `ProviderError` if a model call fails.
+    that aren't used stay unchanged. `consolidate` raises `ProviderError` if a model call fails.
     """
 
     name: str
@@ -360,7 +361,7 @@ class BundledConsolidator:
 def _text(
     group: Sequence[int], texts: Sequence[str], related: dict[tuple[int, int], Relation]
 ) -> str:
-    """Return the joined text of a group."""
+    """Join the texts of a group, leaving out texts that other texts repeat or state more fully."""
     left = list(group)
     for old, new in combinations(group, 2):
         if old not in left or new not in left:

@@ -33,15 +33,15 @@ _RANK = (
 )  # fmt: skip
 # With a lower confidence, a candidate may not replace a known memory; the user decides.
 SURE_ENOUGH = 0.5
-# The bundled embedder's cosine that pairs on the same matter reach and unrelated pairs don't.
+# Cosine of the bundled embedder that texts on the same matter reach and unrelated texts don't.
 SAME_MATTER = 0.55
 # The same as `SURE_OF_STRANGERS`, for a contradiction.
 _SURE_OF_CONTRADICTION = 0.95
-_SURE_OF_BOTH = 0.96  # from this probability of "unrelated" on, the reverse isn't compared
+_SURE_OF_BOTH = 0.96  # from this probability of "unrelated", the pair isn't compared in reverse
 _HESITATES = 0.93  # probability of "unrelated" below which the model is unsure
 _LEAST_LIKE = 0.31  # lowest cosine of a memory that may support another
 _MOST_READ = 12  # pairs compared for one candidate; a pair takes about ten milliseconds
-_SAME_STATEMENT = 0.5  # minimum share of the shorter memory's terms that the other memory has
+_SAME_STATEMENT = 0.5  # minimum share of the shorter memory's terms that the other has too
 _MOST_SUPPORTS = 3  # memories that support one candidate
 GONE = frozenset(["superseded", "archived"])
 # An agent's latest statement about a project holds without a review.
@@ -75,12 +75,12 @@ class Met:
 class BundledArbiter:
     """Decide on candidates with the reader model, without a chat model.
 
-    The memories are compared in the given order (most similar first); of equally strong findings,
-    the first wins. A disabled memory only prevents its own repetition: it is neither changed nor
-    stored again in other words.
+    The memories are compared in the given order (most similar first); the first of several equally
+    strong findings wins. A disabled memory only prevents its own repetition: it is neither changed
+    nor stored again in other words.
 
     `most_pairs` limits how many pairs are compared for one candidate, in both directions together;
-    the pairs most likely to be related are compared. It is for callers that wait for the result.
+    the pairs most likely to be related are compared. Callers that wait for the result set a limit.
     """
 
     name = "bundled"
@@ -129,10 +129,10 @@ class BundledArbiter:
         return [found[memory.id] for memory in present if memory.id in found]
 
     def _compared(self, candidate: Candidate, known: Sequence[Known]) -> Iterator[Met]:
-        """Compare the candidate with each memory, in the given order.
+        """Yield how the candidate relates to each memory, in the given order.
 
-        With `most_pairs`, end after a memory that already says the same, since the verdict is then
-        SKIP and the first such memory is its target. A correction and a project page need all.
+        If `most_pairs` is set, stop at the first memory that already says the same, since the
+        verdict is then SKIP. Corrections and project pages are compared with all memories.
         """
         quickly = self._most_pairs is not None
         may_end = quickly and not candidate.corrects and candidate.kind not in _OF_PROJECTS
@@ -155,9 +155,9 @@ class BundledArbiter:
     ) -> Decision:
         """Add the memories that support the candidate to a decision that stores it as a new memory.
 
-        At most `_MOST_SUPPORTS` are added, most similar first. The reader model compares these
-        pairs in both directions. It must find no conflict in either direction, and in at least one
-        direction it must be unsure that the two are unrelated.
+        At most `_MOST_SUPPORTS` are added, most similar first. The reader model compares each
+        memory with the candidate in both directions. It must find no conflict in either direction,
+        and in at least one direction it must be unsure that the two are unrelated.
         """
         if decision.verdict not in _ON_ITS_OWN:
             return decision
@@ -177,7 +177,7 @@ class BundledArbiter:
         return replace(decision, supports=tuple(supports))
 
     def _supports(self, met: Sequence[Met]) -> int:
-        """Return how many pairs may still be compared in the other direction."""
+        """Return how many pairs may still be compared in the reverse direction."""
         if self._most_pairs is None:
             return _MOST_SUPPORTS
         return max(0, self._most_pairs - sum(pair.is_read for pair in met))
@@ -187,7 +187,7 @@ def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
     """Return the decision on a candidate: the verdict is the strongest finding.
 
     The other findings are listed in `beside`. If one of the memories is an older edition of the
-    same project page, the candidate changes no other page.
+    candidate's project page, the candidate changes no other page.
     """
     touched = [pair for pair in met if pair.finding.verdict is not None]
     if not touched:
@@ -205,7 +205,7 @@ def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
 
 
 def merge(old: str, new: str) -> str | None:
-    """Return one text for two statements, or None if it would be too long."""
+    """Merge two statements into one text; return None if the text would be too long."""
     text = pairs.fuller(old, new) or pairs.join([old, new])
     return text if len(text) <= LONGEST_MERGE else None
 
@@ -218,7 +218,7 @@ def _are_documents(candidate: Candidate, memory: Known) -> bool:
 
 
 def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
-    """Return the finding that follows from comparing the wording, or None if there is none."""
+    """Return the finding that follows from the wording alone, or None."""
     new, old = Document(candidate.content), Document(memory.content)
     of_project = _are_of_projects(candidate, memory)
     found: Finding | None = None
@@ -234,7 +234,7 @@ def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
 
 
 def _is_own_page(candidate: Candidate, pair: Met) -> bool:
-    """Return whether the memory is the same project page as the candidate, by its text or name."""
+    """Return whether the memory is an edition of the candidate's project page, by text or name."""
     if not _are_of_projects(candidate, pair.memory):
         return False
     if pair.finding in (NOTHING_NEW, NEWER):
@@ -246,8 +246,8 @@ def _is_own_page(candidate: Candidate, pair: Met) -> bool:
 def _may_change(pair: Met, first: Met, candidate: Candidate) -> bool:
     """Return whether a candidate that replaces `first` may also change the memory of `pair`.
 
-    A statement may replace several memories only if these say the same. A project page may replace
-    several pages only if their texts are alike, as those of older editions are.
+    A statement may replace several memories only if the memories say the same. A project page may
+    replace several pages only if their texts are as similar as editions of one page.
     """
     if not pair.finding.is_conflict:
         return True
@@ -267,7 +267,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     if conflicts.is_doubtful(candidate, memory, reading):
         return _side_by_side(memory)
     relation = reading.relation
-    # Constraints protect the user: a statement on another matter never ends one.
+    # Constraints protect the user: a statement on another matter never ends a constraint.
     contradicts = relation is Relation.CONTRADICTS
     sure = _SURE_OF_CONTRADICTION if contradicts else conflicts.SURE_OF_STRANGERS
     is_doubtful = reading.share < sure or memory.kind == "constraint"
@@ -308,15 +308,15 @@ def _may_support(candidate: Candidate, memory: Known, reading: Reading) -> bool:
 def _hesitates(reading: Reading) -> bool:
     """Return whether the reader model is unsure that two statements are unrelated.
 
-    It is sure if they only have a common topic ("likes tea", "likes coffee"). It is unsure in one
-    direction if one statement makes the other likelier ("moves to Lisbon", "looks for a flat in
-    Lisbon").
+    The model is sure if the two only have a common topic ("likes tea", "likes coffee"). It is
+    unsure in one direction if one statement makes the other likelier ("moves to Lisbon", "looks for
+    a flat in Lisbon").
     """
     return reading.relation is not Relation.UNRELATED or reading.share < _HESITATES
 
 
 def _begin_alike(candidate: Candidate, memory: Known) -> bool:
-    """Return whether both begin with the same two words, like items of a list ("I like …")."""
+    """Return whether both statements begin with the same two words, like list items ("I like")."""
     first, second = (_first_words(statement.content) for statement in (candidate, memory))
     return first == second and first[-1:] not in (["am"], ["have"], ["在"])
 
@@ -326,13 +326,13 @@ def _first_words(text: str) -> list[str]:
 
 
 def are_strangers(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the two share no words and have little similarity in meaning."""
+    """Return whether two statements share no words and have little similarity in meaning."""
     shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
     return not shared and memory.similarity < conflicts.STRANGERS
 
 
 def _is_only_planned(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the candidate is a plan and the memory is neither a plan nor a moved event."""
+    """Return whether only the candidate is a plan, and it doesn't correct an event."""
     reasons = (reason.endswith(".planned") for reason in candidate.reasons)
     moved = memory.kind == _EVENT and candidate.corrects
     return (candidate.kind == _PLAN or any(reasons)) and memory.kind != _PLAN and not moved
@@ -363,8 +363,8 @@ def _value_finding(candidate: Candidate, memory: Known) -> Finding:
 def _is_rewritten_page(candidate: Candidate, memory: Known) -> bool:
     """Return whether a project page is a newer edition in which the reader model missed the change.
 
-    The model overlooks some changed values ("the next hire is a tester", "… a designer"), or would
-    join the old and the new one into one text.
+    The model overlooks some changed values ("the next hire is a tester", "… a designer"), so that
+    the new edition would be skipped, or merged with the old one.
     """
     if not _are_of_projects(candidate, memory):
         return False
@@ -379,7 +379,7 @@ def _is_rewritten_page(candidate: Candidate, memory: Known) -> bool:
 def _may_replace_unasked(candidate: Candidate, memory: Known) -> bool:
     """Return whether the candidate may replace the memory without asking the user.
 
-    Both must be about a project and begin with the same word, their subject.
+    Both must be about a project and begin with the same word, which counts as their subject.
     """
     first = [segment.words(pairs.fold(statement.content))[:1] for statement in (candidate, memory)]
     return _are_of_projects(candidate, memory) and first[0] == first[1]
@@ -397,12 +397,12 @@ def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
     if (candidate.kind == _EVENT) != (memory.kind == _EVENT):
-        return _side_by_side(memory)  # an event is no detail of a lasting statement
+        return _side_by_side(memory)  # an event isn't a detail of a lasting statement
     return Finding(Verdict.MERGE, "adds_detail")
 
 
 def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -> Finding:
-    """Return the finding for two conflicting statements."""
+    """Return the finding for a candidate that contradicts, updates or ends a memory."""
     if relation is Relation.ENDED:
         ends_part = conflicts.ends_part(candidate, memory)
         return BESIDE if ends_part else Finding(Verdict.REPLACE, "no_longer")
@@ -423,11 +423,11 @@ def guarded(
 ) -> Finding:
     """Return the finding, or a safer one if the candidate may not change the memory at once.
 
-    A disabled memory is never changed; for it, only the finding that the candidate repeats it
-    counts. A statement about one person never changes a memory about another. An explicit candidate
-    needs no review. Otherwise, the user reviews a replacement that is uncertain or about an earlier
-    time. A constraint protects the person, so it is replaced without a review only by another
-    constraint that isn't its denial, or by a statement that surely ends it.
+    A disabled memory is never changed, but a candidate that repeats it is skipped. A statement
+    about one person never changes a memory about another person. An explicit candidate needs no
+    review. Otherwise, the user reviews a replacement that is uncertain or about an earlier time. A
+    constraint protects the person, so it is replaced without a review only by another constraint
+    that doesn't deny it, or by a statement that surely ends it.
     """
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
         return APART
@@ -453,12 +453,12 @@ def guarded(
 
 
 def _is_of_a_person(finding: Finding) -> bool:
-    """Return whether a finding changes or repeats a statement and isn't about a page edition."""
+    """Return whether a finding changes or repeats a memory and isn't about editions of a page."""
     return finding.verdict not in (None, Verdict.KEEP_BOTH) and finding not in (NOTHING_NEW, NEWER)
 
 
 def is_earlier(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the candidate is about a time before the memory was stated."""
+    """Return whether the candidate is about a time over a day before the memory was stated."""
     occurred, since = candidate.occurred_at, memory.said_at
     return bool(occurred and since and occurred < since - timedelta(days=1))
 
@@ -475,7 +475,7 @@ def decision_on(
     others: Sequence[Met] = (),
     merged: str = "",
 ) -> Decision:
-    """Return the decision for a finding; `merged` is the text of a merge, if it is known."""
+    """Return the decision for a finding about a memory; `merged` is the merged text, if known."""
     text = None
     if finding.reason == "corrected" and (part := conflicts.corrected_part(candidate, memory)):
         text, finding = part, Finding(Verdict.MERGE, "corrected")

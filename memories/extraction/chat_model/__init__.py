@@ -1,1 +1,1 @@
-"""Extraction, arbitration and summaries by a chat model; its answers are validated."""
+"""Extraction, arbitration and summaries by a chat model, whose answers are validated."""

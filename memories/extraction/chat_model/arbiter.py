@@ -1,8 +1,9 @@
 """Arbitration by a chat model, which is asked only if the bundled reader model is unsure.
 
 The reader model compares pairs of statements. The chat model's verdict is used unless it would
-silently lose or contradict a memory; in that case, the user decides. If its answer isn't one of the
-offered verdicts on one of the offered memories, the reader model's decision is used.
+silently lose or contradict a memory; in that case, the user decides. If the chat model's answer
+isn't one of the offered verdicts on one of the offered memories, the reader model's decision is
+used.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
 def _checked(
     candidate: Candidate, verdict: Verdict, target: Known | None, text: str, ruled: Decision
 ) -> Decision:
-    """Return the decision for the chat model's verdict, with the guards of the bundled arbiter."""
+    """Return the decision for the chat model's verdict, after the checks of the bundled arbiter."""
     contradicts = ruled.verdict in _CONTRADICTS and "says_more" not in ruled.reasons
     if contradicts and verdict not in _CONTRADICTS:
         if ruled.verdict is Verdict.REPLACE and (candidate.corrects or candidate.explicit):
@@ -148,7 +149,10 @@ def _checked(
 
 
 def _is_doubtful(candidate: Candidate, target: Known) -> bool:
-    """Return whether the person must decide: they wrote the memory, or the candidate is unsure."""
+    """Return whether the person must decide: they wrote the memory, or the candidate is unsure.
+
+    A correction or an explicit request to remember needs no decision.
+    """
     unsure = target.origin == "user" or candidate.confidence < SURE_ENOUGH
     return unsure and not (candidate.corrects or candidate.explicit)
 
@@ -160,7 +164,7 @@ _DENIES = re.compile(r"\b(?:not|never|no|without|dislikes?)\b|n['’]t\b|[不没
 
 
 class Ungrounded(ProviderError):
-    """Raised if a joined text doesn't match its memories; asking again wouldn't help."""
+    """Raised if a joined text doesn't match the memories it joins; asking again wouldn't help."""
 
     def __init__(self) -> None:
         super().__init__("The model's answer doesn't say what the memories say.", retryable=False)
@@ -190,7 +194,7 @@ class ModelConsolidator:
 
 
 def _items(answer: str) -> list[dict[str, Any]]:
-    """Return all items of the answer; raise `Unreadable` if any isn't an object."""
+    """Return all items of the answer; raise `Unreadable` if an item isn't a JSON object."""
     found = questions.fields(answer, name="joined")["joined"]
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise questions.Unreadable
@@ -211,8 +215,8 @@ def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[s
 def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> bool:
     """Return whether `content` says everything that `texts` say, and nothing else.
 
-    It must also be in the language of one of them. `kept` is the minimum share of each text's words
-    that `content` must contain.
+    `content` must also be in the language of one of the texts. `kept` is the minimum share of each
+    text's words that `content` must contain.
     """
     longest = min(prompts.LONGEST_CONTENT, sum(map(len, texts)) + _JOINED)
     if not content or len(content) > longest or secret_search.find(content):

@@ -1,9 +1,9 @@
-"""Extraction by a chat model, whose answers are validated like untrusted input.
+"""Extract candidates with a chat model, whose answers are validated like untrusted input.
 
 The model only proposes candidates. It can't request that something be forgotten, mark a statement
-as explicitly requested, refer to a memory that it wasn't shown, or quote words that nobody said:
-these come from the bundled reader model and the person's own words. So a text that says "ignore
-your instructions" affects only the candidates made from that text.
+as explicitly requested, refer to a memory that it wasn't shown, or quote words that nobody said.
+Requests come only from the bundled extractor, and each quote is checked against the messages. So a
+text that says "ignore your instructions" affects only the candidates made from that text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from memories.extraction.types import (
 from memories.extraction.wording.languages import language_of
 from memories.screening import secret_search
 
-_PIECE = 3_000  # tokens of one question; halved while that is too long for the model
+_PIECE = 3_000  # tokens of text in one question; halved until the question fits the model
 _SMALLEST_PIECE = 150
 _OVERLAP = 30
 _NOTHING = Extraction()
@@ -39,10 +39,10 @@ _CONTEXT = 400  # tokens of each context message
 
 
 class ModelExtractor:
-    """Extract candidates by a chat model; the bundled extractor finds commands and secrets.
+    """Extract candidates with a chat model; the bundled extractor finds commands and secrets.
 
-    Secrets, quotations and pasted text are covered before anything is sent. If the person
-    asked for a statement to be remembered, it is kept even if the chat model overlooks it.
+    Secrets, quotations and pasted text are masked before anything is sent. If the person asked for
+    a statement to be remembered, the statement is kept even if the chat model overlooks it.
     """
 
     name = "model"
@@ -156,9 +156,10 @@ def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list
 def _with_reader_marks(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
     """Add what the bundled extractor found in the same passage to the chat model's candidate.
 
-    Its tags are used if the chat model gave none. If the person asked to save the statement, the
-    candidate becomes explicit. If the bundled extractor is unsure whom the statement is about, its
-    text is used, with the lower confidence of the two.
+    The bundled extractor's tags are used if the chat model gave none. If the person asked to save
+    the statement, the candidate becomes explicit. If the bundled extractor is unsure whom the
+    statement is about, the candidate gets the bundled extractor's text and the lower confidence of
+    the two.
     """
     same = [other for other in ruled if _same_span(other, candidate)]
     tags = candidate.tags or next((other.tags for other in same if other.tags), ())
@@ -191,7 +192,7 @@ def _same_span(candidate: Candidate, other: Candidate) -> bool:
 
 _STRETCH = 3_000  # tokens of one question
 _LONGEST = 400  # tokens of one message
-_SAID = 0.6  # share of a statement's words that must be the person's
+_SAID = 0.6  # minimum share of a statement's words that the person used
 _DOUBTFUL = 0.6  # highest confidence of a statement from several turns
 
 
@@ -293,7 +294,10 @@ def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | Non
 
 
 def _is_grounded(content: str, meant: Sequence[Heard]) -> bool:
-    """Return whether the turns support the language, most words and all numbers of `content`."""
+    """Return whether `content` shares its language, most words and all numbers with the turns.
+
+    Return False if `content` is empty or contains a secret.
+    """
     said = "\n".join(_quotable(turn).readable for turn in meant)
     if not content or secret_search.find(content) or language_of(content) != language_of(said):
         return False

@@ -1,4 +1,4 @@
-"""Use the bundled methods instead of a chat model that fails, if the settings allow it."""
+"""Call the bundled methods when a chat model fails, if the settings allow this fallback."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _StandIn(Generic[_Method]):
 
 
 class StandInExtractor(_StandIn[Extractor]):
-    """An extractor with a fallback; candidates of the bundled extractor get an extra reason."""
+    """An extractor with a fallback, which adds a reason code to the fallback's candidates."""
 
     def extract(self, turn: TurnText) -> Extraction:
         found, stood_in = self._ask(lambda method: method.extract(turn))
@@ -65,7 +65,7 @@ class StandInExtractor(_StandIn[Extractor]):
 
 
 class StandInArbiter(_StandIn[Arbiter]):
-    """An arbiter with a fallback; decisions of the bundled arbiter get an extra reason."""
+    """An arbiter with a fallback, which adds a reason code to the fallback's decisions."""
 
     def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
         found, stood_in = self._ask(lambda method: method.arbitrate(candidate, known, now=now))

@@ -1,4 +1,4 @@
-"""Shorten statements to phrases for the "About you" page, by a chat model."""
+"""Shorten statements to phrases for the "About you" page with a chat model."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class ModelPhraser:
 def _fits(phrase: str, statement: str) -> bool:
     """Return whether a phrase only shortens its statement, without losing a condition or a person.
 
-    The caller also checks with the reader model that both have the same meaning.
+    The caller also checks with the reader model that phrase and statement have the same meaning.
     """
     if len(phrase) > min(prompts.LONGEST_PHRASE, len(statement) + 1):
         return False

@@ -83,7 +83,7 @@ def _prompt(
     instructions = _text(step, language).replace("{tokens}", str(tokens))
     shown = json.dumps(material, ensure_ascii=False)
     messages = ChatMessage("system", instructions), ChatMessage("user", shown)
-    # Models count tokens differently, especially in Chinese.
+    # The limit leaves room, because models count tokens differently, especially in Chinese.
     return Prompt(step, f"{step}-{_VERSIONS[step]}", messages, schema, most or 2 * tokens + 100)
 
 
@@ -92,7 +92,8 @@ def _text(step: str, language: str) -> str:
     return (_TEXTS / f"{step}.{language}.txt").read_text("utf-8").removesuffix("\n")
 
 
-# The limits prevent endless lists on servers that enforce them; no code relies on them.
+# The limits in these schemas prevent endless lists on servers that enforce schemas. No code relies
+# on the limits.
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",

@@ -31,7 +31,7 @@ class Spoken:
 
     own: Quotable
     accepted: Quotation | None
-    said: str  # all texts from which numbers and names may come
+    said: str  # all texts from which a statement may take numbers and names
     at: datetime
 
     @classmethod
@@ -49,10 +49,10 @@ class Spoken:
 
 
 def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
-    """Return the candidate for one proposal of the model, with all values brought into range.
+    """Return the candidate for a proposal of the model, with invalid values replaced.
 
-    Return None if the quotation wasn't said, if a number or name was never mentioned, or if nothing
-    but secrets is left.
+    Return None if nobody said the quotation, if the statement contains a number or name that was
+    never mentioned, or if the statement is empty or only a secret.
     """
     content = questions.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
     traced = _traced(questions.cleaned(item.get("quote")), spoken)
@@ -84,7 +84,7 @@ def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
 
 
 def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
-    """Return the passage that was quoted and the role of its speaker, or None if nobody said it.
+    """Return the quoted passage and the role of its speaker, or None if nobody said the quotation.
 
     The passage is in the person's message, or in a claim by the assistant that the person agreed
     with.
@@ -99,7 +99,7 @@ def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
 
 
 def _known(quotation: Quotation, day: date | None, spoken: Spoken) -> str:
-    """Return all text in which the numbers and names of a statement may occur, as one string."""
+    """Return, as one string, all text from which a statement may take its numbers and names."""
     days = [*days_named(quotation.text, spoken_at=spoken.at), *([day] if day else [])]
     dates = "\n".join(f"{named.isoformat()} {named.month} {named.day}" for named in days)
     return f"{spoken.said}\n{dates}\n{spoken.at.year}"
@@ -119,7 +119,7 @@ def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> st
 
 
 def _day(value: object, quotation: Quotation, *, spoken: Spoken) -> date | None:
-    """Return the date in the quotation, otherwise the model's date if its year was mentioned."""
+    """Return the first date in the quotation, or the model's date if its year was mentioned."""
     if named := days_named(quotation.text, spoken_at=spoken.at):
         return named[0]
     try:
@@ -144,7 +144,7 @@ def _tags(value: object, *, language: str) -> tuple[str, ...]:
 
 
 def _data(quotation: Quotation, day: date | None, spoken: Spoken) -> dict[str, Any]:
-    """Return the dates, amounts and names in the quotation."""
+    """Return the dates, amounts and names in the quotation, and `day` if there is no other date."""
     language = language_of(quotation.text)
     data = data_of(quotation.text, spoken_at=spoken.at, language=language)
     dated = not data.keys().isdisjoint(("date", "since", "until"))
@@ -158,8 +158,8 @@ _NOT_QUOTED = re.compile(
     f"|{re.escape(masking.MARK_ZH)}|\\[?…\\]?|\\.\\.\\."
 )
 _CLAUSE = re.compile(rf"[^.!?。！？；;\n{masking.SECRET}{masking.COVER}]+")
-_FEWEST = 2  # letters and digits that a quotation needs
-_ALIKE = 0.5  # share of the statement's words that its clause must contain
+_FEWEST = 2  # minimum number of letters and digits in a quotation
+_ALIKE = 0.5  # minimum share of a statement's words that a matching clause contains
 
 
 @dataclass(frozen=True)
@@ -170,10 +170,9 @@ class Quotation:
 
 @dataclass(frozen=True)
 class Quotable:
-    """A person's message in which some text is covered, so that no model sees or quotes it.
+    """A person's message, with a mask that hides secrets and other people's text from models.
 
-    `mask` is the message with each character of secrets and of other people's text replaced, so its
-    length is unchanged.
+    `mask` is the message with each hidden character replaced, so positions are unchanged.
     """
 
     said: Said
@@ -211,7 +210,7 @@ class Quotable:
         return any(sign.isalnum() for sign in self.mask)
 
     def find(self, quote: str) -> Quotation | None:
-        """Return the passage of the message that matches a quotation, or None if there is none.
+        """Return the passage of the message that matches a quotation, or None.
 
         If there is no exact match, case, spaces and punctuation are ignored.
         """
@@ -223,7 +222,7 @@ class Quotable:
         return self._at(at, at + len(wanted)) if at >= 0 else self._find_loosely(wanted)
 
     def nearest(self, content: str) -> Quotation | None:
-        """Return the clause that shares the most words with `content`, or None if it shares few."""
+        """Return the clause that shares most words with `content`, or None if these are too few."""
         wanted = set(segment.terms(content))
         scored = [
             (len(wanted.intersection(segment.terms(clause[0]))), -clause.start(), clause)
@@ -268,7 +267,7 @@ _P = compiled("support")
 
 
 def is_supported(content: str, *, known: str) -> bool:
-    """Return whether `known` contains all numbers and names of `content`, and one of its words."""
+    """Return whether all numbers and names, and at least one word, of `content` are in `known`."""
     said = segment.normalise(known).casefold()
     return (
         figures(content) <= figures(known) | _spelled(known)
@@ -309,7 +308,7 @@ def figures(text: str) -> set[int]:
 
 
 def _spelled(text: str) -> set[int]:
-    """Return the numbers from 1 to 10 that a text writes as words, such as "two" or 两."""
+    """Return the numbers from 1 to 10 that a text spells out, such as "two", 二 or 两."""
     words = set(text.casefold().replace("两", "二").split())
     signs = set(text.replace("两", "二"))
     english = {value for value, word in enumerate(_NUMBERS, start=1) if word in words}

@@ -134,7 +134,8 @@ def items(answer: str, *, name: str, most: int, shape: Mapping[str, type]) -> Ke
     """Return the objects in the list called `name` that have the fields and types given in `shape`.
 
     If the list is truncated, its complete objects are returned. Raise `Unreadable` if there is no
-    list, or if the list has items but none of them can be used: that doesn't mean "nothing found".
+    list, or if the list has items but none of them can be used, since only an empty list means that
+    the model found nothing.
     """
     found = _list_of(answer, name, most=most)
     kept = [item for item in found if _has_shape(item, shape)]
@@ -163,7 +164,7 @@ def _list_of(answer: str, name: str, *, most: int) -> list[Any]:
 def fields(answer: str, *, name: str) -> dict[str, Any]:
     """Return the first JSON object in the answer that contains the key `name`.
 
-    Raise `Unreadable` if there is none.
+    Raise `Unreadable` if there is no such object.
     """
     found = _object_with(answer, name)
     if found is None:

@@ -1,4 +1,4 @@
-"""Summarise conversations by a chat model; secrets are masked in its input and its answer."""
+"""Summarise conversations with a chat model; secrets are masked in its input and its answer."""
 
 from __future__ import annotations
 

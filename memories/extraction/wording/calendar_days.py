@@ -16,8 +16,8 @@ class Dated:
     """A date in a text: `text[start:end]` names the days from `first` to `last`.
 
     `relative` means that the wording counts from the day of speaking, as "tomorrow" does. `kind` is
-    "on", "since" (something begins then) or "until" (it ends or is due then). `loose` marks a
-    weekday without a date.
+    "on", "since" (something begins then) or "until" (something ends or is due then). `loose` marks
+    a weekday without a date.
     """
 
     start: int
@@ -32,7 +32,8 @@ class Dated:
 def month_of(year: int, month: int, edge: str = "") -> Days:
     """Return the first and last day of a month, or of its beginning, middle or end.
 
-    Month numbers below 1 or above 12 count into earlier or later years.
+    `edge` is a word for one of these parts ("early", "mid"), or empty for the whole month. Month
+    numbers below 1 or above 12 count into earlier or later years.
     """
     years, index = divmod(month - 1, 12)
     first = date(year + years, index + 1, 1)
@@ -71,7 +72,7 @@ class Sentence:
     lead: str = ""  # the type of word before a match: every, since, from, until, prep or none
 
     def year_of(self, month: int, day: int) -> int:
-        """Return the year of the next such day; for a past statement, of the most recent one.
+        """Return the year in which the day next occurs or, for a past statement, last occurred.
 
         Raise `ValueError` if the statement recurs, since no single year is meant.
         """
@@ -96,7 +97,11 @@ class Sentence:
         return self.today + timedelta(days=ahead or (7 if step == 2 else 0))
 
     def nth(self, day: int) -> Days:
-        """Return the next day of the month `day`; for a past statement, the most recent one."""
+        """Return the next date with this day of the month; for a past statement, the last one.
+
+        The date is both the first and the last day of the result. Raise `ValueError` if the month
+        has no such day.
+        """
         step = 0 if day == self.today.day or (day < self.today.day) == self.past else 1
         first, _ = month_of(self.today.year, self.today.month + (-step if self.past else step))
         return (first.replace(day=day),) * 2

@@ -56,7 +56,7 @@ _P = {
 }
 _CJK_NUMERALS = tuple("一二三四五六七八九十")
 _NOT_TOMORROW, _SHORT = (tuple(_WORDS[name].split("|")) for name in ("not_tomorrow", "short"))
-_NO_FEAST = tuple("路村街中小校广廣公厂")  # 五一路
+_NO_FEAST = tuple("路村街中小校广廣公厂")  # 五一路 is a street
 _NO_DAY = tuple(f"{word} " for word in _WORDS["no_day"].split("|"))
 
 # --- calendar
@@ -81,7 +81,7 @@ def _named(name: str) -> date:
 
 
 def _number(text: str) -> int:
-    """Parse a number such as 12, "twelve", 十二 or 二十."""
+    """Parse a number in digits or words, such as 12, "twelve" or 十二 (12)."""
     text = text.strip().lower()
     if text.isdecimal():
         return int(text)
@@ -234,7 +234,7 @@ _LATIN: dict[str, _Reader] = {
 
 
 def _cjk_date(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse a date such as 3月5日, 明年三月, 来月の5日, 下个月底 or 5月3号到9号."""
+    """Parse a date such as 下个月底 (end of next month) or 5月3号到9号 (May 3 to 9)."""
     year, edge, step = _part(match, "year"), _part(match, "edge"), _part(match, "step")
     if edge == "初" and said.after[:1] in _CJK_NUMERALS:
         return None  # 初八 is a day of the lunar calendar
@@ -254,7 +254,7 @@ def _cjk_date(match: linear.Match, said: Sentence) -> Dated | None:
 
 
 def _cjk_feast(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse a holiday such as 五一 or 明年国庆, but not 五一路."""
+    """Parse a holiday such as 五一 (May Day) or 国庆 (National Day), but not 五一路 (a street)."""
     year, feast = _part(match, "year"), match["feast"]
     if said.after.startswith(_NO_FEAST) or said.before.endswith(_CJK_NUMERALS):
         return None
@@ -280,7 +280,7 @@ def _cjk_year_alone(match: linear.Match, said: Sentence) -> Dated | None:
 
 
 def _cjk_week(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse a weekday or week such as 下周三, 来週の金曜日, 这周末 or 下周."""
+    """Parse a weekday or week such as 下周三 (next Wednesday) or 下周 (next week)."""
     name = _part(match, "weekday") or _part(match, "youbi")
     if said.after[:1] in tuple("次个個天年回节節围") or not (name or match["step"]):
         return None
@@ -312,7 +312,7 @@ def _cjk_distance(match: linear.Match, said: Sentence) -> Dated | None:
 
 
 def _cjk_nth(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse 5号, but not 5号线 or a duration (5日間)."""
+    """Parse a day such as 5号 (the 5th), but not 5号线 (metro line 5) or 5日間 (five days)."""
     after, before = said.after[:1], said.before[-1:]
     wrong = "线線楼樓院店码碼机機仓倉位間目前後" if match[0][-1] != "日" else ""
     if (after and after in wrong) or before in tuple("月第年路街星曜.-/"):
@@ -357,7 +357,7 @@ def dates_in(text: str, *, spoken_at: datetime, language: str, holds: str = "") 
 
     `holds` says when the statement is true (habit, past, planned or another value), if known. It
     determines the date that is meant: "on Friday" is the last Friday in a past statement and the
-    next one in a plan; a habit has no date.
+    next Friday in a plan; a habit has no date.
     """
     text = text[:LONGEST]
     said = Sentence(
@@ -390,7 +390,7 @@ def _matches(said: Sentence) -> Iterator[Dated]:
             if latin and (context.before[-1:].isalnum() or context.after[:1].isalnum()):
                 continue  # RE2's \b supports only ASCII
             lead = (_latin_lead if latin else _cjk_lead)(context)
-            # A recurring event has a date too, if it says since when.
+            # A recurring event has a date too, if the text says since when it happens.
             since = lead == "since" or bool(_P["since_then"].search(context.before[-60:]))
             past = (said.past or since) and lead != "moved"
             context = replace(context, lead=lead, past=past, habit=said.habit and not since)
@@ -422,8 +422,8 @@ def _cjk_lead(said: Sentence) -> str:
 def _joined(text: str, found: list[Dated]) -> list[Dated]:
     """Join two dates that form a range, and drop weekdays that aren't dates by themselves.
 
-    Several weekdays in a row are dropped, because they describe a habit. So is a weekday next to
-    the date that it belongs to.
+    Several weekdays in a row are dropped, because they describe a habit. A weekday next to the date
+    that it belongs to is dropped too.
     """
     kept: list[Dated] = []
     for dated in found:

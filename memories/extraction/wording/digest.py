@@ -1,4 +1,4 @@
-"""Summarise a text by its own sentences and words: a summary and tags for a page, or a headline."""
+"""Build a summary, tags or a headline for a text from its own sentences and words."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from memories.extraction.summary import says_something
 from memories.extraction.word_tables import compiled
 
 SUMMARY_CHARS = 300
-# A shorter text is its own summary.
+# A text of at most this many characters gets no summary.
 LONG = 400
 TAGS = 5
-# Only this many characters of a text are read: its beginning tells the topic.
+# Only this many characters of a text are read, since the beginning shows the topic.
 _READ = 20_000
 _LONGEST_TAG = 30
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -87,7 +87,7 @@ def _plain(sentence: str) -> str:
 
 
 def _tags(text: str, *, title: str) -> tuple[str, ...]:
-    """Return the most frequent words as they are spelled; words in the title count more."""
+    """Return the most frequent words; longer words and words in the title count more."""
     written: dict[str, str] = {}
     count: Counter[str] = Counter()
     for part, times in ((title, 2), (text, 1)):
@@ -121,8 +121,8 @@ _LEAD_INS = compiled("headline")
 def headline(text: str) -> str:
     """Return the first sentence that is more than a greeting, cut to the length of a headline.
 
-    If there is none, the beginning of the text is returned. The result is a part of the text, so
-    that it is found when the text is forgotten.
+    If there is no such sentence, the beginning of the text is returned. The headline consists of
+    words from the text, so that the headline is also found when the text is forgotten.
     """
     sentences = [
         " ".join(sentence.split()) for sentence in _HEADLINE_END.split(text[:_READ_FOR_HEADLINE])

@@ -12,7 +12,7 @@ _SETS = {language: frozenset(words.split("|")) for language, words in table("lan
 
 
 def language_of(text: str) -> str:
-    """Return the language code of a text: en, zh, es, de, fr or ja; "en" if it is unclear."""
+    """Return the language code of a text: en, zh, es, de, fr or ja; "en" if unclear."""
     sample = text[:2000]
     han, kana = len(_HAN.findall(sample)), len(_KANA.findall(sample))
     if kana and kana * 5 >= han:
@@ -25,7 +25,7 @@ def language_of(text: str) -> str:
 
 
 TOPICS: dict[str, str] = table("topics")
-ANSWERS = frozenset(("answers", TOPICS["answers"]))  # the tags of wishes on how to answer
+ANSWERS = frozenset(("answers", TOPICS["answers"]))  # tags of memories about how to answer
 
 
 _NAMES = {name: topic for topic, name in TOPICS.items()} | {topic: topic for topic in TOPICS}
@@ -37,7 +37,7 @@ def topic_named(word: str) -> str:
 
 
 def twin_of(tag: str) -> str:
-    """Return the same topic's tag in the other language, or "" if the tag isn't a topic."""
+    """Return the Chinese tag for an English topic tag or vice versa, or "" for any other tag."""
     topic = topic_named(tag)
     if not topic:
         return ""

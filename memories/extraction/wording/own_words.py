@@ -1,7 +1,7 @@
 """Turn a statement in a message into a memory in the person's own words.
 
-Fillers are removed at both ends. Missing context is added in square brackets: the person whom a
-pronoun means, the subject of a list item, the question that is answered, the date of "tomorrow".
+Fillers are removed at both ends. Missing context is added in square brackets: the person a pronoun
+refers to, the subject of a list item, the question that is answered, the date of "tomorrow".
 Nothing is rephrased, and no negation, hedge or condition is lost.
 """
 
@@ -31,7 +31,7 @@ LONGEST = 400  # characters of a memory
 _CLAUSE = 60  # characters of a clause that is put before a fragment
 _NEAR = 12  # characters between the clause and the fragment
 _SCRAP = 4  # most words of a statement about "it" that means nothing by itself
-_READ = 2_000  # characters read of a statement, of the text before it, of an earlier message
+_READ = 2_000  # characters read of a statement, the text before it, and an earlier message
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _widened(
         if _belongs(found, message[start:end]):
             start -= len(lead) - start_of(found, "all")
             break
-        lead = lead[end_of(found, "all") :]  # "or no not Ballarat": the second negation may belong
+        lead = lead[end_of(found, "all") :]  # in "or no not Ballarat", try "not" next
     after = _P["negated_after"].search(message[end : end + 24])
     return start, end + (after.end() if after else 0)
 
@@ -158,7 +158,7 @@ def _belongs(found: linear.Match, statement: str) -> bool:
     if negation and negation not in _FORMERLY and _P["starts_anew"].search(statement):
         return False
     if negation == "no" and (gap or (found["all"].lower() == "no" and not found.start())):
-        return False  # "no and he …" is an answer
+        return False  # "no" in "no and he …" answers a question
     return not _P["not_this"].search(f"{found['all']}{found['gap']} ".lower())
 
 
@@ -185,7 +185,7 @@ def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int,
 
 
 def _question_topic(text: str, before: str, assistant: str, language: str) -> str:
-    """Return the assistant's only question in brackets, to put before a short answer."""
+    """Return the assistant's only question in brackets, if the text is a short answer to it."""
     cjk = language in ("zh", "ja")
     asked = _P["last_question"].search(assistant[-200:])
     is_short = len(text) <= 10 if cjk else len(text.split()) <= 4
@@ -213,7 +213,7 @@ def _carried_clause(
 
 
 def _is_part(text: str, language: str) -> bool:
-    """Return whether a statement only completes the one before it: 下午3点, 四川美院."""
+    """Return whether a statement only completes the previous statement, like 下午3点 ("3 pm")."""
     form = _P.get(f"fragment_{language}")
     if language == "zh" and not _P["first_person"].search(text) and is_only_noun(text):
         return True
@@ -221,7 +221,7 @@ def _is_part(text: str, language: str) -> bool:
 
 
 def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str) -> bool:
-    """Return whether it is unclear what a text is about: a number, a date, "it", "who …"."""
+    """Return whether a text doesn't say what it is about: for example, if it is only a date."""
     if lead.strip(" []:") not in ("", "我", "I"):
         return False
     if language == "zh":
@@ -261,7 +261,7 @@ def _day_alone(dated: Dated, text: str) -> re.Match[str] | None:
 
 
 def _in_named_month(dated: Dated, text: str, said: Sequence[Dated]) -> Dated:
-    """Return a bare day ("the 7th") in the month of the last full date before it in the message."""
+    """Move a bare day ("the 7th") to the month of the last full date before it in the message."""
     alone = _day_alone(dated, text)
     named = next((one.first for one in reversed(said) if not one.relative), None)
     if alone is None or named is None:
@@ -319,7 +319,7 @@ def _data(text: str, dates: Sequence[Dated], language: str) -> dict[str, Any]:
 
 
 def names_people_or_dates(text: str, *, spoken_at: datetime, language: str) -> bool:
-    """Return whether a text mentions a person or a date, without using any context."""
+    """Return whether a text by itself mentions a person or a date."""
     if any(True for _ in people_in(text, language)) or _P["named"].search(text):
         return True
     return bool(dates_in(text, spoken_at=spoken_at, language=language))

@@ -1,8 +1,8 @@
-"""Compare whom two statements are about: the person themselves, or somebody else.
+"""Compare whom two statements are about: the speaker or somebody else.
 
 A statement is about the person that it mentions first: "my husband works nights" is about the
 husband, "my birthday is in May" about the speaker. Only the wording is compared, so the result may
-be unsure.
+be `UNSURE`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WITH_SELF = re.compile(r"(?i)\b(?:and|&) (?:i|me)\b|\b(?:i|me) and\b|我们|我
 
 
 class Ownership(Enum):
-    """How the owners of two statements relate."""
+    """Whether two statements are about the same person."""
 
     SAME = "same"
     UNSURE = "unsure"
@@ -40,12 +40,12 @@ class Ownership(Enum):
 
 
 class Owner(NamedTuple):
-    """Whom a text is about.
+    """The person whom a text is about.
 
-    `names` holds the terms that name somebody else; it is empty for the speaker, and for a pronoun
-    without a name in brackets. `relation` is the relation named ("sister"), and `gender` its
-    gender, if known.
-    `mentions` says whether the text mentions anybody else at all.
+    `names` holds the terms that name a person other than the speaker. It is empty for the speaker,
+    and for a pronoun that isn't followed by a name in brackets. `relation` is the relation that the
+    text names ("sister"), and `gender` is the person's gender, if known. `mentions` is True if the
+    text mentions anybody other than the speaker.
     """
 
     is_self: bool = False
@@ -73,10 +73,10 @@ def ownership(first: str, second: str) -> Ownership:
 
 
 def owner_names(first: str, second: str) -> frozenset[str]:
-    """Return the terms that name whom two statements are about, such as "theo" and "sister".
+    """Return the terms for the people whom two statements are about, such as "theo" or "sister".
 
-    If both statements begin with the same word in -s and a noun, this word counts as a name too:
-    "theos school", "theos test".
+    If both statements begin with the same word ending in "s", followed by a noun, this word also
+    counts as a name ("theos school", "theos test").
     """
     texts = first, second
     begin = [_OWNED.match(text) for text in texts]
@@ -90,7 +90,7 @@ def _is_stop_word(word: str) -> bool:
 
 
 def _of_two_others(one: Owner, other: Owner) -> Ownership:
-    """Compare two owners that have no word in common; "mum" and "mother" are the same person."""
+    """Compare two owners whose names share no word; "mum" and "mother" are the same person."""
     if one.relation and other.relation:
         are_alike = one.relation == other.relation
         differ = one.gender in _SEXES and other.gender in _SEXES and one.gender != other.gender

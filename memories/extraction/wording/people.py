@@ -1,4 +1,4 @@
-"""Find the people that a text mentions, and whom a pronoun means."""
+"""Find the people that a text mentions, and the person that a pronoun refers to."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def people_in(text: str, language: str) -> Iterator[Person]:
 def _is_owner(word: str | None, *, before: str) -> bool:
     """Return whether a word that ends in "s" names the owner of a relative.
 
-    "dans" does in "dans mum is here", but "loves" doesn't in "she loves mum".
+    For example, "dans" names an owner in "dans mum is here", but "loves" doesn't in "she loves
+    mum".
     """
     if not word or word.lower() in _NO_OWNER or word.lower() in _NO_SUBJECT:
         return False
@@ -93,10 +94,10 @@ def _matches_gender(pronoun: str, person: str) -> bool:
 
 
 def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
-    """Return the person whom a pronoun means, or an empty string.
+    """Return the words for the person that a pronoun refers to, or an empty string.
 
-    The result is the person who fits and was mentioned last. Within a text, a person of the
-    pronoun's gender is preferred to a name of unknown gender.
+    The person is the last one mentioned whose gender may fit. Within a text, a person who is known
+    to have the pronoun's gender is preferred to a name of unknown gender.
     """
     for number, text in enumerate(earlier):
         people = [*people_in(text, language)]
@@ -143,7 +144,8 @@ def _chinese_names(text: str) -> Iterator[Person]:
 def names_in(text: str) -> Iterator[Person]:
     """Yield names: capitalised words, except places, months and weekdays.
 
-    At the beginning of a sentence, where every word has a capital, a verb must follow.
+    At the beginning of a sentence, where any word is capitalised, a word counts as a name only if a
+    verb follows.
     """
     for found in PATTERNS["name"].finditer(text):
         at, words = start_of(found, "who"), found["who"]
@@ -160,10 +162,10 @@ def names_in(text: str) -> Iterator[Person]:
 
 
 def plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
-    """Yield the names at the beginning of a clause, also in small letters: oisin is 4.
+    """Yield the names at the beginning of a clause, even in lower case, as in "oisin is 4".
 
-    A name directly followed by "s" without an apostrophe (oisins 4) counts only if one of `texts`
-    also contains it without the "s". This rule excludes words such as "plus" and "lives".
+    A name directly followed by "s" without an apostrophe ("oisins 4") counts only if one of `texts`
+    also contains the name without the "s". This rule excludes words such as "plus" and "lives".
     """
     for found in PATTERNS["plain_name"].finditer(text):
         words = found["who"]
@@ -177,10 +179,10 @@ def plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
 def named_person(
     text: str, earlier: Sequence[str], *, language: str, whose: str
 ) -> list[tuple[int, str]]:
-    """Return the name of the person whom a pronoun means, and the position to insert it.
+    """Return the name of the person that a statement refers to, and where to insert the name.
 
-    The position is after the first pronoun, or at the start if the statement is about a relative
-    whom it doesn't mention.
+    The position is after the first pronoun, or at the start of a statement about a relative whom
+    the statement doesn't mention. The list has at most one item.
     """
     cjk = language in ("zh", "ja")
     named = [person.start for person in people_in(text, language)]
@@ -214,7 +216,7 @@ def named_person(
 
 
 def _relation_of(name: str, earlier: Sequence[str]) -> str:
-    """Return the relation of a named person that an earlier text states: 我闺蜜 for 小雅."""
+    """Return how an earlier text describes a named person, such as 我闺蜜 ("my best friend")."""
     for text in earlier:
         before = text.partition(name)[0] if name in text else ""
         for person in people_in(before, "zh"):
@@ -226,7 +228,7 @@ def _relation_of(name: str, earlier: Sequence[str]) -> str:
 def _name_before(said: str) -> str:
     """Return the name at the beginning of the last clause that mentions anybody.
 
-    Return an empty string if this clause mentions a relative or friend instead.
+    Return an empty string if that clause mentions a relative or friend instead.
     """
     for clause in reversed(_CLAUSES.split(said)):
         if any(True for _ in people_in(clause, "zh")):

@@ -1,4 +1,4 @@
-"""Vector search in Milvus, which finds near ids; PostgreSQL then filters and ranks them."""
+"""Vector search: Milvus finds near vectors, and PostgreSQL then filters and ranks them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _OVERFETCH = 2  # ids requested per result, since some may not be eligible
 
-# Changes that are not yet in Milvus are compared here, so that no result is outdated.
+# Vectors whose changes aren't in Milvus yet are compared here, so that no result is outdated.
 _COMPARED = """
 SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector v
  WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = %s
@@ -298,7 +298,7 @@ class MilvusServer:
             raise ProviderError(text, retryable=True) from error
 
     def _client(self) -> MilvusClient:
-        """Return the client of this process; a fork can't use its parent's connection."""
+        """Return the client of this process; a forked process can't use its parent's connection."""
         from pymilvus import MilvusClient
 
         key = (os.getpid(), self.uri, self.token)

@@ -122,7 +122,7 @@ def dimensions_of_index(index: OwnIndex) -> int | None:
 def index_state(*, at_least: int) -> IndexState:
     """Return which users should have their own index, and which indexes exist.
 
-    A user gets an index at `at_least` memories, and keeps it at half as many or more.
+    A user with `at_least` memories gets an index, and loses it only below half that number.
     """
     counted = statements.rows(
         "SELECT v.user_id, v.space_id, count(*) FROM memories_vector v"

@@ -1,1 +1,1 @@
-"""Find secrets by a label: a value that looks secret, near a word such as "password"."""
+"""Find labelled secrets: values that look secret, near a word such as "password"."""

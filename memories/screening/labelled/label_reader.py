@@ -94,7 +94,7 @@ class LabelReader:
     def __init__(self, text: str, folded: Folded | None) -> None:
         self.text = text
         self.tokens = Tokens(text, folded)
-        self._plain: dict[int, bool] = {}  # a cache by token number, since many labels read a token
+        self._plain: dict[int, bool] = {}  # a cache by token number, since labels share tokens
 
     # A value directly after or before its label.
 
@@ -117,7 +117,7 @@ class LabelReader:
         return None
 
     def _is_plain(self, number: int) -> bool:
-        """Return whether a token is an ordinary word, so that it isn't a value far from a label."""
+        """Return whether a token is an ordinary word, which can't be a value far from a label."""
         if number not in self._plain:
             token = self.tokens.all[number]
             self._plain[number] = (
@@ -177,7 +177,7 @@ class LabelReader:
                 return Found(token.end - len(value), token.end, way.hit.label.category)
         if is_link(said):
             way.link()
-        elif OF_A_DATE.search(said):  # 是我生日倒过来 5180
+        elif OF_A_DATE.search(said):  # 是我生日倒过来 5180 ("is my birthday backwards, 5180")
             way.linked = True
         else:
             way.direct = False
@@ -224,7 +224,7 @@ class LabelReader:
         return not vocabulary.CHANGES.isdisjoint(led)
 
     def _is_secret(self, number: int, token: Token, way: Way) -> bool:
-        """Return whether a token is the secret, by its look and its distance from the label."""
+        """Return whether a token is the secret, judging by its look and distance from the label."""
         look, core = token.look, token.core
         if look == Look.RANDOM and way.hit.cue not in WEAK:
             return way.words <= 14
@@ -396,7 +396,7 @@ class LabelReader:
         return self.tokens.all[first].start if number - first <= 4 else token.core_start
 
     def _quote_before(self, token: Token, between: list[str], hit: Hit) -> Found | None:
-        """Return the quoted value before a label, as in “春暖花开”是我的密码, or None."""
+        """Return the value that is quoted before a label, or None."""
         if not COPULAS.intersection(between) or hit.cue not in WORDS_COUNT:
             return None
         opening = {closing: opening for opening, closing in QUOTES.items()}[token.text]

@@ -1,4 +1,4 @@
-"""Find secrets that a label announces: values that look secret, near a word such as "password"."""
+"""Find secrets that a label announces: values near a word such as "password"."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from memories.screening.spelling import Folded
 
 
 def _hits(label: Label, text: str) -> Iterator[Hit]:
-    """Yield the occurrences of a label; of immediate repetitions, only the last two."""
+    """Yield the occurrences of a label, but only the last two of immediate repetitions."""
     found = [match.span() for match in label.pattern.finditer(text)]
     for place, (start, end) in enumerate(found):
         after = found[place + 1 : place + 3]
@@ -65,8 +65,8 @@ def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
 def spelled_codes(plain: Folded, said: str) -> Iterator[Found]:
     """Yield codes whose digits are written as words.
 
-    Without a label nearby, such digits count only if they contain 幺 or 洞, which are used only for
-    spelling out numbers.
+    Without a label nearby, such digits count only if they contain 幺 (1) or 洞 (0), words that are
+    used only for spelling out numbers.
     """
     text = plain.text
     runs = [match.span() for match in _RUN.finditer(text)]
@@ -115,7 +115,7 @@ class _Reader(LabelReader):
         yield from self._by_cue[hit.cue](hit)
 
     def turns(self) -> Iterator[Found]:
-        """Yield the turns of a combination lock: "left 12, right 34", 左三右七."""
+        """Yield the turns of a combination lock, such as "left 12, right 34"."""
         for match in DIAL.finditer(self.text):
             sentence = self._sentence(match.start())
             if (self.context[sentence] | self.context.get(sentence - 1, set())) & DOORS:
@@ -131,7 +131,7 @@ class _Reader(LabelReader):
         return self.tokens.sentence[self.tokens.at(place)]
 
     def _act(self, hit: Hit) -> Iterator[Found]:
-        """Yield a value that somebody types, or that opens a door, a device or an account."""
+        """Yield the secret near words for typing a code or opening a door, device or account."""
         acts = self.acts[self._sentence(hit.start)]
         has_context = bool(self._around(hit) & DOORS) or acts > 1
         for number, token in self.tokens.following(hit.end, most=8):
@@ -194,7 +194,7 @@ class _Reader(LabelReader):
         return None
 
     def _login(self, hit: Hit) -> Iterator[Found]:
-        """Yield the password after a login name: lily/Lily#2020, "with bob and hunter2"."""
+        """Yield the password after a login name, as in "lily/Lily#2020" or "bob and hunter2"."""
         previous = ""
         for number, token in self.tokens.following(hit.end, most=12):
             if token.kind == "line":
@@ -211,7 +211,7 @@ class _Reader(LabelReader):
                 return
 
     def _second(self, number: int, token: Token, previous: str, hit: Hit) -> Found | None:
-        """Return the password after a login name, if this token is or contains it."""
+        """Return the password after a login name, or None if this token doesn't contain it."""
         if token.start == hit.end and token.text[0] in "/:":  # root/toor
             after = token.from_place(token.start + 1)
             is_one = len(after.core) >= 3 and after.look != Look.NOTHING
@@ -229,7 +229,7 @@ class _Reader(LabelReader):
         return None
 
     def _answers(self, hit: Hit) -> Iterator[Found]:
-        """Yield the answers to a security question, wherever they are in the text that follows."""
+        """Yield the answers to a security question in the 240 characters after the label."""
         rest = self.text[hit.end : hit.end + 240]
         for match in ANSWER.finditer(rest):
             if not is_an_answer(match):
@@ -249,7 +249,7 @@ class _Reader(LabelReader):
     def _phrase(self, hit: Hit) -> Iterator[Found]:
         """Yield the phrase of at least three words that follows a label for phrases.
 
-        If there is none, yield the single value that belongs to the label.
+        If there is no such phrase, yield the single value that belongs to the label.
         """
         rest = self.text[hit.end : hit.end + 320]
         match = PHRASE.search(rest) or PLAIN_PHRASE.search(rest) or HAN_PHRASE.search(rest)

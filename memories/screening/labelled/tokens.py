@@ -21,7 +21,7 @@ _TOKEN = linear.compile(
     r"(?P<sign>[，。！？；：、「」『』“”（）《》〈〉【】\"…])"
     r"|(?P<word>[^\s，。！？；：、「」『』“”（）《》〈〉【】\"…\x{3400}-\x{9fff}〇]+)"
 )
-# Group names by number. RE2 would rebuild its table of names for each match that is asked for one.
+# Group names by number. RE2 would rebuild its table of names whenever a match is asked for a name.
 _KINDS = {
     number: "word" if name == "digits" else name for name, number in _TOKEN.groupindex.items()
 }
@@ -45,8 +45,8 @@ class Token:
     def core(self) -> str:
         """Return the text without surrounding punctuation.
 
-        A sign at the end of a code is part of the code. So is a final bracket that closes a bracket
-        inside the code: "abc(def)".
+        If the token contains a digit, a final "!", "?" or similar sign is kept, since it may belong
+        to a code. A final bracket that closes a bracket inside the token is kept too: "abc(def)".
         """
         has_digit = any(sign.isdigit() for sign in self.text)
         rest = self.text.lstrip(_AROUND)
@@ -128,7 +128,7 @@ class Tokens:
         return max(0, bisect_right(self._starts, place) - 1)
 
     def following(self, place: int, *, most: int) -> Iterator[tuple[int, Token]]:
-        """Yield the tokens from a position on, with their indexes; the first token may be cut."""
+        """Yield the tokens from a position on, with indexes; a token across the position is cut."""
         first = self.at(place)
         for number in range(first, min(first + most, len(self.all))):
             token = self.all[number]
@@ -150,7 +150,7 @@ _P = linear.compiled("values")
 
 
 class Look(IntEnum):
-    """How much a token looks like a secret; a higher value needs less other evidence."""
+    """How much a token looks like a secret; higher values need less other evidence."""
 
     NOTHING = 0  # an address, a date, a measure, a product
     WORD = 1
@@ -178,7 +178,7 @@ _CONTROL = ("\ue000", "\ue001")
 
 
 def look(token: str) -> Look:
-    """Return how much a token looks like a secret; it must have no surrounding punctuation."""
+    """Return how much a token, without surrounding punctuation, looks like a secret."""
     if len(token) < 3 or any(sign in token for sign in _CONTROL) or _is_something_else(token):
         return Look.NOTHING
     if _DIGITS.search(token):
@@ -216,7 +216,7 @@ def _has_a_sign_inside(token: str) -> bool:
 
 
 def is_random(token: str) -> bool:
-    """Return whether a token mixes letters, digits and signs as no word does."""
+    """Return whether a token mixes letters, digits and signs as no ordinary word does."""
     kinds = _kinds(token)
     signs = any(sign in _STRONG_SIGNS for sign in token[1:])
     if len(token) >= 6 and signs and kinds >= 3:
@@ -227,7 +227,8 @@ def is_random(token: str) -> bool:
 def is_password_by_itself(token: str) -> bool:
     """Return whether a token is clearly a password, even without a label.
 
-    It must mix upper and lower case, digits, and a sign inside or several signs.
+    Such a token contains upper-case and lower-case letters, digits, and either several signs or a
+    sign that is neither the first nor the last character.
     """
     if not 8 <= len(token) <= 64 or _is_something_else(token) or _UUID.search(token):
         return False

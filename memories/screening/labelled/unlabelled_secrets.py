@@ -78,10 +78,10 @@ def _may_be_secret(token: Token) -> bool:
 
 
 def _access_sentences(text: str, tokens: Tokens) -> tuple[set[int], set[int], set[int]]:
-    """Return three sets of sentences: surely about access, possibly about it, and about banking.
+    """Return three sets of sentence numbers: about access, possibly about access, about banking.
 
-    The sets contain sentence numbers. Access means logins, codes, locks and the like; sentences
-    about banking mention cash machines or banking apps.
+    Access means logins, codes, locks and the like. Sentences about banking mention cash machines or
+    banking apps.
     """
     places: dict[str, set[int]] = defaultdict(set)
     for label in LABELS:
@@ -146,7 +146,7 @@ _YEAR = linear.compile(r"^(?:19|20)\d\d$")
 
 
 def companions(text: str, *, with_card: bool) -> Iterator[Found]:
-    """Yield codes and numbers that are near a covered secret, in the same line.
+    """Yield codes and numbers that are near a covered secret, on the same line.
 
     A covered secret is one that was found earlier and replaced by `COVER` characters. With
     `with_card`, the expiry date of a card is included.

@@ -13,7 +13,7 @@ from memories.screening.linear import Match, Pattern
 
 
 class Cue(Enum):
-    """The type of secret that a label announces; it decides which values near it count."""
+    """The type of a label, which determines the values near the label that count as secrets."""
 
     PASSWORD = "password"  # words, numbers and codes
     CODE = "code"  # numbers and codes of doors and devices; words only after "is"
@@ -49,7 +49,7 @@ LABELS: tuple[Label, ...] = tuple(
 _WORDS = linear.sets("vocabulary")
 _P = linear.compiled("vocabulary")
 
-FARTHEST = 20  # tokens between a label and its value
+FARTHEST = 20  # most tokens between a label and its value
 BACK = 9
 QUOTES = {"“": "”", "「": "」", "『": "』", '"': '"', "《": "》", "【": "】"}
 LONGEST_QUOTED = 120
@@ -95,7 +95,7 @@ def is_an_answer(match: Match) -> bool:
 
 
 def is_counted(tokens: Tokens, number: int) -> bool:
-    """Return whether a unit follows the number, as in "8 characters" or 90天."""
+    """Return whether a unit follows the number, as in "8 characters"."""
     following = tokens.all[number + 1 : number + 2]
     if not following or tokens.all[number].ends_clause:
         return False
@@ -113,8 +113,8 @@ ASKING_ZH = tuple(_WORDS["asking_zh"])
 def is_a_figure_of_speech(text: str, start: int, said: str) -> bool:
     """Return whether a label has another meaning here, as "code" has in "area code".
 
-    流量密码 ("key to traffic") is a figure of speech. "mm是" and "kl是" announce a secret before
-    ASCII characters; before Chinese ones, they ask for a meaning.
+    流量密码 ("key to traffic") is a figure of speech. mm是 and kl是 ("pw is") announce a secret
+    before ASCII characters. Before Chinese characters, they ask what the letters mean.
     """
     if said.startswith("密"):
         return text[max(0, start - 2) : start] in FIGURES_ZH
@@ -226,7 +226,7 @@ _ENDS_ZH = _COMMON["ends_zh"]
 def is_phrase(words: list[str], *, by_sign: bool = False) -> bool:
     """Return whether plain words directly after "the password is" are the password.
 
-    After a sign ("password: …"), nearly everything is the password.
+    With `by_sign`, the words follow a sign ("password: …"), and nearly any words are the password.
     """
     first = words[0].lower().strip("'\"")
     if by_sign:
@@ -244,7 +244,10 @@ def may_come_first(word: str) -> bool:
 
 
 def is_han_phrase(text: str, *, by_sign: bool = False) -> bool:
-    """Return whether Chinese text directly after 密码是 or 密码： is the password."""
+    """Return whether Chinese text directly after a label and its link is the password.
+
+    The link is 是 ("is") or, with `by_sign`, a sign such as a colon.
+    """
     if not 2 <= len(text) <= 12 or NO_VALUE_ZH.search(text):
         return False
     return by_sign or not _ENDS_ZH.search(text)
