@@ -7,6 +7,8 @@ Each row is one person with ten to fifteen memories and several prompts, which a
 those that would be out of place. Without FILE the blind sets of `bench/data/block` are measured.
 Constraints, pinned memories and wishes about the manner of answers belong in every prompt, so their
 recall is reported separately from that of ordinary memories, which have to be found by relevance.
+"must not" is the share of the shown memories that is out of place, and "must not ordinary" the same
+without constraints and pinned memories, which some writers call out of place.
 `--show` prints the misses; otherwise no text is printed.
 """
 
@@ -154,6 +156,7 @@ def _asked(
         shown_must=len(must - missed),
         shown=len(places),
         shown_wrong=len(wrong),
+        wrong_by_relevance=sum(person.group_of(one) == "ordinary" for one in wrong),
     )
 
 
@@ -166,6 +169,7 @@ def _figures(counted: Counter[str]) -> dict[str, Any]:
         "prompts": counted["prompts"],
         "must": share(counted["shown_must"], counted["must"]),
         "must not": share(counted["shown_wrong"], counted["shown"]),
+        "must not ordinary": share(counted["wrong_by_relevance"], counted["shown"]),
         **{
             f"must {name}": share(_found(counted, name), counted[f"must {name}"]) for name in GROUPS
         },

@@ -257,7 +257,7 @@ def panel_of(user: User, answer: Message | None) -> Panel:
 
 
 def counts_of(user: User, answers: Sequence[Message]) -> Counter[int]:
-    """Return how many memories each answer used because they fitted the question.
+    """Return how many memories each answer used that were selected by their relevance.
 
     Memories that no longer exist aren't counted.
     """

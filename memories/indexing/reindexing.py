@@ -203,7 +203,7 @@ def _switched(run: Run, space: EmbeddingSpace) -> bool:
 def _drop_other_spaces(run: Run, space: EmbeddingSpace) -> None:
     """Delete all other embedding spaces and their vectors.
 
-    A search that began before the switch may then find texts only by their words.
+    A search that began while an old space was in use may then find texts only by keywords.
     """
     while True:
         run.step("drop")

@@ -175,7 +175,7 @@ def _create(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | No
 
 
 def _add_turns(memory: Memory, skill: _Skill, turns: Mapping[int, Turn]) -> None:
-    """Add each turn in which the skill worked as a source of the skill, with its own wording."""
+    """Add the turns in which the skill succeeded to its sources, with the wording of each turn."""
     version = memory_writes.current_version(memory)
     known = set(Source.objects.filter(version=version).values_list("turn", flat=True))
     for one in skill.worked:

@@ -177,8 +177,9 @@ def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
 def repeating(texts: Iterable[str], *, user: User) -> list[int]:
     """Return the ids of messages that contain one of the texts word for word.
 
-    The messages of the user and the assistant are searched. Each text is also searched without the
-    square brackets around its additions, and without the additions. Single words and texts of fewer
+    The messages of the user and the assistant are searched. Parts of a text in square brackets were
+    added to the person's words; such a text also counts as contained if the message has it without
+    the brackets, or without these parts. Single words and texts of fewer
     than `_SHORTEST` letters and digits are ignored.
     """
     said = {_plain(form) for text in texts for form in _forms(text)}

@@ -203,8 +203,8 @@ class SignInLinksView(MemcenterView):
 class KeysView(MemcenterView):
     """List and create API keys.
 
-    A request with an API key that isn't bound to a user, and that names no user, concerns the keys
-    that aren't bound to a user.
+    If the key of the request isn't bound to a user and the request names no user, the view lists
+    and creates keys that aren't bound to a user.
     """
 
     @endpoint(

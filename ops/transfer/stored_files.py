@@ -73,9 +73,9 @@ class Part:
 
 @contextmanager
 def writing(name: str) -> Iterator[Part]:
-    """Write the part file `name` inside the block.
+    """Open the part file `name` for writing, as a context manager.
 
-    At the end, the file is synced to the disk, or deleted if the block failed. Raise `NoRoom` if
+    On exit, the file is synced to the disk, or deleted if the block raised an exception. Raise `NoRoom` if
     the disk is full.
     """
     path = part_of(name)

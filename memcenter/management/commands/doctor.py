@@ -112,7 +112,7 @@ def examine_folder(path: Path) -> tuple[DataFolder | None, Finding]:
 
 
 def _refuse_files_of_others(folder: DataFolder) -> None:
-    """Raise `PermissionError` if we may not change some file in the data folder.
+    """Raise `PermissionError` if the data folder contains a file that we can't change.
 
     Such files were usually created by root.
     """

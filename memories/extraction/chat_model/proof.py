@@ -84,7 +84,7 @@ def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
 
 
 def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
-    """Return the quoted passage and the role of its speaker, or None if nobody said the quotation.
+    """Return the quoted passage and the role of its speaker, or None if neither speaker said it.
 
     The passage is in the person's message, or in a claim by the assistant that the person agreed
     with.

@@ -179,10 +179,10 @@ def plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
 def named_person(
     text: str, earlier: Sequence[str], *, language: str, whose: str
 ) -> list[tuple[int, str]]:
-    """Return the name of the person that a statement refers to, and where to insert the name.
+    """Return the name of the person that a statement refers to, with the position to insert it at.
 
-    The position is after the first pronoun, or at the start of a statement about a relative whom
-    the statement doesn't mention. The list has at most one item.
+    The result is a list with at most one such pair. The position is after the first pronoun, or at
+    the start of a statement about a relative whom the statement doesn't mention.
     """
     cjk = language in ("zh", "ja")
     named = [person.start for person in people_in(text, language)]

@@ -128,7 +128,7 @@ class Tokens:
         return max(0, bisect_right(self._starts, place) - 1)
 
     def following(self, place: int, *, most: int) -> Iterator[tuple[int, Token]]:
-        """Yield the tokens from a position on, with indexes; a token across the position is cut."""
+        """Yield the tokens after a position with their indexes; of a token across it, only the rest."""
         first = self.at(place)
         for number in range(first, min(first + most, len(self.all))):
             token = self.all[number]
