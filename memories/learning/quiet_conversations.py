@@ -124,8 +124,8 @@ def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> 
     """Learn from all messages up to number `through`, before they leave the context window.
 
     Turns that couldn't be processed when they were recorded are processed first; then all turns are
-    read together. Safe to repeat. Raise `ProviderError` if a model call fails; then no message may leave
-    the context window.
+    read together. Safe to repeat. Raise `ProviderError` if a model call fails; then no message may
+    leave the context window.
     """
     with as_user(user):
         late = _late_turns(user, conversation, through=through)

@@ -75,8 +75,8 @@ class Part:
 def writing(name: str) -> Iterator[Part]:
     """Open the part file `name` for writing, as a context manager.
 
-    On exit, the file is synced to the disk, or deleted if the block raised an exception. Raise `NoRoom` if
-    the disk is full.
+    On exit, the file is synced to the disk, or deleted if the block raised an exception.
+    Raise `NoRoom` if the disk is full.
     """
     path = part_of(name)
     try:

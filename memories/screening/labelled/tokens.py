@@ -128,7 +128,7 @@ class Tokens:
         return max(0, bisect_right(self._starts, place) - 1)
 
     def following(self, place: int, *, most: int) -> Iterator[tuple[int, Token]]:
-        """Yield the tokens after a position with their indexes; of a token across it, only the rest."""
+        """Yield (index, token) pairs after a position; a token across it is shortened."""
         first = self.at(place)
         for number in range(first, min(first + most, len(self.all))):
             token = self.all[number]
