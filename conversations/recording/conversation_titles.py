@@ -17,6 +17,7 @@ from memories.extraction.wording.languages import tag_of
 from memories.forgetting import spoken_requests
 
 _READ = 2_000
+_NUMBER = re.compile(r"(?:\d[ -]?){7}")  # as of phones and accounts
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 # For each topic: the English and Chinese words that make a sentence private.
 _PRIVATE = tuple(
@@ -82,8 +83,11 @@ def title_of(text: str) -> str:
 
 
 def _private_topic(sentence: str) -> str | None:
-    """Return the topic that makes the sentence private, "" for a secret, or None if public."""
-    if masking.is_redacted(sentence):
+    """Return the topic that makes the sentence private, or None if it is public.
+
+    The topic is "" for a secret or a long number.
+    """
+    if masking.is_redacted(sentence) or _NUMBER.search(sentence):
         return ""
     return next((topic for topic, words in _PRIVATE if words.search(sentence)), None)
 

@@ -172,8 +172,8 @@ class _ExistingTurn:
 
 
 _EXISTING_TURNS = """
-SELECT t.id, s.episodic_enabled, e.id, t.user_message_id, q.hidden_at, t.assistant_message_id,
-       a.hidden_at
+SELECT t.id, s.episodic_enabled IS NOT FALSE AND q.withheld <> 'asked', e.id, t.user_message_id,
+       q.hidden_at, t.assistant_message_id, a.hidden_at
   FROM conversations_turn t
   JOIN conversations_message q ON q.id = t.user_message_id
   JOIN conversations_message a ON a.id = t.assistant_message_id
@@ -191,7 +191,7 @@ def _lock_turns(turns: Sequence[int]) -> dict[int, _ExistingTurn]:
     found = {}
     for pk, wants, episode, *said in statements.rows(_EXISTING_TURNS, [turns]) if turns else ():
         there = [one for one, hidden_at in zip(said[::2], said[1::2], strict=True) if not hidden_at]
-        found[pk] = _ExistingTurn(frozenset(there), wants is not False, episode)
+        found[pk] = _ExistingTurn(frozenset(there), wants, episode)
     return found
 
 
@@ -204,7 +204,8 @@ def _episodes(
 ) -> dict[int, Episode]:
     """Return the episodes of existing turns by position, and create those that are missing.
 
-    Turns of people who have switched episodes off are left out.
+    Turns of people who have switched episodes off are left out, and turns whose message the person
+    asked not to keep.
     """
     wanted = {
         place: one.turn

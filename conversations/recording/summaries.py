@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 
 from conversations import selectors
-from conversations.models import Conversation, Message, Summary
+from conversations.models import Conversation, Message, Summary, Withheld
 from memcenter.lib.database import statements
 from memcenter.lib.text import tokens
 from memcenter.providers.base import Vectors
@@ -50,7 +50,9 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
     quiet_conversations.flush(
         run, user=user, conversation=found.conversation, through=found.through
     )
-    text = write(found)
+    with as_user(user):
+        withheld = _withheld(found)
+    text = write(found, left_out=withheld)
     if not text:
         return None
     vectors = search_index.embed([text])
@@ -143,14 +145,23 @@ def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> boo
     return bool(gone)
 
 
-def write(due: Due) -> str:
+def _withheld(due: Due) -> frozenset[int]:
+    """Return the keys of the messages that the person asked not to keep."""
+    ids = [message.pk for message in due.messages]
+    asked = Message.objects.filter(pk__in=ids, withheld=Withheld.ASKED)
+    return frozenset(asked.values_list("pk", flat=True))
+
+
+def write(due: Due, *, left_out: Collection[int] = ()) -> str:
     """Return the text of the next version. Call this outside a transaction: it may call a model.
 
-    Secrets are masked in the messages before the model gets them, and again in the result.
+    `left_out` holds the keys of messages that must not be summarized. Secrets are masked in the
+    messages before the model gets them, and again in the result.
     """
-    told = [due.previous.text if due.previous else "", *(one.content for one in due.messages)]
-    previous, *texts = masking.masked_together(told, read=True)
-    roles = [message.role for message in due.messages]
+    told = [message for message in due.messages if message.pk not in left_out]
+    contents = [due.previous.text if due.previous else "", *(one.content for one in told)]
+    previous, *texts = masking.masked_together(contents, read=True)
+    roles = [message.role for message in told]
     text = language_steps.summarizer().summarize(
         previous, list(zip(roles, texts, strict=True)), max_tokens=settings.SUMMARY_TOKENS
     )

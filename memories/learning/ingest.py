@@ -12,8 +12,8 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from conversations.models import Learning, Turn, Withheld
-from memcenter.lib.database import statements
+from conversations.models import Episode, Learning, Turn, Withheld
+from memcenter.lib.database import cascades, statements
 from memcenter.providers.base import Vectors
 from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, Known, TurnText
@@ -21,7 +21,7 @@ from memories.extraction.wording.languages import ANSWERS
 from memories.indexing import search_index
 from memories.learning import learnability
 from memories.learning.turn_context import Heard
-from memories.models import Memory, Origin, Project
+from memories.models import Memory, Origin, Project, TargetKind
 from memories.recall import searchable_texts
 from memories.writing import memory_writes, similar_memories, verdicts
 from memories.writing.memory_writes import Draft, SourceInput
@@ -281,12 +281,22 @@ def _apply(taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None
 def mark(user: User, turn: Turn, extraction: Extraction) -> None:
     """Mark the turn as processed and record the secrets that were refused.
 
-    The user's message gets the positions of its secrets, and is marked as withheld if the user
-    asked not to keep it.
+    The user's message gets the positions of its secrets. If the user asked not to keep it, it is
+    marked as withheld, and the turn's episode is erased.
     """
     understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
         learnability.note(extraction.refused, user_id=user.pk, turn=turn)
+        if extraction.withheld:
+            _erase_episode(user, turn)
+
+
+def _erase_episode(user: User, turn: Turn) -> None:
+    episodes = Episode.everything.filter(user=user, turn=turn)
+    ids = list(episodes.values_list("pk", flat=True))
+    if ids:
+        search_index.erase(user_id=user.pk, kind=TargetKind.EPISODE, target_ids=ids)
+        cascades.delete(episodes)
 
 
 def may_learn(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:

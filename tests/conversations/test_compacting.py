@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from conversations.models import Conversation, Summary
+from conversations.models import Conversation, Summary, Turn
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories.learning import quiet_conversations
@@ -96,3 +96,26 @@ def test_the_line_moves_on_with_each_answer(long: Conversation) -> None:
     page = text_of(signed_in(long.user).post(url, {"text": "Remark 5."}, headers=htmx("bubbles")))
     first = long.messages.get(content="Remark 4.").public_id
     assert f'hx-swap-oob="beforebegin:#{first}"' in page and page.count(LINE) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "word"), [("Don't keep this: I keep bees.", "bees"), ("这个别记：我在养蜂。", "养蜂")]
+)
+def test_what_must_not_be_kept_is_in_no_episode_and_in_no_summary(
+    alice: User, settings: Settings, asked: str, word: str
+) -> None:
+    settings.WINDOW_MESSAGES, settings.SUMMARY_EVERY = 4, 2
+    conversation = conversation_names.find_or_create(user=alice, reference="c")
+    for said in ("I live in Leeds.", asked, "I play the cello.", "I work as a nurse.", "Hello."):
+        turns.record_turn(
+            user=alice,
+            conversation=conversation,
+            user_message=MessageInput(said),
+            assistant_message=MessageInput("Noted."),
+        )
+    worker.drain()
+    told = [turn.user_message.content for turn in Turn.objects.filter(episode__isnull=False)]
+    assert "I live in Leeds." in told and asked not in told
+    texts = [one.text for one in Summary.objects.all()]
+    assert texts and any("Leeds" in text for text in texts)
+    assert not any(word in text for text in texts)

@@ -24,6 +24,8 @@ from tests.factories import make_conversation
         ("Never bring up my weight", "How to answer"),
         ("my wifi password is Tr0ub4dor&3", ""),
         ("don't keep this: Beth is expecting", ""),
+        ("我手机号换了，新的是13912345678，帮我写条通知", ""),
+        ("call me on 07700 900123 please", ""),
         ("forget what I said about the wine", ""),
         ("不要再提我前夫了", "回答方式"),
         ("我甲状腺有个结节，下周复查", "健康"),
