@@ -25,6 +25,7 @@ from memories.extraction.commands import (
 from memories.extraction.corrections import (
     PATTERNS,
     Correction,
+    bare_corrections,
     correction,
     without_old_value,
 )
@@ -42,7 +43,7 @@ from memories.extraction.heard_message import (
     orders_of,
     quotation,
 )
-from memories.extraction.statement_checks import checked
+from memories.extraction.statement_checks import checked, is_fragment
 from memories.extraction.types import OWNER_UNSURE, Candidate, Extraction, Said, TurnText
 from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
@@ -75,7 +76,6 @@ _MOST = 40  # candidates of one message; a message with more is a list
 _SAID_BEFORE = 24  # characters before a statement that may have a word of correction
 _BREAKS = re.compile(r"[.!?;\n。！？；]")
 _LETTER = re.compile(r"[^\W_]")
-_HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _USUALLY = re.compile(
     r"\bI (?:usually|normally|generally|mostly) (?!(?:prefer|like|love|enjoy)\b)"
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
@@ -94,7 +94,6 @@ _PHONE = re.compile(
 _NO_ALLERGY = re.compile(
     r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
 )
-_FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
 
 
 class MessageReader(Protocol):
@@ -131,7 +130,8 @@ class BundledExtractor:
         forget = tuple(forget_requests(message))
         withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
-        candidates = [] if withheld else [*corrected, *_candidates(message, handled=said)]
+        handled = [*bare_corrections(turn.user.text), *([(said.start, said.end)] if said else [])]
+        candidates = [] if withheld else [*corrected, *_candidates(message, handled=handled)]
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
             candidates += _candidates(other)
@@ -202,18 +202,21 @@ class BundledExtractor:
         gone = wrong.keys() - right.keys()
         news = [content for content in right if content not in wrong]
         sure = not found.is_noun or self._conflict([*gone], news)
-        candidates = [
-            replace(
+        candidates = []
+        for content in news:
+            old = next(iter(get_close_matches(content, gone, 1)), "")
+            confidences = (right[content].confidence, wrong[old].confidence if old else 0)
+            corrected = replace(
                 right[content],
-                confidence=right[content].confidence if sure else _DOUBTFUL,
+                kind=wrong[old].kind if old else right[content].kind,
+                confidence=max(confidences) if sure else _DOUBTFUL,
                 quote=turn.user.text[found.start : found.end],
                 quote_start=found.start,
                 corrects=True,
-                overrules=next(iter(get_close_matches(content, gone, 1)), ""),
+                overrules=old,
                 reasons=tuple(dict.fromkeys((*right[content].reasons, "corrects"))),
             )
-            for content in news
-        ]
+            candidates.append(corrected)
         return candidates, found if candidates else None
 
     def _conflict(self, wrong: Sequence[str], right: Sequence[str]) -> bool:
@@ -263,15 +266,17 @@ def _is_torn(message: HeardMessage) -> bool:
     without them.
     """
     kept = [one for one in message.reading.statements if _may_be_kept(one, asked=False)]
-    return bool(kept) and all(_is_fragment(one, message.said.text) for one in kept)
+    return bool(kept) and all(is_fragment(one, message.said.text) for one in kept)
 
 
 def _alone(turn: TurnText) -> TurnText:
     return replace(turn, before=(), before_assistant="")
 
 
-def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> Iterator[Candidate]:
-    """Yield the candidates in a message, except for statements that belong to `handled`."""
+def _candidates(
+    message: HeardMessage, *, handled: Sequence[tuple[int, int]] = ()
+) -> Iterator[Candidate]:
+    """Yield the candidates in a message, except for statements that touch a span of `handled`."""
     asked = message.flag("remember")
     unwanted = [order.start for order in orders_of(message, "forget") if order.what]
     if is_in_a_role(message):
@@ -281,10 +286,10 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
         statement
         for statement in message.reading.statements
         if _may_be_kept(statement, asked=asked or _has_phone(statement, message))
-        and not _is_fragment(statement, message.said.text)
+        and not is_fragment(statement, message.said.text)
         and not is_asked(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
-        and not (handled and statement.start < handled.end and handled.start < statement.end)
+        and not any(statement.start < end and start < statement.end for start, end in handled)
         and not (wish and statement.start < wish[1] and wish[0] < statement.end)
     ]
     if wish:
@@ -362,17 +367,6 @@ def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
 
 def _has_phone(statement: Statement, message: HeardMessage) -> bool:
     return _PHONE.search(message.covered[statement.start : statement.end]) is not None
-
-
-def _is_fragment(statement: Statement, text: str) -> bool:
-    """Return whether a statement is only a word or two out of a longer phrase.
-
-    Such a statement means nothing by itself.
-    """
-    words = text[statement.start : statement.end].strip()
-    size = len(words) if _HAN_SIGN.search(words) else 2 * len(words.split())
-    around = text[: statement.start].rstrip(" ")[-1:], text[statement.end :].lstrip(" ")[:1]
-    return size < _FEWEST_CHARACTERS and any(_LETTER.match(sign) for sign in around)
 
 
 def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:
