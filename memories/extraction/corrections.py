@@ -95,7 +95,7 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
                 if values and bare_corrections(earlier):
                     continue
                 text, is_noun = _corrected(earlier, right, wrong)
-                text = _with_dates_in_agreement(earlier, text)
+                text = with_dates_in_agreement(earlier, text)
                 rest = sentence[0].replace(right, "").replace(wrong, "") if wrong else ""
                 if text and text != earlier and _fits(rest, earlier):
                     return Correction(place, text, sentence.start(), sentence.end(), is_noun)
@@ -232,7 +232,7 @@ def _with_date(earlier: str, right: str) -> str:
     return earlier
 
 
-def _with_dates_in_agreement(earlier: str, text: str) -> str:
+def with_dates_in_agreement(earlier: str, text: str) -> str:
     """Return the corrected text, in which a weekday and a date agree as they did before.
 
     A new weekday moves the date to that day of the same week, or removes it if this is in another
@@ -381,6 +381,26 @@ def contrasts(said: str) -> list[Contrast]:
             anchors = frozenset(new or named)
             found.append(Contrast(right, wrong, form, anchors, sentence.start(), sentence.end()))
     return found
+
+
+def with_exchanged_value(text: str, said: str) -> str:
+    """Return a text with the value that a sentence exchanges, or "" if it exchanges none of it.
+
+    The sentence names both values ("from Wednesday to Monday"), or a new weekday where the text has
+    only one ("moved to Mondays").
+    """
+    day = _SORTS[0]
+    if found := PATTERNS["exchanged"].search(said):
+        old, new = (found[name] or found[f"zh_{name}"] for name in ("old", "new"))
+        new = " ".join(new.split()[: len(old.split())]).strip(_EDGE)
+        if day.search(old):
+            old, new = _only_value(day, old), _only_value(day, new)
+    else:
+        old, new = _only_value(day, text), _only_value(day, said)
+    changed = _replaced(text, new, old) if old and new else ""
+    if changed == text and day.fullmatch(old):  # "wednesdays"
+        changed = _replaced(text, f"{new}s", f"{old}s")
+    return with_dates_in_agreement(text, changed) if changed != text else ""
 
 
 def denies(text: str) -> bool:
