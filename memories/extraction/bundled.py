@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from memories.extraction import answer_wishes, masking
 from memories.extraction.arbitration.pairs import CONFLICTS
+from memories.extraction.called_off import called_off, endings, whole_sentence
 from memories.extraction.commands import (
     accepted_claim,
     asks_not_to_mention,
@@ -81,11 +82,8 @@ _USUALLY = re.compile(
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
     re.IGNORECASE,
 )
-_ORDERS = (
-    "remember",
-    "dont_keep_this",
-    "dont_keep_topic",
-)  # flags that depend only on the message's own words
+# Flags that depend only on the message's own words.
+_ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")
 # A phone number, which the reader model is unsure about: the person is asked.
 _PHONE = re.compile(
     r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
@@ -131,7 +129,12 @@ class BundledExtractor:
         withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
         handled = [*bare_corrections(turn.user.text), *([(said.start, said.end)] if said else [])]
-        candidates = [] if withheld else [*corrected, *_candidates(message, handled=handled)]
+        ended = [] if withheld else self._ended(turn)
+        off = called_off(turn.user.text)
+        handled += [(start, end) for start, end, what in off if ended or not what]
+        found = [] if withheld else [*corrected, *_candidates(message, handled=handled)]
+        candidates = [*ended, *(whole_sentence(one, turn.user.text) for one in found)]
+        forget = () if ended else forget
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
             candidates += _candidates(other)
@@ -187,18 +190,10 @@ class BundledExtractor:
         found = correction(turn.user.text, [message.text for message in earlier])
         if found is None:
             return [], None
-        versions = []
-        for text in (earlier[found.place].text, found.text):
-            said = replace(earlier[found.place], text=text)
-            before = tuple(reversed(earlier[found.place + 1 :]))
-            again = TurnText(said, Said("", said.spoken_at), before)
-            versions.append(
-                {
-                    candidate.content: candidate
-                    for candidate in _candidates(self._heard(said, "user", again))
-                }
-            )
-        wrong, right = versions
+        wrong, right = (
+            {one.content: one for one in self._again(earlier, found.place, text)}
+            for text in (earlier[found.place].text, found.text)
+        )
         gone = wrong.keys() - right.keys()
         news = [content for content in right if content not in wrong]
         sure = not found.is_noun or self._conflict([*gone], news)
@@ -218,6 +213,18 @@ class BundledExtractor:
             )
             candidates.append(corrected)
         return candidates, found if candidates else None
+
+    def _again(self, earlier: Sequence[Said], place: int, text: str) -> list[Candidate]:
+        """Return the candidates of an earlier message (latest first) if it had this text."""
+        said = replace(earlier[place], text=text)
+        turn = TurnText(said, Said("", said.spoken_at), tuple(reversed(earlier[place + 1 :])))
+        return list(_candidates(self._heard(said, "user", turn)))
+
+    def _ended(self, turn: TurnText) -> list[Candidate]:
+        """Return the candidates that end plans of earlier messages."""
+        before = list(reversed(turn.before))
+        again = partial(self._again, before)
+        return list(endings(turn.user.text, before, lambda at: again(at, before[at].text)))
 
     def _conflict(self, wrong: Sequence[str], right: Sequence[str]) -> bool:
         """Return whether the reader model finds that a wrong and a right statement conflict."""

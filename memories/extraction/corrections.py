@@ -102,6 +102,12 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
     return None
 
 
+def sentences(said: str) -> list[tuple[int, str]]:
+    """Return the start and the text of each sentence that is short enough for a correction."""
+    found = _SENTENCE.finditer(said)
+    return [(one.start(), one[0]) for one in found if len(one[0]) <= _MOST]
+
+
 def bare_corrections(said: str) -> list[tuple[int, int]]:
     """Return the spans of the sentences that only give a right value: "no sorry, the 16th"."""
     return [found.span() for found in _SENTENCE.finditer(said) if _only_values(found[0])]
