@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from memories.extraction import answer_wishes, masking
 from memories.extraction.arbitration.pairs import CONFLICTS
+from memories.extraction.called_off import called_off, endings, whole_sentence
 from memories.extraction.commands import (
     accepted_claim,
     asks_not_to_mention,
@@ -25,6 +26,7 @@ from memories.extraction.commands import (
 from memories.extraction.corrections import (
     PATTERNS,
     Correction,
+    bare_corrections,
     correction,
     without_old_value,
 )
@@ -42,7 +44,7 @@ from memories.extraction.heard_message import (
     orders_of,
     quotation,
 )
-from memories.extraction.statement_checks import checked
+from memories.extraction.statement_checks import checked, is_fragment
 from memories.extraction.types import OWNER_UNSURE, Candidate, Extraction, Said, TurnText
 from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
@@ -75,18 +77,14 @@ _MOST = 40  # most candidates per message; the others are dropped
 _SAID_BEFORE = 24  # characters before a statement that are searched for words of correction
 _BREAKS = re.compile(r"[.!?;\n。！？；]")
 _LETTER = re.compile(r"[^\W_]")
-_HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _USUALLY = re.compile(
     r"\bI (?:usually|normally|generally|mostly) (?!(?:prefer|like|love|enjoy)\b)"
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
     re.IGNORECASE,
 )
-_ORDERS = (
-    "remember",
-    "dont_keep_this",
-    "dont_keep_topic",
-)  # flags that depend only on the message's own words
-# The reader model is unsure about phone numbers, so the person is asked.
+# Flags that depend only on the message's own words.
+_ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")
+# A phone number, which the reader model is unsure about: the person is asked.
 _PHONE = re.compile(
     r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
     r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
@@ -94,7 +92,6 @@ _PHONE = re.compile(
 _NO_ALLERGY = re.compile(
     r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
 )
-_FEWEST_CHARACTERS = 4  # minimum size of a statement: its Han characters, or twice its words
 
 
 class MessageReader(Protocol):
@@ -131,7 +128,13 @@ class BundledExtractor:
         forget = tuple(forget_requests(message))
         withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
-        candidates = [] if withheld else [*corrected, *_candidates(message, handled=said)]
+        handled = [*bare_corrections(turn.user.text), *([(said.start, said.end)] if said else [])]
+        ended = [] if withheld else self._ended(turn)
+        off = called_off(turn.user.text)
+        handled += [(start, end) for start, end, what in off if ended or not what]
+        found = [] if withheld else [*corrected, *_candidates(message, handled=handled)]
+        candidates = [*ended, *(whole_sentence(one, turn.user.text) for one in found)]
+        forget = () if ended else forget
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
             candidates += _candidates(other)
@@ -187,34 +190,41 @@ class BundledExtractor:
         found = correction(turn.user.text, [message.text for message in earlier])
         if found is None:
             return [], None
-        versions = []
-        for text in (earlier[found.place].text, found.text):
-            said = replace(earlier[found.place], text=text)
-            before = tuple(reversed(earlier[found.place + 1 :]))
-            again = TurnText(said, Said("", said.spoken_at), before)
-            versions.append(
-                {
-                    candidate.content: candidate
-                    for candidate in _candidates(self._heard(said, "user", again))
-                }
-            )
-        wrong, right = versions
+        wrong, right = (
+            {one.content: one for one in self._again(earlier, found.place, text)}
+            for text in (earlier[found.place].text, found.text)
+        )
         gone = wrong.keys() - right.keys()
         news = [content for content in right if content not in wrong]
         sure = not found.is_noun or self._conflict([*gone], news)
-        candidates = [
-            replace(
+        candidates = []
+        for content in news:
+            old = next(iter(get_close_matches(content, gone, 1)), "")
+            confidences = (right[content].confidence, wrong[old].confidence if old else 0)
+            corrected = replace(
                 right[content],
-                confidence=right[content].confidence if sure else _DOUBTFUL,
+                kind=wrong[old].kind if old else right[content].kind,
+                confidence=max(confidences) if sure else _DOUBTFUL,
                 quote=turn.user.text[found.start : found.end],
                 quote_start=found.start,
                 corrects=True,
-                overrules=next(iter(get_close_matches(content, gone, 1)), ""),
+                overrules=old,
                 reasons=tuple(dict.fromkeys((*right[content].reasons, "corrects"))),
             )
-            for content in news
-        ]
+            candidates.append(corrected)
         return candidates, found if candidates else None
+
+    def _again(self, earlier: Sequence[Said], place: int, text: str) -> list[Candidate]:
+        """Return the candidates of an earlier message (latest first) if it had this text."""
+        said = replace(earlier[place], text=text)
+        turn = TurnText(said, Said("", said.spoken_at), tuple(reversed(earlier[place + 1 :])))
+        return list(_candidates(self._heard(said, "user", turn)))
+
+    def _ended(self, turn: TurnText) -> list[Candidate]:
+        """Return the candidates that end plans of earlier messages."""
+        before = list(reversed(turn.before))
+        again = partial(self._again, before)
+        return list(endings(turn.user.text, before, lambda at: again(at, before[at].text)))
 
     def _conflict(self, wrong: Sequence[str], right: Sequence[str]) -> bool:
         """Return whether the reader model finds that a wrong and a right statement conflict."""
@@ -263,15 +273,17 @@ def _is_torn(message: HeardMessage) -> bool:
     without them.
     """
     kept = [one for one in message.reading.statements if _may_be_kept(one, asked=False)]
-    return bool(kept) and all(_is_fragment(one, message.said.text) for one in kept)
+    return bool(kept) and all(is_fragment(one, message.said.text) for one in kept)
 
 
 def _alone(turn: TurnText) -> TurnText:
     return replace(turn, before=(), before_assistant="")
 
 
-def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> Iterator[Candidate]:
-    """Yield the candidates in a message, except for statements in the correction `handled`."""
+def _candidates(
+    message: HeardMessage, *, handled: Sequence[tuple[int, int]] = ()
+) -> Iterator[Candidate]:
+    """Yield the candidates in a message, except for statements that touch a span of `handled`."""
     asked = message.flag("remember")
     unwanted = [order.start for order in orders_of(message, "forget") if order.what]
     if is_in_a_role(message):
@@ -281,10 +293,10 @@ def _candidates(message: HeardMessage, *, handled: Correction | None = None) -> 
         statement
         for statement in message.reading.statements
         if _may_be_kept(statement, asked=asked or _has_phone(statement, message))
-        and not _is_fragment(statement, message.said.text)
+        and not is_fragment(statement, message.said.text)
         and not is_asked(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
-        and not (handled and statement.start < handled.end and handled.start < statement.end)
+        and not any(statement.start < end and start < statement.end for start, end in handled)
         and not (wish and statement.start < wish[1] and wish[0] < statement.end)
     ]
     if wish:
@@ -362,17 +374,6 @@ def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
 
 def _has_phone(statement: Statement, message: HeardMessage) -> bool:
     return _PHONE.search(message.covered[statement.start : statement.end]) is not None
-
-
-def _is_fragment(statement: Statement, text: str) -> bool:
-    """Return whether a statement is only a word or two from a longer phrase.
-
-    Such a statement means nothing by itself.
-    """
-    words = text[statement.start : statement.end].strip()
-    size = len(words) if _HAN_SIGN.search(words) else 2 * len(words.split())
-    around = text[: statement.start].rstrip(" ")[-1:], text[statement.end :].lstrip(" ")[:1]
-    return size < _FEWEST_CHARACTERS and any(_LETTER.match(sign) for sign in around)
 
 
 def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:

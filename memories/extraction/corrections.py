@@ -22,7 +22,9 @@ PATTERNS = compiled(
     people="|".join(_PEOPLE["relations"][one] for one in ("f", "m", "either")),
     cjk_people=_PEOPLE["cjk_relation"].removesuffix("|猫|貓|狗"),
 )
-_CUE, _AMOUNT, _PARTICLES = (PATTERNS[name] for name in ("cue", "amount", "particles"))
+_CUE, _AMOUNT, _PARTICLES, _ANNOUNCES = (
+    PATTERNS[name] for name in ("cue", "amount", "particles", "announces")
+)
 _SORTS = (PATTERNS["day"], PATTERNS["month"])
 _NOUNS = (PATTERNS["pet"], PATTERNS["relative"])
 _ALONE = (
@@ -46,6 +48,8 @@ _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
+_CHARACTER = re.compile(r"[^\W_]")
+_ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
 _DATE_ADDED = re.compile(r"^\s?\[\d{4}[^\]]*\]")  # a date that was added to the wrong words
 _EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
 
@@ -83,15 +87,41 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
     `before` holds the earlier messages, latest first.
     """
     for sentence in _SENTENCE.finditer(said):
-        if len(sentence[0]) > _MOST or not _CUE.search(sentence[0]):
+        values = _only_values(sentence[0])
+        if len(sentence[0]) > _MOST or not (values or _CUE.search(sentence[0])):
             continue
-        for right, wrong in _right_and_wrong(sentence[0]):
+        for right, wrong in [(values, "")] if values else _right_and_wrong(sentence[0]):
             for place, earlier in enumerate(before):
+                if values and bare_corrections(earlier):
+                    continue
                 text, is_noun = _corrected(earlier, right, wrong)
+                text = with_dates_in_agreement(earlier, text)
                 rest = sentence[0].replace(right, "").replace(wrong, "") if wrong else ""
                 if text and text != earlier and _fits(rest, earlier):
                     return Correction(place, text, sentence.start(), sentence.end(), is_noun)
     return None
+
+
+def sentences(said: str) -> list[tuple[int, str]]:
+    """Return the start and the text of each sentence that is short enough for a correction."""
+    found = _SENTENCE.finditer(said)
+    return [(one.start(), one[0]) for one in found if len(one[0]) <= _MOST]
+
+
+def bare_corrections(said: str) -> list[tuple[int, int]]:
+    """Return the spans of the sentences that only give a right value: "no sorry, the 16th"."""
+    return [found.span() for found in _SENTENCE.finditer(said) if _only_values(found[0])]
+
+
+def _only_values(sentence: str) -> str:
+    """Return the values of a correction that says nothing else, or an empty string."""
+    if len(sentence) > _MOST or not any(one.search(sentence) for one in (_ANNOUNCES, _CUE)):
+        return ""
+    values = " ".join(PATTERNS["only_announces"].sub(" ", sentence).split()).strip(_EDGE)
+    rest = values
+    for sort in (*_SORTS, PATTERNS["day_of_month"], PATTERNS["clock"], _NUMBERS):
+        rest = sort.sub(" ", rest)
+    return "" if _CHARACTER.search(rest) or rest == values else values
 
 
 def old_value(statement: str) -> tuple[str, int]:
@@ -175,6 +205,8 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
         value = _value_of(right, wrong)
         fits = value == right or _fits(right.replace(value, " ", 1), earlier)
         return (_replaced(earlier, value, wrong) if fits else ""), False
+    if text := _with_date(earlier, right):
+        return text, False
     for sort in (*_SORTS, *_ALONE):
         value = _only_value(sort, right)
         rest = "" if sort in _SORTS else right.replace(value, "", 1)
@@ -188,6 +220,52 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
         return text, True
     name = _NAME.fullmatch(re.sub(r"(?i)^(?:its|it's|is|是)\s*", "", right))
     return _with_name(earlier, name[0]) if name else "", False
+
+
+def _with_date(earlier: str, right: str) -> str:
+    """Replace a weekday, a month and a day of the month together ("wednesday 16th")."""
+    sorts = [sort for sort in (*_SORTS, PATTERNS["day_of_month"]) if sort.search(right)]
+    rest = right
+    for sort in sorts:
+        rest = sort.sub(" ", rest)
+    shared = [sort for sort in sorts if sort.search(earlier)]
+    if len(sorts) < 2 or _CHARACTER.search(rest) or not shared:
+        return ""
+    for sort in shared:
+        value, old = _only_value(sort, right), _only_value(sort, earlier)
+        if not value or not old:
+            return ""
+        earlier = earlier.replace(old, value)
+    return earlier
+
+
+def with_dates_in_agreement(earlier: str, text: str) -> str:
+    """Return the corrected text, in which a weekday and a date agree as they did before.
+
+    A new weekday moves the date to that day of the same week, or removes it if this is in another
+    month. A new date removes the weekday.
+    """
+    sorts = _SORTS[0], PATTERNS["day_of_month"]
+    (old_day, old_date), (day, date) = (
+        [_only_value(sort, one) for sort in sorts] for one in (earlier, text)
+    )
+    if not all((old_day, old_date, day, date)) or (old_day == day) == (old_date == date):
+        return text
+    if old_day == day:
+        return " ".join(text.replace(day, "").split())
+    number = int(_NUMBERS.findall(date)[0]) + _weekday(day) - _weekday(old_day)
+    if not 0 < number < 29:
+        return " ".join(PATTERNS["date_of_day"].sub(" ", text).split())
+    end = date[-1] if not date.isascii() else _ORDINALS.get(number, "th")
+    return text.replace(date, f"{number}{end}")
+
+
+def _weekday(name: str) -> int:
+    """Return the number of a weekday, Monday being 0."""
+    english = name.casefold()[:3]
+    if english.isascii():
+        return ("mon", "tue", "wed", "thu", "fri", "sat", "sun").index(english)
+    return "一二三四五六日".index(name[-1].replace("天", "日"))
 
 
 def _value_of(right: str, wrong: str) -> str:
@@ -310,6 +388,26 @@ def contrasts(said: str) -> list[Contrast]:
             anchors = frozenset(new or named)
             found.append(Contrast(right, wrong, form, anchors, sentence.start(), sentence.end()))
     return found
+
+
+def with_exchanged_value(text: str, said: str) -> str:
+    """Return a text with the value that a sentence exchanges, or "" if it exchanges none of it.
+
+    The sentence names both values ("from Wednesday to Monday"), or a new weekday where the text has
+    only one ("moved to Mondays").
+    """
+    day = _SORTS[0]
+    if found := PATTERNS["exchanged"].search(said):
+        old, new = (found[name] or found[f"zh_{name}"] for name in ("old", "new"))
+        new = " ".join(new.split()[: len(old.split())]).strip(_EDGE)
+        if day.search(old):
+            old, new = _only_value(day, old), _only_value(day, new)
+    else:
+        old, new = _only_value(day, text), _only_value(day, said)
+    changed = _replaced(text, new, old) if old and new else ""
+    if changed == text and day.fullmatch(old):  # "wednesdays"
+        changed = _replaced(text, f"{new}s", f"{old}s")
+    return with_dates_in_agreement(text, changed) if changed != text else ""
 
 
 def denies(text: str) -> bool:

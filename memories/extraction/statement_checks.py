@@ -22,6 +22,9 @@ _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _CLAUSE = re.compile(r"[，,;；\s]+")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _PARTICLES = "了着过的"  # no Chinese statement begins with them
+_LETTER = re.compile(r"[^\W_]")
+_HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
 _NEAR = 24  # characters read before and after a statement
 
 
@@ -36,6 +39,17 @@ def is_only_question(text: str) -> bool:
     """Return whether each sentence of a message is a question, even without a question mark."""
     sentences = [found[0].strip() for found in _SENTENCE.finditer(text) if found[0].strip()]
     return bool(sentences) and all(map(_is_question, sentences))
+
+
+def is_fragment(statement: Statement, text: str) -> bool:
+    """Return whether a statement is only a word or two out of a longer phrase.
+
+    Such a statement means nothing by itself.
+    """
+    words = text[statement.start : statement.end].strip()
+    size = len(words) if _HAN_SIGN.search(words) else 2 * len(words.split())
+    around = text[: statement.start].rstrip(" ")[-1:], text[statement.end :].lstrip(" ")[:1]
+    return size < _FEWEST_CHARACTERS and any(_LETTER.match(sign) for sign in around)
 
 
 def _is_question(sentence: str) -> bool:

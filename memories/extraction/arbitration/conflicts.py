@@ -15,7 +15,13 @@ from memories.extraction.arbitration import pairs
 from memories.extraction.arbitration.editions import Document, Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.commands import is_form_of_address
-from memories.extraction.corrections import PATTERNS, contrasts, old_value, without_values
+from memories.extraction.corrections import (
+    PATTERNS,
+    contrasts,
+    old_value,
+    with_exchanged_value,
+    without_values,
+)
 from memories.extraction.masking import ADDED, ADDED_DATE
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
@@ -37,6 +43,7 @@ _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
 _FIGURE = re.compile(r"\d")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _ALIKE = 0.6  # minimum cosine at which texts that share only a name may say the same
+_DAY_OFF = re.compile(r"(?i)\boff\b|休息|放假")
 _UNITS = frozenset("岁歲")
 _WORDS_OF_TIME = frozenset(table("corrections")["of_time"].split("|"))
 _WEEKDAY = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs|nes|ur|urs)?(?:d|day|dai)?")
@@ -164,12 +171,63 @@ def _has_old_value(candidate: Candidate, memory: Known) -> bool:
     return bool(old) and old <= theirs and bool(shared) and (len(shared) > 1 or is_half)
 
 
+def spares_other_parts(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
+    """Return the finding, or a safer one if a new value would destroy other parts of a memory.
+
+    In "off Wednesdays and Sundays", only the day that the candidate exchanges is replaced. If it is
+    unclear which part is meant, the person is asked.
+    """
+    if finding.reason not in ("corrected", "newer_value", "contradicts"):
+        return finding
+    names_both = PATTERNS["exchanged"].search(candidate.content) is not None
+    if not (names_both or _has_other_parts(candidate, memory)):
+        return finding
+    if exchanged(candidate, memory):
+        return Finding(Verdict.REPLACE, "corrected")
+    return CONTRADICTS if _has_other_parts(candidate, memory) else finding
+
+
+def _has_other_parts(candidate: Candidate, memory: Known) -> bool:
+    """Return whether the candidate touches some parts of a memory, but not all.
+
+    A part that is only a weekday counts beside another weekday. Other parts don't count if the
+    candidate repeats at least half of the memory's words, since it then restates the memory.
+    """
+    ours, said = telling_words(candidate.content), ADDED.sub("", memory.content)
+    parts = [telling_words(part) for part in PATTERNS["part"].split(said)]
+    touched = [part for part in parts if not part.isdisjoint(ours)]
+    others = set[str]().union(*(part for part in parts if part.isdisjoint(ours)))
+    words = set[str]().union(*parts)
+    days = {word for word in words if _WEEKDAY.fullmatch(word)}
+    is_part = 2 * len(words & ours) < len(words) and any(map(_is_no_value, others))
+    return bool(touched) and (is_part or bool(others & days and days - others))
+
+
+def _is_no_value(word: str) -> bool:
+    return not _WEEKDAY.fullmatch(word) and not _FIGURE.search(word)
+
+
+def exchanged(candidate: Candidate, memory: Known) -> str:
+    """Return the memory's text with the value that the candidate exchanges, or an empty string.
+
+    The two must name the same thing: a weekday alone is in many memories.
+    """
+    text = with_exchanged_value(ADDED_DATE.sub("", memory.content), candidate.content)
+    terms = [telling_words(one.content) for one in (candidate, memory)]
+    is_free = all(_DAY_OFF.search(one.content) for one in (candidate, memory))
+    is_named = is_free or any(map(_is_no_value, terms[0] & terms[1]))
+    return " ".join(text.split()) if is_named else ""
+
+
 def corrected_part(candidate: Candidate, memory: Known) -> str:
     """Return the memory's text with only the old value replaced, or an empty string.
 
     The result is empty unless it says more than the correction. For example, "Gymnastics is on
     Wednesdays, not Tuesdays" changes only the day in "Mia has gymnastics on Tuesdays at 5".
     """
+    text = exchanged(candidate, memory)
+    if telling_words(text) - telling_words(candidate.content):
+        return text
     old = candidate.old_value
     said = f"{candidate.content}, not {old}" if old else ""
     if not telling_words(" ".join(ADDED.findall(memory.content))).isdisjoint(telling_words(old)):

@@ -432,7 +432,10 @@ def guarded(
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
         return APART
     is_compared = _is_of_a_person(finding) and not _are_of_projects(candidate, memory)
-    owners = conflicts.owners(candidate, memory) if is_compared else Ownership.SAME
+    owners = Ownership.SAME
+    if is_compared:
+        owners = conflicts.owners(candidate, memory)
+        finding = conflicts.spares_other_parts(candidate, memory, finding)
     if owners is Ownership.OTHER:
         return _side_by_side(memory)
     changes = finding.verdict is Verdict.REPLACE and finding.reason != "says_more"
@@ -440,10 +443,8 @@ def guarded(
         return finding
     if owners is Ownership.UNSURE:
         return CONTRADICTS
-    is_limit = memory.kind == "constraint"
-    if is_limit and candidate.kind != "constraint" and not ends_surely:
-        return CONTRADICTS
-    if is_limit and not ends_surely and conflicts.is_denial(candidate, memory):
+    is_limit = memory.kind == "constraint" and not ends_surely
+    if is_limit and (candidate.kind != "constraint" or conflicts.is_denial(candidate, memory)):
         return CONTRADICTS
     if candidate.corrects:
         return finding

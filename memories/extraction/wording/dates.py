@@ -184,6 +184,10 @@ def _weekday(match: linear.Match, said: Sentence, step: int | None) -> Dated | N
     if short or recurs or before.endswith(("week from ", "week on ")):
         return None
     wanted = _named(name).weekday()
+    if step is None and (number := _P["day_after_weekday"].search(said.after)):
+        first, last = said.nth(int(number["day"]))
+        whole = Dated(match.start(), match.end() + number.end(), first, last, relative=True)
+        return whole if first.weekday() == wanted else None
     if step is not None and _part(match, "after").endswith(("week", "woche")):
         day = monday_of(said.today, step) + timedelta(days=wanted)
     else:

@@ -738,3 +738,45 @@ def test_a_correction_changes_the_wrong_value_of_a_memory(
     assert (decision.kind, decision.reasons) == ("pattern", ("corrected",))
     other = decide(one, known("Mina is in year two, since Saturday"))
     assert other.verdict is Verdict.ADD
+
+
+@pytest.mark.parametrize("reads", ["newer", "contradicts"])
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        (
+            "type 2 diabetic since 2019 on metformin twice a day",
+            "moved off metformin to gliclazide",
+            "type 2 diabetic since 2019 on gliclazide twice a day",
+        ),
+        (
+            "im off wednesdays and sundays",
+            "swapped my day off from wednesday to monday",
+            "im off mondays and sundays",
+        ),
+        (
+            "my skittles team is the alley cats, we play thursdays",
+            "skittles has moved to mondays",
+            "my skittles team is the alley cats, we play mondays",
+        ),
+        ("我有糖尿病，在吃二甲双胍", "医生把二甲双胍换成格列齐特了", "我有糖尿病，在吃格列齐特"),
+        ("我周三和周日休息", "我把休息日从周三换成周一了", "我周一和周日休息"),
+    ],
+)
+def test_a_new_value_spares_the_other_parts_of_a_memory(
+    old: str, new: str, text: str, reads: str
+) -> None:
+    decision = decide(candidate(new, corrects=True), old, reads=reads, share=0.99)
+    assert (decision.verdict, decision.content) == (Verdict.MERGE, text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("type 2 diabetic since 2019 on metformin twice a day", "metformin is now gliclazide"),
+        ("我有2型糖尿病，在吃二甲双胍", "二甲双胍停了，现在用格列齐特"),
+    ],
+)
+def test_a_new_value_for_an_unclear_part_is_asked_about(old: str, new: str) -> None:
+    decision = decide(candidate(new, corrects=True), old, reads="newer", share=0.99)
+    assert decision.verdict is Verdict.REVIEW

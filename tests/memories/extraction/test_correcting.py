@@ -39,6 +39,19 @@ from tests.memories.extraction.readings import FakeReader, statement
             "mias got gymnastics on wednesdays 4:30",
         ),
         ("sos not kev its keith", "his brother kev snores", "his brother keith snores"),
+        ("sorry meant 61", "my hba1c came back 51", "my hba1c came back 61"),
+        ("说错了是61", "我血糖是51", "我血糖是61"),
+        (
+            "no sorry its the wednesday 16th",
+            "my screening is on tuesday 15th at 10am",
+            "my screening is on wednesday 16th at 10am",
+        ),
+        ("不对是周三16号", "周二15号去做眼底检查", "周三16号去做眼底检查"),
+        ("no thursday 10th", "gig with dave 9th dec", "gig with dave 10th dec"),
+        ("no make that tuesday", "dentist is monday 7th dec", "dentist is tuesday 8th dec"),
+        ("不对，是周二", "周一7号看牙", "周二8号看牙"),
+        ("sorry, tuesday", "dentist is monday 30th nov at 4", "dentist is tuesday at 4"),
+        ("no the 8th", "dentist is monday 7th dec at 4", "dentist is 8th dec at 4"),
     ],
 )
 def test_the_earlier_message_is_said_again_rightly(said: str, earlier: str, again: str) -> None:
@@ -75,6 +88,48 @@ def test_the_latest_message_that_has_the_wrong_words_is_meant() -> None:
 )
 def test_what_names_nothing_of_before_corrects_nothing(said: str, earlier: str) -> None:
     assert correction(said, [earlier]) is None
+
+
+def test_a_correction_of_a_correction_means_the_message_before_both() -> None:
+    found = correction("no 65", ["sorry meant 61", "my hba1c came back 51"])
+    assert found is not None and (found.place, found.text) == (1, "my hba1c came back 65")
+
+
+@pytest.mark.parametrize(
+    ("said", "heard"),
+    [
+        ("no sorry its the wednesday 16th", "its the wednesday 16th"),
+        ("sorry meant 61", "meant 61"),
+        ("no thursday 10th", "no thursday 10th"),
+        ("不对是周三16号", "是周三16号"),
+        ("说错了是61", "是61"),
+    ],
+)
+@pytest.mark.parametrize("before", [(), ("hello there",), ("swim on mondays and tuesdays",)])
+def test_a_bare_value_never_becomes_a_memory_of_its_own(
+    said: str, heard: str, before: tuple[str, ...]
+) -> None:
+    told = FakeReader()
+    told.hears(said, statement(said, heard, kind="constraint"))
+    assert not extract(said, before=before, told=told).candidates
+
+
+@pytest.mark.parametrize(
+    ("said", "earlier", "again"),
+    [
+        ("sorry meant 61", "my hba1c came back 51", "my hba1c came back 61"),
+        ("说错了是61", "我血糖是51", "我血糖是61"),
+    ],
+)
+def test_a_corrected_value_is_as_sure_and_of_the_same_kind(
+    said: str, earlier: str, again: str
+) -> None:
+    told = FakeReader()
+    told.hears(earlier, statement(earlier, earlier, kind="fact"))
+    told.hears(again, statement(again, again, kind="task", share=0.7))
+    (one,) = extract(said, before=(earlier,), told=told).candidates
+    assert (one.content, one.overrules, one.kind) == (again, earlier, "fact")
+    assert one.confidence > 0.5
 
 
 @pytest.mark.parametrize(("conflict", "confidence"), [(0.9, 0.9), (0.2, 0.4)])

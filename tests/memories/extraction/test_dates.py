@@ -31,6 +31,8 @@ def only(text: str, language: str) -> Dated:
         ("en", "we fly the day after tomorrow", "2026-11-27"),
         ("en", "back on the 5th", "2026-12-05"),
         ("en", "last Monday", "2026-11-23"),
+        ("en", "screening on tuesday 15th at 10am", "2026-12-15"),
+        ("en", "screening is on wednesday, the 16th", "2026-12-16"),
         ("en", "my lesson got moved to friday", "2026-11-27"),
         ("en", "my exam is moved to the 20th", "2026-12-20"),
         ("zh", "考试改到周五了", "2026-11-27"),
@@ -235,3 +237,7 @@ def test_no_text_raises_and_ranges_are_in_order(text: str) -> None:
 
 def test_what_began_with_something_in_a_month_lies_behind() -> None:
     assert only("no lifting since my back op in march", "en").first == date(2026, 3, 1)
+
+
+def test_a_weekday_that_contradicts_its_day_of_the_month_is_no_date() -> None:
+    assert not found("screening on monday 15th at 10am", "en")
