@@ -50,7 +50,7 @@ _MOST_REPEATING = 6
 _MOST_LATER = (
     5  # number of later turns whose memories may continue a statement ("her birthday is …")
 )
-_CONTINUES = re.compile(r"\s*(?:(?:s?he|hers?|his|they|their)\b|[她他]|TA)", re.IGNORECASE)
+_CONTINUES = re.compile(r"(?:s?he|hers?|his|they|their)\b|[她他]|TA", re.IGNORECASE)
 _COMPARED = 48  # number of most similar memories to compare with a request; each takes 10 ms
 
 
@@ -341,7 +341,7 @@ def _continued_after(turn: Turn) -> set[int]:
     following = following.filter(pk__gt=turn.pk).order_by("pk")
     sources = Source.objects.filter(turn__in=list(following[:_MOST_LATER]), memory__isnull=False)
     learned = [one.memory for one in sources.select_related("memory")]
-    return {one.pk for one in learned if one is not None and _CONTINUES.match(one.content)}
+    return {one.pk for one in learned if one is not None and _CONTINUES.match(one.content.lstrip())}
 
 
 def _promising_first(subject: str, met: Sequence[Meant]) -> list[Meant]:
