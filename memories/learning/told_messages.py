@@ -230,7 +230,7 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChang
             change = _change(candidate, user=user)
             changes += [change] if change.memory not in edited else []
     if under and under.memory not in {one.memory for one in changes if one.overwrites}:
-        changes = [under, *(one for one in changes if one.overwrites)]
+        changes = [under, *(one for one in changes if one.memory in edited)]
     overwritten = Counter(one.memory for one in changes if one.overwrites)
     is_understood = not corrections.denies(text) or any(one.overwrites for one in changes)
     return [
