@@ -7,6 +7,7 @@ a chat model wrote for its current version (`memories.writing.portrait_phrases`)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,6 +32,11 @@ from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, PortraitP
 from ops.models import User
 
 MOST = 150  # memories in a portrait, the most important first
+_FIRST_OF_ALL = ("self", "family", "work", "health")  # groups of the most personal memories
+_FEW = 3  # memories of each group before the others
+_NAME = re.compile(
+    r"(?i)\bname(?:['’]?s)?\b|\bcall(?:ed)? me\b|\bi['’]?m called\b|名字|我叫|姓名|^叫"
+)
 SHOWN = 6  # phrases of a group before "more"
 
 TITLES: Mapping[str, str | Promise] = {
@@ -111,6 +117,19 @@ def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
         key = group_of(tags=memory.tags, kind=memory.kind, standing=memory.standing)
         groups[key].append(_phrase(memory, since))
     return [Group(key, phrases) for key, phrases in groups.items() if phrases]
+
+
+def most_personal(user: User, *, limit: int) -> list[Memory]:
+    """Return up to `limit` memories that describe the person: name, family, work and health first.
+
+    A few memories of each group come first, then the others in the order of the portrait.
+    """
+    groups = {one.key: [phrase.memory for phrase in one.phrases] for one in portrait_of(user)}
+    groups.get("self", []).sort(key=lambda one: _NAME.search(one.content) is None)
+    keys = [*_FIRST_OF_ALL, *(key for key in groups if key not in _FIRST_OF_ALL)]
+    few = [one for key in keys for one in groups.get(key, [])[:_FEW]]
+    rest = [one for key in keys for one in groups.get(key, [])[_FEW:]]
+    return [*few, *rest][:limit]
 
 
 def group_of(*, tags: Iterable[str], kind: str, standing: bool) -> str:

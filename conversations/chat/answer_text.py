@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from django.conf import settings
+from django.db.models import F
 
 from conversations import selectors
 from conversations.block import context
@@ -19,18 +21,27 @@ from conversations.recording.temporary import TemporaryConversation, TemporaryMe
 from conversations.recording.turns import MessageInput, RecordedTurn
 from memcenter.lib.text import segment, tokens
 from memcenter.providers.base import ChatMessage, ModelUse
-from memories import language_steps
+from memories import language_steps, portrait
 from memories.extraction import commands, masking
+from memories.extraction.wording.owners import Ownership, ownership
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked, Outcome
+from memories.models import MemoryVersion
 from memories.recall import search, traces
-from memories.recall.searchable_texts import Filters, usable_memories
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
 from ops.queue.run import record_model_call
 
 _PROMPT_VERSION = "chat-3"
+_ASKS_OF_SELF = re.compile(r"(?i)\b(?:i|me|my|mine|am)\b|我(?!们)")
+# A relative of the user, as in "my sister" and 我妈.
+_NAMES_OTHERS = re.compile(
+    r"(?i)\bmy (?:\w{1,20} )?(?:mum|mom|dad|mother|father|sister|brother|son|daughter|kids?|wife"
+    r"|husband|partner|(?:girl|boy)?friend|boss|aunt|uncle|cousin|nan|gran\w{0,7})\w{0,3}\b"
+    r"|我(?:的|家)?(?:爸|妈|哥|姐|弟|妹|儿|女|老|爷|奶|外|舅|姑|姨|叔|表|堂|男|媳|孩|同|朋)"
+)
+_WHOSE_OTHERS = ("related.", "others.")  # codes of the reader model, in the reason of a version
 _VERY_CLOSE = 0.9  # minimum relevance of a memory that shares no words with the question
 _WORDS = {
     "en": {
@@ -69,10 +80,10 @@ class Prepared:
     """Everything that is gathered before the answer is generated.
 
     `window` holds the messages before `text`. `forget` is the outcome of a request to forget, or
-    None. `remembered` holds the memories that the demo assistant may quote. `remembering` is True
-    if memories will be learned from this turn. `only_forgets` is True if the message only asks to
-    forget, so that no model is called. `passing` is True for a temporary chat, which can't store a
-    list of memories to choose from.
+    None. `remembered` and `perhaps` hold the texts from which the demo assistant answers.
+    `remembering` is True if memories will be learned from this turn. `only_forgets` is True if the
+    message only asks to forget, so that no model is called. `passing` is True for a temporary chat,
+    which can't store a list of memories to choose from.
     """
 
     text: str
@@ -83,6 +94,7 @@ class Prepared:
     remembering: bool
     only_forgets: bool = False
     passing: bool = False
+    perhaps: Sequence[str] = ()
 
 
 def prepare(
@@ -107,15 +119,17 @@ def prepare(
     with as_user(user, changing=bool(asked)):
         forget = _carry_out_forgets(asked, user, conversation, question) if asked else None
         found = context.build(query, user=user, conversation=conversation)
+        remembered, perhaps = _remembered_texts(text, found, user=user)
         return Prepared(
             text,
             found,
             [one for one in found.window if one.message_id not in without],
             forget,
-            _remembered_texts(text, found, user=user),
+            remembered,
             remembering=not passing and users.settings_of(user).longterm_enabled,
             only_forgets=spoken_requests.says_nothing_else(text, asked),
             passing=passing,
+            perhaps=perhaps,
         )
 
 
@@ -141,27 +155,58 @@ def _carry_out_forgets(
     return spoken_requests.answer(found, user=user)
 
 
-def _remembered_texts(text: str, found: Context, *, user: User) -> list[str]:
-    """Return the memories that the demo assistant quotes, best first.
+def _remembered_texts(text: str, found: Context, *, user: User) -> tuple[list[str], list[str]]:
+    """Return the memories that the demo assistant quotes, best first, and those that perhaps fit.
 
-    These memories share words with the message (rare words, if the message is a statement). For a
-    question, memories about the same subject or very close in meaning are returned too. If the
-    person asks for a list of their memories, return all active memories instead, up to one more
-    than the answer can list.
+    The former share words with the message; for a question, they may also be about the same subject
+    or very close in meaning. Memories about somebody else come last if the question is about the
+    user. The latter are the other memories that were used for a question. If the person asks for a
+    list of their memories, return the memories of the portrait instead.
     """
     intent = demo_assistant.intent_of(text)
-    if intent is not Intent.LIST or not users.settings_of(user).longterm_enabled:
-        # The block also contains constraints that aren't relevant.
-        relevance = {one.id: one.components.get("raw_relevance", 0.0) for one in found.items}
-        memories = [one for one in found.items if one.type == "memory"]
-        is_question = intent in (Intent.QUESTION, Intent.GREETING)
-        fitting = [one for one in memories if _fits(one.components, is_question=is_question)]
-        if not is_question:
-            fitting = _of_same_subject(text, fitting)
-        return [one.text for one in sorted(fitting, key=lambda one: -relevance[one.id])]
-    in_use = usable_memories(user, filters=Filters()).filter(project__isnull=True)
-    best = in_use.order_by("-pinned", "-importance", "-pk")
-    return list(best.values_list("content", flat=True)[: demo_assistant.LISTED + 1])
+    if intent is Intent.LIST and users.settings_of(user).longterm_enabled:
+        return [
+            one.content for one in portrait.most_personal(user, limit=demo_assistant.LISTED + 1)
+        ], []
+    # The block also contains constraints that aren't relevant.
+    relevance = {one.id: one.components.get("raw_relevance", 0.0) for one in found.items}
+    memories = [one for one in found.items if one.type == "memory"]
+    is_question = intent in (Intent.QUESTION, Intent.GREETING)
+    fitting = [one for one in memories if _fits(one.components, is_question=is_question)]
+    if not is_question:
+        fitting = _of_same_subject(text, fitting)
+    of_others = _of_others(text, memories, user=user) if intent is Intent.QUESTION else set()
+    used = [
+        one
+        for one in memories
+        if intent is Intent.QUESTION and one.in_block and one not in fitting
+        if relevance[one.id] >= settings.RELEVANCE_FLOOR
+    ]
+    sure, perhaps = (
+        sorted(each, key=lambda one: (one.id in of_others, -relevance[one.id]))
+        for each in (fitting, used)
+    )
+    return [one.text for one in sure], [one.text for one in perhaps]
+
+
+def _of_others(text: str, memories: Sequence[Item], *, user: User) -> set[str]:
+    """Return the ids of memories about somebody else, if the question is about the user.
+
+    Whose a memory is known from its wording and from the reader model's code in its version.
+    """
+    if not _ASKS_OF_SELF.search(text) or _NAMES_OTHERS.search(text):
+        return set()
+    ids = [one.id for one in memories]
+    versions = MemoryVersion.objects.filter(
+        user=user, memory__public_id__in=ids, number=F("memory__current_version")
+    )
+    codes = dict(versions.values_list("memory__public_id", "reason"))
+    return {
+        one.id
+        for one in memories
+        if ownership(text, one.text) is Ownership.OTHER
+        or any(whose in codes.get(one.id, "") for whose in _WHOSE_OTHERS)
+    }
 
 
 def _of_same_subject(text: str, memories: Sequence[Item]) -> list[Item]:
@@ -204,6 +249,7 @@ def demo_answer(prepared: Prepared) -> str:
     return demo_assistant.answer(
         prepared.text,
         remembered=prepared.remembered,
+        perhaps=prepared.perhaps,
         forget=prepared.forget.stated if prepared.forget else None,
         passing=prepared.passing,
         remembering=prepared.remembering,

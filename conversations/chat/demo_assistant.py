@@ -68,7 +68,7 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
         (
             Intent.REMIND,
             r"\bremind me\b(?! (?:what|where|when|who|which|why|how|of (?:what|my|the))\S*)"
-            r"|提醒我(?!.*(?:什么|哪|几号|几点|多少|[?？吗]\s*$))",
+            r"|提醒我(?!.{0,80}(?:什么|哪|几号|几点|多少|[?？吗]\s{0,9}$))",
         ),
         (
             Intent.REMEMBER,
@@ -95,13 +95,20 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
         (Intent.THANKS, r"^(?:many )?(?:thanks?\b|thx\b|谢谢|多谢|感谢)(?!.*[?？])"),
         (
             Intent.QUESTION,
-            r"[?？]\s*$|" + _BEFORE_QUESTIONS + r"(?:"
+            r"[?？]\s*$|" + _BEFORE_QUESTIONS + r"(?:(?:"
             r"remind me (?:what|where|when|who|which|why|how|of)\S*"
             r"|(?:what|where|when|who|how)(?! (?:i|we|he|she|they)\b)(?:'?s|'?re|'?d)?"
             r"|whom|whose|which|why|do|does|did|is|are|can|could"
             r"|should|would|will|tell me|recommend|suggest|help|write|give|make|show|explain"
             r"|translate|summari[sz]e|describe|compare|pretend|imagine|let'?s)\b"
-            r"|[吗呢]\s*[。.!！]*$|什么|怎么|哪|谁|几点|多少|为什么|如何|推荐|帮我|能不能|可不可以"
+            r"|(?:am|was|were|have|has|had)(?: not)? (?:i|we|you|he|she|they|it|my|our|your|there"
+            r"|any(?:one|body|thing)?)\b|has \w{2,20} (?:got|ever|any)\b|(?:have |i |we )?got any\b"
+            r"|any(?:thing|one|body)?\b(?! (?:\w{1,20} )?(?:goes|works?|is|will|would|helps|does"
+            r"|suits?|but|of them)\b)(?= \w)"
+            r")|[吗呢]\s*[。.!！]*$|什么|怎么|哪|谁|几点|多少|为什么|如何|推荐|帮我|能不能|可不可以"
+            r"|^(?![^\n]{0,80}(?:不知道|不晓得|不管|不论|无论|不确定|都行|都可以))[^\n]{0,80}"
+            r"(?:有没有|有无|是不是|是否|会不会|要不要|该不该|在不在|几[号月岁]|第几|多[大高重长远])"
+            r"|^[^\n]{0,40}(?:有|能|会|要|可以|在)[^\n，,。]{1,12}(?:没有?|不)[?？。！\s]*$"
             r"|啥(?![都也])|咋|(?<![了等过很这])好久[?？。！\s]*$|(?:晓得|知道|记得)(?:不|没有?)[?？。！\s]*$"
             r"|^(?:请|麻烦)?(?:写|翻译|解释|总结|讲|画|介绍|列出|给我)",
         ),
@@ -125,6 +132,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " what I remember.",
         "hello_known": "You told me this, which may matter today:",
         "relevant": "You told me this, which fits:",
+        "perhaps": "I'm not sure whether this answers it, but you told me:",
         "nothing": "I don't remember anything that fits this.",
         "known": "You told me this about yourself:",
         "known_nothing": "I don't remember anything about you yet. Tell me something about"
@@ -166,6 +174,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "hello": "你好！我是演示助手。还没有连接模型，不过可以告诉你我记得什么。",
         "hello_known": "你告诉过我，今天也许用得上：",
         "relevant": "与此相关，你告诉过我：",
+        "perhaps": "不确定是不是你要问的，你告诉过我：",
         "nothing": "我没有记住与此相关的内容。",
         "known": "关于你自己，你告诉过我：",
         "known_nothing": "我还没有记住关于你的内容。跟我说说你自己吧，记住的内容会出现在记忆中心。",
@@ -201,6 +210,7 @@ def answer(
     message: str,
     *,
     remembered: Sequence[str],
+    perhaps: Sequence[str] = (),
     language: str | None = None,
     learned: Sequence[str] | None = None,
     forget: str | None = None,
@@ -212,7 +222,8 @@ def answer(
     """Return the demo assistant's reply, in the language of the message.
 
     `remembered` holds the recalled memories, most relevant first; the reply makes no other
-    statement about the user. `learned` holds what was learned from this message (None: not known
+    statement about the user. `perhaps` holds memories that were recalled too, but don't surely fit
+    the question. `learned` holds what was learned from this message (None: not known
     yet, since learning runs in the background). `forget` is the outcome of a request to forget (a
     status of `memories.forgetting.spoken_requests`, or None without a request). `remembering` is
     False while memory is off. `withheld` is True if the person asks not to keep the message, and
@@ -245,7 +256,8 @@ def answer(
     if intent is Intent.GREETING:
         return _joined(text["hello"], _quoted(text["hello_known"], memories, text=text, limit=2))
     asked, limit = intent is Intent.QUESTION, LISTED if subject_of(message) else SHOWN
-    return _answer_from_memories(text, memories, asked=asked, limit=limit)
+    others = [memory for memory in _quotable(perhaps) if memory not in memories] if asked else []
+    return _answer_from_memories(text, memories, perhaps=others, asked=asked, limit=limit)
 
 
 def _forget_outcome(forget: str | None, *, intent: Intent, passing: bool) -> str:
@@ -273,11 +285,14 @@ def _language(message: str, language: str | None) -> Language:
 
 
 def _answer_from_memories(
-    text: dict[str, str], memories: list[str], *, asked: bool, limit: int
+    text: dict[str, str], memories: list[str], *, perhaps: list[str], asked: bool, limit: int
 ) -> str:
-    if memories:
-        return _joined(text["who"], _quoted(text["relevant"], memories, text=text, limit=limit))
-    return _joined(text["who_empty"], text["nothing"]) if asked else text["other"]
+    if not memories and not perhaps:
+        return _joined(text["who_empty"], text["nothing"]) if asked else text["other"]
+    fitting = _quoted(text["relevant"], memories, text=text, limit=limit)
+    lead = text["also"] if memories else text["perhaps"]
+    others = "\n".join([lead, *(f"- {memory}" for memory in perhaps[: limit - len(memories)])])
+    return _joined(text["who"], fitting, others if perhaps and len(memories) < limit else "")
 
 
 def _acknowledgement(

@@ -61,11 +61,11 @@ class Line:
 class Card:
     """The choices that the chat offers after a request to forget.
 
-    `is_done` is True if the memory is already forgotten and only messages remain to be chosen.
-    `asks_again` is True if the card lists only the chosen items and asks for confirmation. `also`
-    then holds the texts of other memories that are forgotten together with the chosen messages, and
-    `left_out` is the number of likely messages that weren't chosen because their exchange taught
-    more.
+    `is_done` is True if the memory is already forgotten. Then only messages remain to be chosen,
+    and memories that were learned from the same messages. `asks_again` is True if the card lists
+    only the chosen items and asks for confirmation. `also` then holds the texts of other memories
+    that are forgotten together with the chosen messages, and `left_out` is the number of likely
+    messages that the button "Forget all likely" leaves out.
     """
 
     turn_id: str
@@ -141,7 +141,7 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
     """
     by_turn = {one.payload["turn"]: one for one in asked if not one.payload.get("answered")}
     outcomes = {pk: Outcome.of(one.forget_outcome) for pk, one in by_turn.items()}
-    memory_ids = {one for outcome in outcomes.values() for one in outcome.memory_ids}
+    memory_ids = {pk for one in outcomes.values() for pk in (*one.memory_ids, *one.also_ids)}
     message_ids = {one for outcome in outcomes.values() for one in outcome.message_ids}
     memories = Memory.visible.filter(user=user, public_id__in=memory_ids)
     said = Message.objects.filter(user=user, public_id__in=message_ids)
@@ -223,7 +223,8 @@ def _card(
 
     `taught` holds the keys of memories learned from this turn. They aren't ticked at first.
     """
-    own = [memories[one] for one in outcome.memory_ids if one in memories]
+    offered = dict.fromkeys((*outcome.memory_ids, *outcome.also_ids))
+    own = [memories[one] for one in offered if one in memories]
     told = [said[one] for one in outcome.message_ids if one in said]
     likely, is_done = set(outcome.likely_ids), outcome.status == FORGOTTEN
     return Card(

@@ -48,6 +48,16 @@ _SAME_RELATIVE = {
     **dict.fromkeys(("媳妇", "妻子", "太太", "爱人"), "老婆"),
     **dict.fromkeys(("丈夫", "先生"), "老公"),
 }
+_EVERYTHING = re.compile(
+    r"\b(?:completely|entirely|altogether|totally|everything|anything|whatever"
+    r"|all (?:about|of|that|the|my|i|we)|every (?:memory|trace|mention)"
+    r"|what(?:'s|s)? (?:i|we|you)(?:'ve| have)? (?:said|told|mentioned|know|remember)"
+    r"|(?:things?|stuff|bits?) (?:i|we)(?:'ve)? (?:said|told|mentioned))\b"
+    r"|全部|所有|一切|彻底|完全|通通|统统|全都|都(?:忘|删)|任何"
+    r"|我(?:之前|以前|刚才?|上次)?(?:跟你|和你|对你)?(?:说|讲|提)(?:过|到)?的?.{0,12}(?:事|话|内容)"
+    r"|关于[^，。！？]{1,12}的(?:事|话|内容|记忆|东西|信息)",
+    re.IGNORECASE,
+)
 _SURE = 0.9  # minimum probability at which the reader model alone decides
 _LISTED_FROM = 0.003
 _NEAR = 0.24  # cosine; most unrelated short statements have a lower one
@@ -173,6 +183,11 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:
     if _names_another_relative(request, memory):
         return None
     return None if best.about < _SURE and _says_something_else(request, memory) else best.meant
+
+
+def asks_for_everything(request: str) -> bool:
+    """Return True for a request such as "forget everything about Ana" or "what I said about it"."""
+    return _EVERYTHING.search(request.replace("’", "'")) is not None
 
 
 def _names_another_relative(request: str, memory: str) -> bool:

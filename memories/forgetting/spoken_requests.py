@@ -47,6 +47,10 @@ _NEAR = 0.3  # cosine; unrelated short statements are below 0.2 for the bundled 
 _MOST_WITH_REPEATING = 3
 # Messages compared per memory: this many found by meaning, and as many found by words.
 _MOST_REPEATING = 6
+_MOST_LATER = (
+    5  # number of later turns whose memories may continue a statement ("her birthday is …")
+)
+_CONTINUES = re.compile(r"(?:s?he|hers?|his|they|their)\b|[她他]|TA", re.IGNORECASE)
 _COMPARED = 48  # number of most similar memories to compare with a request; each takes 10 ms
 
 
@@ -70,7 +74,8 @@ class Found:
 
     `is_plain` is True if each request clearly means one memory and no other memory is similar.
     `likely` holds the keys of the memories that are probably meant, and `likely_messages` the keys
-    of the messages that state one of them.
+    of the messages that state one of them. `also` holds memories of the same messages as a clear
+    match; they aren't forgotten, but offered.
     """
 
     memories: Sequence[Memory] = ()
@@ -78,6 +83,7 @@ class Found:
     is_plain: bool = False
     likely: Collection[int] = ()
     likely_messages: Collection[int] = ()
+    also: Sequence[Memory] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,8 @@ class Outcome:
     `status` is FORGOTTEN (the memories in `memory_ids` are erased, the messages in `message_ids`
     still state them), NEEDS_CHOICE (nothing is erased) or NOTHING_FOUND. `likely_ids` holds the ids
     of the memories and messages that are probably meant; the other ids are only possible matches.
+    `also_ids` holds the ids of memories that weren't forgotten, but come from the same messages as
+    the forgotten ones.
     """
 
     status: str = NOTHING_FOUND
@@ -94,6 +102,7 @@ class Outcome:
     message_ids: Sequence[str] = ()
     op_id: str = ""
     likely_ids: Sequence[str] = ()
+    also_ids: Sequence[str] = ()
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Outcome:
@@ -107,6 +116,8 @@ class Outcome:
             "message_ids": list(self.message_ids),
             "likely_ids": list(self.likely_ids),
         }
+        if self.also_ids:
+            ids["also_ids"] = list(self.also_ids)
         return {"status": self.status, **ids, **({"op_id": self.op_id} if self.op_id else {})}
 
     @property
@@ -230,7 +241,10 @@ def find(
     }
     in_words = all(one.request.in_words for one in asked)
     plain = in_words and bool(memories) and all(one.is_plain for one in each)
-    return Found(memories, list(messages.values()), plain, likely, set(of_likely))
+    meant = {one.pk for one in memories}
+    also = {one.pk: one for found in each for one in found.also if plain and one.pk not in meant}
+    told_by = list(messages.values())
+    return Found(memories, told_by, plain, likely, set(of_likely), list(also.values()))
 
 
 def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> Outcome:
@@ -252,7 +266,8 @@ def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> 
         requested_by_key=requested_by_key,
         chosen=ONLY_MATCH,
     )
-    return Outcome(FORGOTTEN, memories, messages, operation.public_id, likely)
+    also = [one.public_id for one in found.also]
+    return Outcome(FORGOTTEN, memories, messages, operation.public_id, likely, also)
 
 
 def _find_meant(asked: Asked, user: User) -> Found:
@@ -277,10 +292,57 @@ def _find_meant(asked: Asked, user: User) -> Found:
     ranked = request_matching.signals_of(subject, read, judged)
     plain = None if unread else request_matching.clear_match(about, ranked)
     if plain and _do_earlier_texts_match(about, said_before[plain.pk]):
-        return Found(_rows(user, [plain.pk]), is_plain=True, likely={plain.pk})
+        return _clear(asked, plain, read, user)
     listed = [one.pk for one in request_matching.possible_matches(ranked)]
     likely = {one.meant.pk for one in ranked if one.probability >= request_matching.LIKELY}
     return Found(_rows(user, [*listed, *(one.pk for one in unread)]), likely=likely)
+
+
+def _clear(asked: Asked, plain: Meant, read: Sequence[Meant], user: User) -> Found:
+    """Return the clear match. A request for everything about it is only clear without companions.
+
+    The companions are the memories that name the same as the request and the match, and those of
+    the same messages.
+    """
+    common = set(segment.terms(asked.subject)) & set(segment.terms(plain.content))
+    common -= segment.ENGLISH_STOP_WORDS
+    is_wide = request_matching.asks_for_everything(asked.request.quote)
+    naming = [
+        one.pk
+        for one in read
+        if is_wide and one.pk != plain.pk and common & set(segment.terms(one.content))
+    ]
+    rows = _rows(user, [plain.pk, *naming])
+    known = {one.pk for one in rows}
+    beside = [one for one in _said_beside(user, rows, later=is_wide) if one.pk not in known]
+    if is_wide and (naming or beside):
+        return Found([*rows, *beside], likely=known)
+    return Found(rows, is_plain=True, likely={plain.pk}, also=beside)
+
+
+def _said_beside(user: User, memories: Sequence[Memory], *, later: bool) -> list[Memory]:
+    """Return the memories learned from the same turns as these memories, oldest first.
+
+    If `later` is True, memories of the next turns are added that begin with "she" or "his".
+    """
+    turns = Turn.objects.filter(user=user, sources__memory__in=memories).distinct()
+    wanted: set[int] = set()
+    for turn in turns.select_related("user_message"):
+        sources = Source.objects.filter(turn=turn).values_list("memory", flat=True)
+        wanted |= {pk for pk in sources if pk is not None}
+        if later:
+            wanted |= _continued_after(turn)
+    found = Memory.everything.filter(user=user, pk__in=wanted, hidden_at__isnull=True)
+    return list(found.select_related("user").order_by("pk")[:LISTED])
+
+
+def _continued_after(turn: Turn) -> set[int]:
+    """Return the keys of memories of the next turns that name nobody ("her birthday is in May")."""
+    following = Turn.objects.filter(user=turn.user_id, conversation=turn.conversation_id)
+    following = following.filter(pk__gt=turn.pk).order_by("pk")
+    sources = Source.objects.filter(turn__in=list(following[:_MOST_LATER]), memory__isnull=False)
+    learned = [one.memory for one in sources.select_related("memory")]
+    return {one.pk for one in learned if one is not None and _CONTINUES.match(one.content.lstrip())}
 
 
 def _promising_first(subject: str, met: Sequence[Meant]) -> list[Meant]:

@@ -6,6 +6,7 @@ prevents learning. The module also previews what a sentence would change in the 
 
 from __future__ import annotations
 
+import re
 import zoneinfo
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -28,7 +29,16 @@ from memories.indexing import search_index
 from memories.learning import ingest, memory_flush
 from memories.learning.memory_flush import Proposed
 from memories.learning.signed_ids import SignedIds
-from memories.models import Arbitration, Kind, LexicalEntry, Memory, Origin, Source, TargetKind
+from memories.models import (
+    Arbitration,
+    Kind,
+    LexicalEntry,
+    Memory,
+    MemoryStatus,
+    Origin,
+    Source,
+    TargetKind,
+)
 from memories.selectors import in_use, memory_of
 from memories.writing import curation, direct_writes, similar_memories, verdicts
 from memories.writing.curation import Edit
@@ -156,6 +166,8 @@ _MUCH = 3  # a change that drops this many words isn't selected in advance
 _MOST_READ = 300  # most memories to compare with a sentence, newest first
 _MOST_RELATED = 5
 _MOST_OFFERED = 3  # memories that a sentence may replace exactly as typed
+# A rejected value at the end of a sentence, without a comma.
+_REJECTED = re.compile(r"(?i) not (?:on |at |the |a ){0,3}(?P<old>[^,.;!?\n]{1,30})[.!]?$")
 _EDITS = SignedIds("edit_", salt="memories.told")
 
 
@@ -190,12 +202,13 @@ class ToldChange:
         return self.verdict in (Verdict.REPLACE, Verdict.MERGE)
 
 
-def preview_changes(text: str, *, user: User) -> list[ToldChange]:
+def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChange]:
     """Return what a sentence would change in the memories, without changing anything.
 
-    The list is empty if no statement is found in the sentence. Call it outside a transaction. Raise
-    `Invalid` if the sentence is only a secret, too long or empty, `Conflict` (`memory_off`) while
-    memory is off, and `ProviderError` if a model call fails.
+    `about` is the public id of the memory under which the sentence was typed. The sentence replaces
+    this memory if both share words. The list is empty if no statement is found in the sentence.
+    Call it outside a transaction. Raise `Invalid` if the sentence is only a secret, too long or
+    empty, `Conflict` (`memory_off`) while memory is off, and `ProviderError` if a model call fails.
     """
     text = text.strip()
     if not text:
@@ -208,6 +221,7 @@ def preview_changes(text: str, *, user: User) -> list[ToldChange]:
         direct_writes.check_on(user)
         zone = zoneinfo.ZoneInfo(users.settings_of(user).timezone)
         corrected = _corrected_memories(text, user=user)
+        under = _change_of(about, text, user=user) if about else None
     spans = [(contrast.start, contrast.end) for contrast, _, _ in corrected]
     changes = [_edit_of(*one, user=user) for one in corrected]
     edited = {one.memory for one in changes}
@@ -215,6 +229,8 @@ def preview_changes(text: str, *, user: User) -> list[ToldChange]:
         if not any(start <= candidate.quote_start < end for start, end in spans):
             change = _change(candidate, user=user)
             changes += [change] if change.memory not in edited else []
+    if under and under.memory not in {one.memory for one in changes if one.overwrites}:
+        changes = [under, *(one for one in changes if one.memory in edited)]
     overwritten = Counter(one.memory for one in changes if one.overwrites)
     is_understood = not corrections.denies(text) or any(one.overwrites for one in changes)
     return [
@@ -223,6 +239,41 @@ def preview_changes(text: str, *, user: User) -> list[ToldChange]:
         else _doubted(one, text, is_understood=is_understood)
         for one in changes
     ]
+
+
+def _change_of(about: str, text: str, *, user: User) -> ToldChange | None:
+    """Return the change that puts a sentence in place of the memory under which it was typed.
+
+    A rejected value at the end of the sentence ("…, not the 15th") is left out. Return None if the
+    sentence shares no words with the memory, or only says what is wrong.
+    """
+    memory = Memory.objects.filter(in_use(), user=user, project=None, public_id=about).first()
+    new, old = corrections.without_old_value(text)
+    rejected = _REJECTED.search(new)
+    if memory and rejected and not old and _has_words(memory.content, rejected["old"]):
+        new = new[: rejected.start()]
+    if memory is None or not new or new == memory.content:
+        return None
+    stop_words = segment.ENGLISH_STOP_WORDS | segment.CHINESE_STOP_WORDS
+    if not (set(segment.terms(new)) & set(segment.terms(memory.content))) - stop_words:
+        return None
+    told = {"memory": memory.public_id, "old": memory.content, "new": new}
+    id = _EDITS.make(told, user=user)
+    change = ToldChange(id, Verdict.REPLACE, new, memory.content, memory.public_id)
+    return _doubted_overwriting(change, memory.kind)
+
+
+def _has_words(text: str, words: str) -> bool:
+    return set(segment.terms(words)) <= set(segment.terms(text))
+
+
+def _doubted_overwriting(change: ToldChange, kind: str) -> ToldChange:
+    """Mark a change that would overwrite a constraint, or a text that says more."""
+    if change.overwrites and kind == Kind.CONSTRAINT:
+        return replace(change, doubt="constraint")
+    lost = set(segment.terms(change.old)) - set(segment.terms(change.new))
+    is_longer = len(lost) >= _MUCH and len(change.old) > len(change.new)
+    return replace(change, doubt="longer") if change.overwrites and is_longer else change
 
 
 def _doubted(change: ToldChange, text: str, *, is_understood: bool) -> ToldChange:
@@ -387,20 +438,20 @@ def _change(candidate: Candidate, *, user: User) -> ToldChange:
     if met is None or decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH):
         return ToldChange(id, decision.verdict, new)
     change = ToldChange(id, decision.verdict, new, met.content, met.id)
-    if change.overwrites and met.kind == Kind.CONSTRAINT:
-        return replace(change, doubt="constraint")
-    lost = set(segment.terms(met.content)) - set(segment.terms(new))
-    is_longer = change.overwrites and len(lost) >= _MUCH and len(met.content) > len(new)
-    return replace(change, doubt="longer") if is_longer else change
+    return _doubted_overwriting(change, met.kind)
 
 
 def _compare(candidate: Candidate, *, user: User) -> tuple[Meeting, Draft]:
-    """Compare a candidate with the known memories, using the same arbiter as the chat."""
+    """Compare a candidate with the known memories, using the same arbiter as the chat.
+
+    Memories that await review are compared only if no memory in use is similar.
+    """
     draft = _draft(candidate)
     assert draft.vectors is not None
     with as_user(user):
         known = similar_memories.similar_to(draft.vectors[0], user=user, content=draft.content)
-    return verdicts.meet(candidate, known=known, arbiter=language_steps.arbiter()), draft
+    settled = [one for one in known if one.status != MemoryStatus.CANDIDATE]
+    return verdicts.meet(candidate, known=settled or known, arbiter=language_steps.arbiter()), draft
 
 
 def _draft(candidate: Candidate) -> Draft:

@@ -71,7 +71,10 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
     asked = spoken_requests.asked_in(said)
     try:
         only_forgets = spoken_requests.says_nothing_else(said, asked)
-        changes = [] if only_forgets else told_messages.preview_changes(said, user=person(request))
+        user = person(request)
+        changes = (
+            [] if only_forgets else told_messages.preview_changes(said, user=user, about=about)
+        )
     except ApplicationError as error:
         form.refuse(error)
         return _show(request, {"form": form, "about": about}, status=422)

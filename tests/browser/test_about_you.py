@@ -80,11 +80,13 @@ def test_a_correction_typed_under_a_phrase_replaces_it_as_typed(
     sign_in(page, person, then="/memory/")
     page.get_by_role("link", name="Correct “The lessons cost 260”").click()
     expect(page.locator(".tell__about")).to_contain_text("The lessons cost 260")
+    field = page.get_by_label("Your correction").bounding_box()
+    button = page.get_by_role("button", name="Preview changes").bounding_box()
+    assert field and button and field["y"] == button["y"] and field["width"] > 450
     tell(page, "They're Theo's piano lessons, 260 each")
-    choices = page.locator(".tell__exact")
-    choices.get_by_label("The lessons cost 260").check()
-    for box in page.locator(".tell__list [type=checkbox]").all():
-        box.uncheck()
+    change = page.locator(".tell__change")
+    expect(change.locator(".tell__old")).to_contain_text("The lessons cost 260")
+    expect(change.locator("input")).to_be_checked()
     page.locator(".tell__changes").get_by_role("button", name="Save").click()
     portrait = page.locator(".portrait")
     expect(portrait).to_contain_text("They're Theo's piano lessons, 260 each")

@@ -14,6 +14,7 @@ from conversations.pages import answers
 from memcenter.lib.errors import Conflict
 from memcenter.rest.throttling import Share
 from memories.extraction import masking
+from memories.models import MemoryVersion
 from ops.models import ModelCall, User
 from tests.chat_server import Answer, ChatServer
 from tests.conversations.answers import STREAM, again, hang_up, say, texts_of, thread_of
@@ -278,6 +279,40 @@ def test_the_demo_assistant_lists_memories_that_fit_and_no_others(
     make_memory(user, "Marta works at the vets too")
     made = answer_text.exchange(said, user=user, conversation=conversation)
     assert ("at the vets" in made.turn.assistant_message.content) is is_listed
+
+
+def test_what_is_known_begins_with_name_family_work_and_health(
+    conversation: Conversation,
+) -> None:
+    user = conversation.user
+    told = {
+        "likes tea": ["food"],
+        "migraines": ["health"],
+        "a nurse": ["work"],
+        "two kids": ["family"],
+        "is 42": ["self"],
+        "my name is Lan": ["self"],
+    }
+    for content, tags in told.items():
+        make_memory(user, content, tags=tags)
+    made = answer_text.exchange("what do you know about me", user=user, conversation=conversation)
+    lines = made.turn.assistant_message.content.splitlines()[1:]
+    assert lines == [f"- {content}" for content in reversed(told)]
+
+
+@pytest.mark.parametrize("reason", ["related.lasting", "others.lasting"])
+def test_a_question_about_oneself_is_not_answered_first_with_somebody_elses_memory(
+    conversation: Conversation, reason: str
+) -> None:
+    user = conversation.user
+    theirs = make_memory(user, "works at the co op in knowle")
+    MemoryVersion.objects.filter(memory=theirs).update(reason=reason)
+    make_memory(user, "i work mon tue and thurs at the vets, nights every other saturday")
+    made = answer_text.exchange("where do i work", user=user, conversation=conversation)
+    quoted = [
+        line for line in made.turn.assistant_message.content.splitlines() if line.startswith("- ")
+    ]
+    assert quoted[0].startswith("- i work mon") and "- works at the co op in knowle" in quoted
 
 
 def test_a_secret_in_an_earlier_message_is_not_sent_to_the_model_again(

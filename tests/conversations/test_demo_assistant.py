@@ -64,6 +64,22 @@ MEMORIES_ZH = ["对花生过敏", "养了一只叫豆豆的猫"]
         ("我爸生日好久", Intent.QUESTION),
         ("我前夫叫啥你晓得不", Intent.QUESTION),
         ("我等了好久", Intent.TELLING),
+        ("what meds am i on", Intent.QUESTION),
+        ("am i diabetic", Intent.QUESTION),
+        ("any gigs coming up", Intent.QUESTION),
+        ("have i got any appointments", Intent.QUESTION),
+        ("got any plans for saturday", Intent.QUESTION),
+        ("any day works for me", Intent.TELLING),
+        ("have been to the gym", Intent.TELLING),
+        ("am in bristol today", Intent.TELLING),
+        ("我有糖尿病没", Intent.QUESTION),
+        ("我有没有糖尿病", Intent.QUESTION),
+        ("最近有演出没有", Intent.QUESTION),
+        ("我几号复查", Intent.QUESTION),
+        ("我多大了", Intent.QUESTION),
+        ("能吃虾不", Intent.QUESTION),
+        ("我没有糖尿病", Intent.TELLING),
+        ("我不知道她是不是生气了", Intent.TELLING),
         ("豆豆生日3月12 2019年生的", Intent.TELLING),
         ("豆豆对芒果过敏 吃了起疹子", Intent.TELLING),
         ("别忘了提醒我给妈买蛋糕", Intent.REMIND),
@@ -288,3 +304,23 @@ def test_additions_are_quoted_in_words() -> None:
     assert answer("What may she eat?", remembered=["she [Mira] eats rice"]).endswith(
         "- she (Mira) eats rice"
     )
+
+
+@pytest.mark.parametrize(
+    ("message", "lead"),
+    [
+        ("What meds am I on?", "I'm not sure whether this answers it"),
+        ("我吃什么药？", "不确定是不是"),
+    ],
+)
+def test_what_was_used_and_may_not_fit_is_quoted_as_unsure(message: str, lead: str) -> None:
+    reply = answer(message, remembered=[], perhaps=["ozempic on fridays"])
+    assert lead in reply and reply.endswith("- ozempic on fridays")
+
+
+def test_what_was_used_too_stands_below_what_fits_and_only_for_a_question() -> None:
+    reply = answer("When do I have the kids?", remembered=["2 kids"], perhaps=["x", "2 kids"])
+    assert reply.endswith("- 2 kids\n\nYou also told me:\n- x")
+    assert "x" not in answer("I had the kids today", remembered=[], perhaps=["x"])
+    full = answer("What may I eat?", remembered=["a", "b", "c", "d"], perhaps=["x"])
+    assert full.endswith("- d")

@@ -385,6 +385,21 @@ def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
     ]
 
 
+def test_what_was_learned_beside_a_plain_match_is_offered_and_not_ticked(
+    client: Client, alice: User, conversation: Conversation, told: Turn, pairs: FakePairs
+) -> None:
+    pairs.means("Lives in Brno")
+    make_memory(alice, "Lives in Brno", turns=[told])
+    interview = make_memory(alice, "Interview on the 3rd of December", turns=[told])
+    said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
+    page = page_of(client, conversation)
+    assert "Forget what was said beside it too?" in page and "Perhaps also" in page
+    assert f'name="memory" value="{interview.public_id}">' in page
+    assert left() == ["Interview on the 3rd of December"]
+    assert choose(client, said.turn, memory=interview.public_id) == 302
+    assert not left()
+
+
 def test_the_receipt_unfolds_where_the_choice_was_made(
     client: Client, conversation: Conversation, asking: Turn, memories: list[Memory]
 ) -> None:

@@ -159,7 +159,7 @@ def test_the_preview_asks_the_arbiter_that_the_chat_asks(
 def test_a_model_that_does_not_answer_is_told_at_the_field(
     alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unreachable(text: str, *, user: User) -> list[told_messages.ToldChange]:
+    def unreachable(text: str, *, user: User, about: str) -> list[told_messages.ToldChange]:
         raise ProviderError("no answer", retryable=True)
 
     make_memory(alice, "Keeps bees")
@@ -427,6 +427,61 @@ def test_the_memory_under_which_a_sentence_is_typed_is_offered_first(
     assert exact[0].memory == about.public_id
     page = text_of(browser.post(address("memory_tell"), {"said": said, "about": about.public_id}))
     assert page.count('type="radio" name="keep"') == len(exact)
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "new"),
+    [
+        (
+            "retinal screening tuesday 15th december at 10am",
+            "my retinal screening is wednesday 16th december at 10am not the 15th",
+            "my retinal screening is wednesday 16th december at 10am",
+        ),
+        ("眼底复查在12月15号", "眼底复查是12月16号，不是15号", "眼底复查是12月16号"),
+    ],
+)
+def test_a_sentence_under_a_memory_changes_that_memory(
+    alice: User, browser: Client, known: str, said: str, new: str
+) -> None:
+    memory = make_memory(alice, known)
+    make_memory(alice, "Keeps bees")
+    (change,) = told_messages.preview_changes(said, user=alice, about=memory.public_id)
+    assert (change.memory, change.old) == (memory.public_id, known)
+    assert "15" not in change.new and change.is_chosen
+    given = {"said": said, "about": memory.public_id}
+    page = text_of(browser.post(address("memory_tell"), given))
+    assert "not sure that I understood" not in page
+    browser.post(address("memory_keep_told"), given | {"keep": [change.id]})
+    memory.refresh_from_db()
+    assert memory.content == change.new
+    assert new[:4] in memory.content
+
+
+def test_a_sentence_under_a_memory_of_somebody_else_changes_nothing(
+    alice: User, mallory: User
+) -> None:
+    theirs = make_memory(mallory, "Keeps bees")
+    changes = told_messages.preview_changes(
+        "I keep bees in Ulm.", user=alice, about=theirs.public_id
+    )
+    assert not any(one.overwrites for one in changes)
+
+
+def test_a_short_sentence_under_a_long_memory_is_not_ticked(alice: User) -> None:
+    long = "Type 2 diabetic since 2019, on metformin twice a day with breakfast and dinner"
+    memory = make_memory(alice, long)
+    changes = told_messages.preview_changes(
+        "I am on gliclazide, diabetic", user=alice, about=memory.public_id
+    )
+    assert changes[0].memory == memory.public_id and not changes[0].is_chosen
+
+
+def test_what_awaits_review_is_not_the_target_of_a_correction(alice: User) -> None:
+    waiting = make_memory(alice, "I play the cello on Mondays", status=MemoryStatus.CANDIDATE)
+    active = make_memory(alice, "I play the cello in Brno")
+    changes = told_messages.preview_changes("I play the cello on Sundays.", user=alice)
+    assert waiting.public_id not in {one.memory for one in changes}
+    assert active.status == MemoryStatus.ACTIVE
 
 
 def test_a_memory_of_somebody_else_is_not_offered(alice: User, mallory: User) -> None:

@@ -326,3 +326,68 @@ def test_a_turn_whose_request_matched_nothing_says_so(
     }
     assert answer(Api(alice_key).get(f"/memory/ops/{operation}"))["forget"] == nothing
     assert left() == ["Likes tea"]
+
+
+# A request for everything, the match, and a memory with the same name.
+EVERYTHING = {
+    "completely": ("forget about Sandra completely", "Seeing Sandra", "Sandra hates skittles"),
+    "everything": ("Forget everything about Sandra.", "Seeing Sandra", "Sandra hates skittles"),
+    "what I said": ("Forget what I said about Sandra", "Seeing Sandra", "Sandra is a baker"),
+    "彻底": ("把阿芳的事彻底忘掉", "在和阿芳谈恋爱", "阿芳不喜欢下棋"),
+    "一切": ("忘掉关于阿芳的一切", "在和阿芳谈恋爱", "阿芳不喜欢下棋"),
+}
+
+
+@pytest.mark.parametrize("case", EVERYTHING)
+def test_a_request_for_everything_is_a_question_if_other_memories_have_the_name(
+    alice: User, pairs: FakePairs, case: str
+) -> None:
+    request, match, other = EVERYTHING[case]
+    pairs.means(match, 0.99)
+    told(alice, match, other, CELLO)
+    outcome = settled(request, user=alice)
+    assert outcome.status == NEEDS_CHOICE
+    assert left() == [match, other, CELLO]
+
+
+def test_a_request_for_everything_lists_what_came_from_the_same_turn_and_the_next(
+    alice: User, pairs: FakePairs
+) -> None:
+    conversation = make_conversation(alice)
+    first = make_turn(conversation, "seeing sandra, she works at the co op")
+    second = make_turn(conversation, "her birthdays 3rd march. I play the cello")
+    sandra = make_memory(alice, "Seeing Sandra", turns=[first])
+    shop = make_memory(alice, "Works at the co op", turns=[first])
+    birthday = make_memory(alice, "her birthdays 3rd march", turns=[second])
+    cello = make_memory(alice, CELLO, turns=[second])
+    pairs.means("Seeing Sandra", 0.99)
+    outcome = settled("forget about Sandra completely", user=alice)
+    assert outcome.status == NEEDS_CHOICE
+    listed = {sandra.public_id, shop.public_id, birthday.public_id}
+    assert listed <= set(outcome.memory_ids)
+    assert cello.public_id not in outcome.memory_ids
+    assert sandra.public_id in outcome.likely_ids and shop.public_id not in outcome.likely_ids
+
+
+def test_everything_about_something_with_a_single_memory_is_forgotten(
+    alice: User, pairs: FakePairs
+) -> None:
+    pairs.means(HOME)
+    told(alice, HOME, CELLO)
+    assert settled("Forget everything about Brno.", user=alice).status == FORGOTTEN
+
+
+def test_what_came_from_the_same_message_as_a_clear_match_is_offered(
+    alice: User, mallory: User, pairs: FakePairs
+) -> None:
+    turn = make_turn(make_conversation(alice), "I live in Brno, the interview is on the 3rd")
+    make_memory(mallory, "Has a secret", turns=[make_turn(make_conversation(mallory), "x")])
+    make_memory(alice, HOME, turns=[turn])
+    interview = make_memory(alice, "Interview on the 3rd of December", turns=[turn])
+    told(alice, CELLO)
+    pairs.means(HOME)
+    outcome = settled("Forget that I live in Brno.", user=alice)
+    assert outcome.status == FORGOTTEN
+    assert outcome.also_ids == [interview.public_id]
+    assert Outcome.of(outcome.told) == outcome
+    assert left() == ["Has a secret", "Interview on the 3rd of December", CELLO]

@@ -200,6 +200,24 @@ def test_a_search_finds_chinese(alice: User) -> None:
     assert "住在杭州" not in page
 
 
+@pytest.mark.parametrize(
+    ("typed", "known"),
+    [
+        ("sugar", "type 2 diabetic since 2019"),
+        ("medicine", "on metformin twice a day"),
+        ("meds", "on metformin twice a day"),
+        ("eye test", "retinal screening on 15 December"),
+        ("girlfriend", "dating Sandra"),
+        ("血糖", "有糖尿病"),
+    ],
+)
+def test_a_search_finds_by_everyday_concepts(alice: User, typed: str, known: str) -> None:
+    make_memory(alice, known)
+    make_memory(alice, "Lives in a lighthouse")
+    page = shown(alice, q=typed)
+    assert known in page and "lighthouse" not in page
+
+
 def test_a_search_also_looks_among_disabled_ones_and_keeps_no_trace(alice: User) -> None:
     make_memory(alice, "Lives in a lighthouse", status=MemoryStatus.DISABLED)
     assert "Lives in a lighthouse" in shown(alice, q="lighthouse")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import stat
 import zipfile
 from typing import Any
@@ -416,6 +417,7 @@ def test_the_page_shows_what_came_and_what_did_not(alice: User) -> None:
     worker.drain()
     shown = page.get("/memory/data/").content.decode()
     assert "1 conversation, 2 messages" in shown and "1 entry skipped" in shown
+    assert re.search(r'<details class="small transfer__more"[^>]* open>', shown)
     bad = SimpleUploadedFile("x.json", b"just words")
     page.post("/memory/data/import/", {"file": bad})
     worker.drain()
