@@ -65,13 +65,12 @@ _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
 _IMPORTANCE = {
     "constraint": 0.85,
-    "preference": 0.6,
-    "fact": 0.6,
-    "task": 0.6,
+    **dict.fromkeys(("preference", "fact", "task"), 0.6),
     "event": 0.5,
     "pattern": 0.5,
     "skill": 0.55,
 }
+_CHANGES = 0.4  # minimum probability that a statement corrects or ends another
 _OWN_LIFE = ("self", "related")
 _MOST = 40  # most candidates per message; the others are dropped
 _SAID_BEFORE = 24  # characters before a statement that are searched for words of correction
@@ -82,8 +81,7 @@ _USUALLY = re.compile(
     r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
     re.IGNORECASE,
 )
-# Flags that depend only on the message's own words.
-_ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")
+_ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")  # about the message's own words
 # A phone number, which the reader model is unsure about: the person is asked.
 _PHONE = re.compile(
     r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
@@ -256,10 +254,12 @@ class BundledExtractor:
         reading = replace(reading, statements=checked(reading.statements, opened))
         asked = [name for name in _ORDERS if reading.flags[name] >= FLAG]
         if asked and (before or answers):
-            # "Don't keep this" in an earlier message or reply must not set this message's flag.
-            alone = self._reader.read(opened).flags
-            flags = {name: min(reading.flags[name], alone[name]) for name in asked}
-            reading = replace(reading, flags={**reading.flags, **flags})
+            # "Don't keep this" in an earlier message or reply must not affect this message.
+            alone = self._reader.read(opened)
+            flags = {name: min(reading.flags[name], alone.flags[name]) for name in asked}
+            told = reading if all(one >= FLAG for one in flags.values()) else alone
+            statements = checked(told.statements, opened)
+            reading = replace(reading, statements=statements, flags={**reading.flags, **flags})
         spans = screened.of_reading(said.text, reading, read)
         covered = masking.cover_foreign(masking.covered(said.text, spans))
         orders = tuple(commands(without_openers(covered)))
@@ -460,7 +460,7 @@ def _corrects(statement: Statement, message: HeardMessage) -> bool:
 
     The result has an effect only if the statement conflicts with a known memory.
     """
-    if statement.best("change") != "none":
+    if max(statement.share("change", how) for how in ("corrects", "ends")) >= _CHANGES:
         return True
     ends = [other.end for other in message.reading.statements if other.end <= statement.start]
     first = max([statement.start - _SAID_BEFORE, 0, *ends])
@@ -493,8 +493,8 @@ def _reasons(statement: Statement, *, explicit: bool, unsure: bool) -> tuple[str
     observed = {
         "explicit": explicit,
         "hedged": statement.best("said") == "hedged",
-        "corrects": statement.best("change") == "corrects",
-        "ends": statement.best("change") == "ends",
+        "corrects": statement.share("change", "corrects") >= _CHANGES,
+        "ends": statement.share("change", "ends") >= _CHANGES,
     }
     heard = OWNER_UNSURE if unsure else f"{statement.best('whose')}.{statement.best('holds')}"
     return (heard, *(name for name, holds in observed.items() if holds))

@@ -47,9 +47,8 @@ _NEAR = 0.3  # cosine; unrelated short statements are below 0.2 for the bundled 
 _MOST_WITH_REPEATING = 3
 # Messages compared per memory: this many found by meaning, and as many found by words.
 _MOST_REPEATING = 6
-_MOST_LATER = (
-    5  # number of later turns whose memories may continue a statement ("her birthday is …")
-)
+# Number of later turns whose memories may continue a statement ("her birthday is …").
+_MOST_LATER = 5
 _CONTINUES = re.compile(r"(?:s?he|hers?|his|they|their)\b|[她他]|TA", re.IGNORECASE)
 _COMPARED = 48  # number of most similar memories to compare with a request; each takes 10 ms
 
@@ -294,7 +293,13 @@ def _find_meant(asked: Asked, user: User) -> Found:
     if plain and _do_earlier_texts_match(about, said_before[plain.pk]):
         return _clear(asked, plain, read, user)
     listed = [one.pk for one in request_matching.possible_matches(ranked)]
-    likely = {one.meant.pk for one in ranked if one.probability >= request_matching.LIKELY}
+    likely = {
+        one.meant.pk
+        for one in ranked
+        if one.probability >= request_matching.LIKELY
+        and one.about > pairs.YES
+        and _says_most(subject, one.meant, met=read)
+    }
     return Found(_rows(user, [*listed, *(one.pk for one in unread)]), likely=likely)
 
 
@@ -358,6 +363,20 @@ def _latest(user: User) -> list[Memory]:
     """Return the latest memories, for a request that doesn't say what to forget."""
     rows = Memory.everything.filter(user=user, hidden_at__isnull=True).select_related("user")
     return list(rows.order_by("-pk")[:LISTED])
+
+
+def _says_most(about: str, meant: Meant, *, met: Sequence[Meant]) -> bool:
+    """Return True if the memory contains most of the words of a request.
+
+    The model that compares two texts is often wrong if they share fewer words, and a memory that is
+    probably meant is ticked before the user has chosen. If a memory contains exactly half of the
+    words, the other half must occur in some memory; otherwise the user probably never said them.
+    """
+    asked = set(segment.terms(about))
+    shared = 2 * len(asked & set(segment.terms(meant.content)))
+    if shared != len(asked):
+        return shared > len(asked)
+    return asked <= {term for one in met for term in segment.terms(one.content)}
 
 
 def _probability(about: str, meant: Meant, before: Collection[str]) -> float:

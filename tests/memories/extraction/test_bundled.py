@@ -301,6 +301,7 @@ def test_code_and_quoted_lines_are_not_the_persons(told: FakeReader) -> None:
     [
         ("以上都别记了", "我对花生过敏"),
         ("remember this: short answers", "im allergic to penicillin"),
+        ("Don't keep this.", "I'm allergic to peanuts"),
     ],
 )
 def test_an_order_in_the_message_before_is_no_order_in_this_one(before: str, text: str) -> None:
