@@ -23,12 +23,12 @@ _AMONG = 10  # number of memories assumed for the rarity of a word
 _LEAST = 1e-4  # probabilities of the reader model are limited to _LEAST and 1 - _LEAST
 # The weights of the signals; `bench/forget_weights.py` prints them.
 WEIGHTS = {
-    "bias": -0.77,
-    "cosine": 1.56,
-    "nearer": 9.83,
-    "about": 0.25,
-    "preferred": 0.09,
-    "covered": 5.23,
+    "bias": -0.98,
+    "cosine": 2.17,
+    "nearer": 10.37,
+    "about": 0.19,
+    "preferred": 0.04,
+    "covered": 5.41,
 }
 LIKELY = 0.5  # minimum probability at which a memory is probably meant
 # Minimum probabilities for a clear match: that the memory is meant, and that no other memory is
