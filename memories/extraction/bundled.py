@@ -460,7 +460,7 @@ def _corrects(statement: Statement, message: HeardMessage) -> bool:
 
     The result has an effect only if the statement conflicts with a known memory.
     """
-    if max(statement.share("change", how) for how in ("corrects", "ends")) >= _CHANGES:
+    if statement.share("change", "none") <= 1 - _CHANGES:
         return True
     ends = [other.end for other in message.reading.statements if other.end <= statement.start]
     first = max([statement.start - _SAID_BEFORE, 0, *ends])
@@ -490,11 +490,10 @@ def _confidence(statement: Statement, *, unsure: bool) -> float:
 
 def _reasons(statement: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]:
     """Return the reason codes of a candidate, such as `self.lasting` and `hedged`."""
-    observed = {
-        "explicit": explicit,
-        "hedged": statement.best("said") == "hedged",
-        "corrects": statement.share("change", "corrects") >= _CHANGES,
-        "ends": statement.share("change", "ends") >= _CHANGES,
+    corrects, ends = (statement.share("change", how) for how in ("corrects", "ends"))
+    observed = {"explicit": explicit, "hedged": statement.best("said") == "hedged"} | {
+        "corrects": corrects >= max(_CHANGES, ends),
+        "ends": ends >= _CHANGES and ends > corrects,
     }
     heard = OWNER_UNSURE if unsure else f"{statement.best('whose')}.{statement.best('holds')}"
     return (heard, *(name for name, holds in observed.items() if holds))

@@ -398,7 +398,11 @@ def with_exchanged_value(text: str, said: str) -> str:
     """
     day = _SORTS[0]
     if found := PATTERNS["exchanged"].search(said):
-        old, new = (found[name] or found[f"zh_{name}"] for name in ("old", "new"))
+        kinds = ("", "zh_", "gone_")
+        old, new = (
+            next(found[kind + name] for kind in kinds if found[kind + name])
+            for name in ("old", "new")
+        )
         new = " ".join(new.split()[: len(old.split())]).strip(_EDGE)
         if day.search(old):
             old, new = _only_value(day, old), _only_value(day, new)
