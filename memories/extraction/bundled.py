@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from memories.extraction import answer_wishes, masking
 from memories.extraction.arbitration.pairs import CONFLICTS
-from memories.extraction.called_off import called_off, endings, whole_sentence
+from memories.extraction.called_off import CalledOff, called_off, endings, whole_sentence
 from memories.extraction.commands import (
     accepted_claim,
     asks_not_to_mention,
@@ -127,11 +127,11 @@ class BundledExtractor:
         withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
         handled = [*bare_corrections(turn.user.text), *([(said.start, said.end)] if said else [])]
-        ended = [] if withheld else self._ended(turn)
         off = called_off(turn.user.text)
+        ended = [] if withheld else self._ended(turn, off)
         handled += [(start, end) for start, end, what in off if ended or not what]
         found = [] if withheld else [*corrected, *_candidates(message, handled=handled)]
-        candidates = [*ended, *(whole_sentence(one, turn.user.text) for one in found)]
+        candidates = [*ended, *(whole_sentence(one, off, turn.user.text) for one in found)]
         forget = () if ended else forget
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
@@ -218,11 +218,12 @@ class BundledExtractor:
         turn = TurnText(said, Said("", said.spoken_at), tuple(reversed(earlier[place + 1 :])))
         return list(_candidates(self._heard(said, "user", turn)))
 
-    def _ended(self, turn: TurnText) -> list[Candidate]:
+    def _ended(self, turn: TurnText, off: Sequence[CalledOff]) -> list[Candidate]:
         """Return the candidates that end plans of earlier messages."""
         before = list(reversed(turn.before))
         again = partial(self._again, before)
-        return list(endings(turn.user.text, before, lambda at: again(at, before[at].text)))
+        said = turn.user.text
+        return list(endings(off, said, before, lambda at: again(at, before[at].text)))
 
     def _conflict(self, wrong: Sequence[str], right: Sequence[str]) -> bool:
         """Return whether the reader model finds that a wrong and a right statement conflict."""
@@ -257,9 +258,9 @@ class BundledExtractor:
             # "Don't keep this" in an earlier message or reply must not affect this message.
             alone = self._reader.read(opened)
             flags = {name: min(reading.flags[name], alone.flags[name]) for name in asked}
-            told = reading if all(one >= FLAG for one in flags.values()) else alone
-            statements = checked(told.statements, opened)
-            reading = replace(reading, statements=statements, flags={**reading.flags, **flags})
+            if min(flags.values()) < FLAG:
+                reading = replace(reading, statements=checked(alone.statements, opened))
+            reading = replace(reading, flags={**reading.flags, **flags})
         spans = screened.of_reading(said.text, reading, read)
         covered = masking.cover_foreign(masking.covered(said.text, spans))
         orders = tuple(commands(without_openers(covered)))

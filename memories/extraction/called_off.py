@@ -18,22 +18,30 @@ _ROUND = str.maketrans("[]", "()")  # brackets aren't nested
 _DOUBTFUL = 0.4  # confidence of an end whose plan isn't in the conversation
 
 
-def called_off(said: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the span of each sentence that calls something off, and what it names, if anything."""
+CalledOff = tuple[int, int, str]  # the span of a sentence, and what it calls off (may be empty)
+
+
+def called_off(said: str) -> list[CalledOff]:
+    """Return the sentences that call something off."""
+    off = []
     for start, sentence in sentences(said):
         if found := PATTERNS["called_off"].search(sentence.strip()):
             what = found["dropped"] or found["thing"] or found["zh_thing"] or ""
-            yield start, start + len(sentence), what.strip()
+            off.append((start, start + len(sentence), what.strip()))
+    return off
 
 
 def endings(
-    said: str, before: Sequence[Said], again: Callable[[int], Sequence[Candidate]]
+    off: Sequence[CalledOff],
+    said: str,
+    before: Sequence[Said],
+    again: Callable[[int], Sequence[Candidate]],
 ) -> Iterator[Candidate]:
-    """Yield a candidate for each earlier plan that a message calls off.
+    """Yield a candidate for each earlier plan that the sentences `off` of a message call off.
 
     `before` holds the earlier messages, latest first; `again` returns the candidates of one.
     """
-    for start, end, what in called_off(said):
+    for start, end, what in off:
         named = set(segment.terms(what)) - segment.ENGLISH_STOP_WORDS
         for place in range(len(before)):
             plans = [one for one in again(place) if _is_meant(one, named)]
@@ -43,12 +51,12 @@ def endings(
                 break
 
 
-def whole_sentence(candidate: Candidate, said: str) -> Candidate:
+def whole_sentence(candidate: Candidate, off: Sequence[CalledOff], said: str) -> Candidate:
     """Return a candidate that calls something off with its whole sentence, for a review.
 
     "It's cancelled" in "scrap that gig it's cancelled" doesn't say what is cancelled.
     """
-    for start, end, _ in called_off(said):
+    for start, end, _ in off:
         if start <= candidate.quote_start < end:
             sentence = said[start:end].strip()
             return replace(candidate, content=sentence, confidence=_DOUBTFUL)

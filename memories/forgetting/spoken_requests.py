@@ -330,13 +330,11 @@ def _said_beside(user: User, memories: Sequence[Memory], *, later: bool) -> list
 
     If `later` is True, memories of the next turns are added that begin with "she" or "his".
     """
-    turns = Turn.objects.filter(user=user, sources__memory__in=memories).distinct()
-    wanted: set[int] = set()
-    for turn in turns.select_related("user_message"):
-        sources = Source.objects.filter(turn=turn).values_list("memory", flat=True)
-        wanted |= {pk for pk in sources if pk is not None}
-        if later:
-            wanted |= _continued_after(turn)
+    turns = list(Turn.objects.filter(user=user, sources__memory__in=memories).distinct())
+    sources = Source.objects.filter(turn__in=turns, memory__isnull=False)
+    wanted = {pk for pk in sources.values_list("memory", flat=True) if pk is not None}
+    if later:
+        wanted = wanted.union(*map(_continued_after, turns))
     found = Memory.everything.filter(user=user, pk__in=wanted, hidden_at__isnull=True)
     return list(found.select_related("user").order_by("pk")[:LISTED])
 

@@ -89,9 +89,10 @@ class BatchView(Mem0View):
     @endpoint(summary="Change several memories", answers={}, idempotent=False)
     def put(self, asked: Asked) -> Response:
         listed = _listed(asked)
-        by_user: dict[User, dict[str, Any]] = defaultdict(dict)
-        for memory_id, user in _whose(asked, listed).items():
-            by_user[user][memory_id] = next(i for i in listed if i["memory_id"] == memory_id)
+        whose = _whose(asked, listed)
+        by_user: dict[User, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+        for item in listed:  # of several items for one memory, the last value of a field counts
+            by_user[whose[item["memory_id"]]][item["memory_id"]].update(item)
         for user, items in by_user.items():
             memories.change_several(items, user=user)
         return Response({"message": f"Successfully updated {len(listed)} memories"})

@@ -126,6 +126,15 @@ def test_a_batch_with_one_that_isnt_there_does_nothing(mem0: Any, alice: User) -
     assert Memory.objects.count() == 1
 
 
+def test_a_batch_may_name_a_memory_twice(mem0: Any, alice: User) -> None:
+    tea = make_memory(alice, "Likes green tea").public_id
+    mem0.batch_update(
+        [{"memory_id": tea, "text": "Likes black tea"}, {"memory_id": tea, "metadata": {"a": 1}}]
+    )
+    found = mem0.get(tea)
+    assert (found["memory"], found["metadata"]) == ("Likes black tea", {"a": 1})
+
+
 def test_a_batch_with_an_invalid_change_changes_nothing(mem0: Any, alice: User) -> None:
     tea = make_memory(alice, "Likes green tea").public_id
     chess = make_memory(alice, "Plays chess").public_id
