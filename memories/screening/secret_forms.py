@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -53,6 +54,44 @@ def bare(text: str) -> str:
     """Return a number in upper case, without the characters that group its digits."""
     return "".join(sign for sign in text if sign.isalnum()).upper()
 
+
+def has_unguessable_part(text: str) -> bool:
+    """Return whether a link has a part of eight or more letters and digits in no readable order."""
+    return any(
+        sum(map(str.isdigit, part)) >= _FEWEST_OF_EACH
+        and sum(map(str.isalpha, part)) >= _FEWEST_OF_EACH
+        and len(part) >= _SHORTEST_PART
+        for part in _LINK_SIGNS.split(text.partition("/")[2])
+    )
+
+
+def is_licence_key(text: str) -> bool:
+    """Return whether groups joined by dashes have letters and digits, as keys of software do."""
+    return has_digit(text) and sum(map(str.isalpha, text)) >= _FEWEST_OF_EACH
+
+
+def is_told_by_sign(text: str) -> bool:
+    """Return whether a text that names signs one by one names more than the letters of a name."""
+    words = text.lower().replace(",", " ").split()
+    return not _NAMED_SIGNS.isdisjoint(words) and sum(len(word) > 1 for word in words) >= 3
+
+
+_FEWEST_OF_EACH = 2  # digits, and letters
+_SHORTEST_PART = 8
+_LINK_SIGNS = re.compile(r"[/?=&.#_]")
+_NAMED_SIGNS = frozenset(
+    [
+        "dash",
+        "hyphen",
+        "underscore",
+        "hash",
+        "star",
+        "exclamation",
+        "dollar",
+        "ampersand",
+        "capital",
+    ]
+)
 
 # ISO/IEC 7812: the lengths of card numbers by issuer prefix.
 _CARDS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (
@@ -111,6 +150,9 @@ class Form:
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "": always,
     "has_digit": has_digit,
+    "has_unguessable_part": has_unguessable_part,
+    "is_licence_key": is_licence_key,
+    "is_told_by_sign": is_told_by_sign,
     "is_card": is_card,
     "is_chinese_identity": is_chinese_identity,
     "is_chunked_key": is_chunked_key,
