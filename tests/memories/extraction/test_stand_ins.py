@@ -6,6 +6,7 @@ import pytest
 
 from memories.reader import Secret
 from memories.screening import learned_secrets, secret_search
+from memories.screening.secret_forms import is_told_by_sign
 from memories.screening.stand_ins import is_in_masked, is_stand_in
 from tests.memories.extraction.readings import FakeReader
 
@@ -52,6 +53,11 @@ def test_a_number_of_a_thing_is_no_secret_whatever_a_rule_says() -> None:
         "token = tokens[i+1] throws index out of range",
         "card ends in 6625, is that enough for the shop?",
         "尾号是6625的卡怎么查余额",
+        "token = jieba.lcut(text) 这里的token是一回事吗",
+        "secret = random.randint(1, 100) for a guessing game",
+        "git reset --hard 7d3a9c1 之后我写的全没了",
+        "弱口令排行榜 123456、admin、888888 做个海报",
+        "https://www.bbc.example/food/recipes/lentil_soup_21 can i freeze this one",
     ],
 )
 def test_what_anybody_may_know_is_no_secret(text: str) -> None:
@@ -65,6 +71,13 @@ def test_what_anybody_may_know_is_no_secret(text: str) -> None:
         ('export REDIS_PASSWORD="fern"', "fern"),
         ("webhook posts to https://hooks.chatter.example/T02/B77/kLm93nQzP but",
          "https://hooks.chatter.example/T02/B77/kLm93nQzP"),
+        ("my calender ical is https://cal.example/private-3f09ac71e8d5/basic.ics",
+         "https://cal.example/private-3f09ac71e8d5/basic.ics"),
+        ("企微机器人 qy.example/webhook/send?key=4f0a-b7e2-19cd 每天九点发提醒",
+         "qy.example/webhook/send?key=4f0a-b7e2-19cd"),
+        ("My Sibelius serial is SB8-440-19372-AAKQ-07. New Mac.", "SB8-440-19372-AAKQ-07"),
+        ("he needs it: capital R, e, e, d, dash, six, six, zero, little m. How do I say it?",
+         "capital R, e, e, d, dash, six, six, zero, little m"),
     ],
 )  # fmt: skip
 def test_the_whole_of_a_line_or_link_is_secret(text: str, secret: str) -> None:
@@ -81,3 +94,8 @@ def test_small_words_between_two_parts_of_a_passphrase_are_secret() -> None:
     reader.hears(text, secrets=[Secret(*part, 0.9) for part in parts])
     spans = learned_secrets.of_reading(text, reader.read(text), reader.read)
     assert [text[span.start : span.end] for span in spans] == ["Oldmoor rain is the best drizzle"]
+
+
+def test_a_spelled_name_is_no_password() -> None:
+    assert not is_told_by_sign("s, m, i, t, h, e, r, s")
+    assert is_told_by_sign("big r, e, e, d, dash, six, six, zero")
