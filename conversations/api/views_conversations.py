@@ -1,7 +1,4 @@
-"""Endpoints for conversations, turns, messages and ratings.
-
-A chat backend needs only one of these writes: `POST /turns`.
-"""
+"""Endpoints for conversations, turns (all that a chat backend needs), messages and ratings."""
 
 from __future__ import annotations
 
@@ -68,7 +65,6 @@ class ConversationsView(MemcenterView):
         return threads.as_kept(made, _shown_conversation(made, user=call.user), status=201)
 
     def _named(self, call: Call, reference: str, *, brief: bool) -> Response:
-        """Respond with the conversation that has the client's id; create it if it doesn't exist."""
         thread = thread_for_writing(call, reference, kind=call.data.get("kind"), brief=brief)
         title, is_new = call.data.get("title", ""), not (thread.message_count or thread.title)
         if title and is_new:

@@ -1,7 +1,4 @@
-"""Serializer fields of requests. Fields for JSON bodies are strict about types.
-
-Fields for queries, such as `QueryFlag`, parse strings.
-"""
+"""Serializer fields of requests: strict about types for JSON, parsing strings for queries."""
 
 from __future__ import annotations
 
@@ -174,11 +171,7 @@ class Object(serializers.DictField):
 # The docstring of this class is the description of each response in the OpenAPI document, so it is
 # written for the clients of the API.
 class Shape(serializers.Serializer[Any]):
-    """A response of the API.
-
-    An optional field without a value is left out. A field that may be null is null rather than an
-    empty string.
-    """
+    """A response of the API: fields without a value are null, or left out if optional."""
 
     @classmethod
     def show(cls, row: Any, **given: Any) -> dict[str, Any]:
@@ -195,8 +188,6 @@ class Shape(serializers.Serializer[Any]):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One field of a shape: the path to its value, and the shape of the value or its items."""
-
     name: str
     path: tuple[str, ...]
     required: bool

@@ -78,10 +78,7 @@ class EmbeddingSpace(models.Model):
 
 
 class Vector(models.Model):
-    """The unit vector of one indexed row in an embedding space.
-
-    The column `embedding` has no fixed dimension, because embedders have different dimensions.
-    """
+    """The unit vector of one indexed row, of the embedding space's own dimension."""
 
     personal_data = True
     words = ()
@@ -120,9 +117,8 @@ class Vector(models.Model):
 class VectorChange(models.Model):
     """A pending update of Milvus: a vector was inserted, changed or deleted in PostgreSQL.
 
-    A database trigger writes the rows. A row has no foreign keys, so that it remains until Milvus
-    is updated, even after the user's account is deleted. While vectors are only in PostgreSQL,
-    there are no rows.
+    A trigger writes the rows, only while Milvus is used. They have no foreign keys, so that they
+    remain until Milvus is updated, even after the account is deleted.
     """
 
     personal_data = False
@@ -189,10 +185,7 @@ class TraceKind(models.TextChoices):
 
 
 class RecallTrace(models.Model):
-    """A record of one recall or search, identified by `request_id`.
-
-    `answer` is the reply for which the recalled block was used.
-    """
+    """A record of one recall or search (`request_id`), and the reply that used the block."""
 
     personal_data = True
     words = ("query",)

@@ -23,10 +23,7 @@ class ErasureKey(models.Model):
 
 
 class ErasedText(models.Model):
-    """The keyed hashes of the shingles (overlapping pieces of `size` characters) of an erased text.
-
-    `digest` is the keyed hash of the whole text, so that each text is stored only once.
-    """
+    """Keyed hashes of the shingles (pieces of `size` characters) of an erased text (`digest`)."""
 
     personal_data = False
 
@@ -64,8 +61,7 @@ class ErasedRows(models.Model):
 class DiskKey(models.Model):
     """The random key under which texts are hashed for the scan of the raw files.
 
-    At most one key is open, and new forget operations use it. A scan closes the key, so that later
-    operations use another one. A key is deleted together with its last hash.
+    At most one key is open; a scan closes it. A key is deleted together with its last hash.
     """
 
     personal_data = False
@@ -79,12 +75,11 @@ class DiskKey(models.Model):
 
 
 class DiskTrace(models.Model):
-    """Hashes of the texts that one forget operation has erased.
+    """Hashes of the texts that one forget operation has erased, until no raw file contains them.
 
-    They are kept until the raw files contain none of the texts. `hashes` are 64 bits each, text by
-    text; `counts` is the number of hashes of each text (32 bits). `lengths` are the lengths of
-    texts shorter than a window. `left_out` counts texts so short that a match could be a
-    coincidence.
+    `hashes` are 64 bits each, text by text; `counts` (32 bits) is the number for each text.
+    `lengths` are those of texts shorter than a window; `left_out` counts texts too short to
+    compare.
     """
 
     personal_data = False
@@ -103,10 +98,8 @@ class DiskTrace(models.Model):
 class Receipt(models.Model):
     """A record of how many rows one finished forget operation erased, without any content.
 
-    `hash` covers every other column except `id`. `previous_hash` is the hash of the newest sealed
-    audit event when the receipt was issued. `chosen` is "person" if the person chose from a list,
-    "only_match" if a single match needed no question, and empty if the request named the rows
-    exactly.
+    `hash` covers every other column except `id`. `chosen` is "person" if the person chose from a
+    list, "only_match" if a single match needed no question, else empty.
     """
 
     personal_data = False

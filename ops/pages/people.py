@@ -192,7 +192,7 @@ def person_key_revoke(request: HttpRequest, pk: int, key: int) -> HttpResponse:
 
 
 def _login(pk: int) -> User:
-    """Return the person with this primary key. Raise `NotFound` if no such person can sign in."""
+    """Return the person with this key who can sign in, or raise `NotFound`."""
     found = users.logins().filter(pk=pk).first()
     if found is None:
         raise NotFound("There is no such person.")
@@ -200,11 +200,7 @@ def _login(pk: int) -> User:
 
 
 def _other(request: HttpRequest, pk: int) -> User:
-    """Return the person with this primary key.
-
-    Raise `NotFound` if they can't sign in, or if it is the signed-in owner: owners may not
-    deactivate themselves or hand over to themselves.
-    """
+    """Return another person than the signed-in owner, who can sign in, or raise `NotFound`."""
     if pk == person(request).pk:
         raise NotFound("There is nobody else of this number.")
     return _login(pk)

@@ -53,8 +53,6 @@ REPLY_AFTER = timedelta(seconds=20)
 
 @dataclass
 class _OpenConversation:
-    """A conversation for which lines are still being read."""
-
     title: str = ""
     kind: str = ""
     messages: dict[str, ImportedMessage] = field(default_factory=dict)
@@ -73,10 +71,7 @@ class _OpenConversation:
 
 @dataclass(frozen=True)
 class _MessageTime:
-    """The time of a message.
-
-    `dated` is False if the file contains no time and `moment` was made up.
-    """
+    """The time of a message, `dated` by the file or made up."""
 
     moment: datetime
     dated: bool
@@ -189,7 +184,6 @@ def _messages(
 def _turn(
     row: Mapping[str, Any], *, at: _MessageTime, talk: _OpenConversation
 ) -> list[ImportedMessage]:
-    """Return the user's message of a line, followed by the reply if there is one."""
     asked = _turn_message(row, "user_message", role=USER, at=at, number=len(talk.messages) + 1)
     if row.get("assistant_message") is None:
         return [asked]

@@ -26,10 +26,7 @@ class Command(BaseCommand):
 
 
 def _valid_key(text: str) -> ApiKey:
-    """Return the API key with this text. Raise `Trouble` if it is no longer valid.
-
-    The key is looked up for each call, so that a revoked key stops working at once.
-    """
+    """Return the API key, looked up for each call, or raise `Trouble` if it is revoked."""
     key = key_of(text)
     if key is None:
         raise Trouble("unauthenticated", "This API key is not valid any more.")

@@ -80,7 +80,6 @@ class Command(BaseCommand):
 
 
 def _is_embedded(folder: DataFolder) -> bool:
-    """Return whether DATABASE_URL is the URL of the data folder's own database."""
     if not env.text("REDIS_URL"):
         raise EmbeddedError("DATABASE_URL is set and REDIS_URL is not; set both or neither.")
     return env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
@@ -115,7 +114,6 @@ def _collect_static(folder: DataFolder) -> None:
 
 
 def _static_fingerprint() -> str:
-    """Return a hash that changes when our static files or installed packages change."""
     # The names of these folders contain the versions of the packages.
     files = sorted(Path(django.__file__).parents[1].glob("*.dist-info"))
     for folder in settings.STATICFILES_DIRS:
