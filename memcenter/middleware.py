@@ -84,7 +84,10 @@ def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpRespons
     audit_log.set_actor("visitor", "api")
     # Not reset afterwards, since a streamed response is produced later.
     translation.activate(translation.get_language_from_request(request))
-    response = _of_the_view(request)
+    request.resolver_match = match = resolve(request.path_info)
+    response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+    if isinstance(response, SimpleTemplateResponse):
+        response.render()
     if not response.streaming and not response.has_header("Content-Length"):
         response.headers["Content-Length"] = str(len(response.content))
     return response
@@ -104,14 +107,6 @@ def compressed_lists(request: HttpRequest, get_response: Handler) -> HttpRespons
 def _brings_a_key(request: HttpRequest) -> bool:
     named = request.META.get("HTTP_AUTHORIZATION") or request.META.get("HTTP_X_API_KEY")
     return bool(named) and request.path_info.startswith(_CALLS)
-
-
-def _of_the_view(request: HttpRequest) -> HttpResponse:
-    request.resolver_match = match = resolve(request.path_info)
-    response = match.func(request, *match.args, **match.kwargs)
-    if isinstance(response, SimpleTemplateResponse):
-        response.render()
-    return response  # type: ignore[no-any-return] # a view answers
 
 
 @middleware

@@ -95,7 +95,13 @@ def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Wri
     one after another, so equal pages become one memory. Raise `Conflict` or `Invalid`.
     """
     place = place or Place()
-    _check(place)
+    problems = {}
+    if len(place.machine) > projects.MAX_MACHINE:
+        problems["machine_name"] = [f"At most {projects.MAX_MACHINE} characters."]
+    if len(place.path) > projects.MAX_PATH:
+        problems["project_path"] = [f"At most {projects.MAX_PATH} characters."]
+    if problems:
+        raise Invalid("The place is not valid.", fields=problems)
     statements.rows(_LOCK, [f"ingest:{user.pk}"])
     written = direct_writes.remember(prepared, user=user)
     if written.memory.project is not None:
@@ -120,13 +126,3 @@ def find(
 def key_of(*, key: str | None, name: str | None) -> str:
     """Return the project's key, derived from its name if necessary; "" if neither is given."""
     return key or projects.slug(name or "")
-
-
-def _check(place: Place) -> None:
-    problems = {}
-    if len(place.machine) > projects.MAX_MACHINE:
-        problems["machine_name"] = [f"At most {projects.MAX_MACHINE} characters."]
-    if len(place.path) > projects.MAX_PATH:
-        problems["project_path"] = [f"At most {projects.MAX_PATH} characters."]
-    if problems:
-        raise Invalid("The place is not valid.", fields=problems)

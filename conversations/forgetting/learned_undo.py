@@ -26,7 +26,10 @@ def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
         memory, taught = _taught_memory(user, turn, memory_id)
         if taught.change == Change.CREATED:
             return curation.recycle(user=user, memory=memory)
-        before = _version_before(memory, taught)
+        earlier = MemoryVersion.objects.filter(memory=memory, number__lt=taught.number)
+        before = earlier.filter(erased_at__isnull=True).order_by("-number").first()
+        if before is None:
+            raise Conflict("The earlier text was forgotten, so it can’t be restored.")
     vectors, pieces = search_index.embed_memory(before.content)
     with as_user(user, changing=True):
         return memory_writes.restore_version(
@@ -54,11 +57,3 @@ def _taught_memory(user: User, turn: Turn, memory_id: str) -> tuple[Memory, Memo
     if taught.number != memory.current_version:
         raise Conflict(CHANGED_SINCE)
     return memory, taught
-
-
-def _version_before(memory: Memory, taught: MemoryVersion) -> MemoryVersion:
-    earlier = MemoryVersion.objects.filter(memory=memory, number__lt=taught.number)
-    found = earlier.filter(erased_at__isnull=True).order_by("-number").first()
-    if found is None:
-        raise Conflict("The earlier text was forgotten, so it can’t be restored.")
-    return found

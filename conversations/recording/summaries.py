@@ -47,7 +47,9 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
         run, user=user, conversation=found.conversation, through=found.through
     )
     with as_user(user):
-        withheld = _withheld(found)
+        ids = [message.pk for message in found.messages]
+        asked = Message.objects.filter(pk__in=ids, withheld=Withheld.ASKED)
+        withheld = frozenset(asked.values_list("pk", flat=True))
     text = write(found, left_out=withheld)
     if not text:
         return None
@@ -137,12 +139,6 @@ def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> boo
         [conversation.pk, since.version if since else 0],
     )
     return bool(gone)
-
-
-def _withheld(due: Due) -> frozenset[int]:
-    ids = [message.pk for message in due.messages]
-    asked = Message.objects.filter(pk__in=ids, withheld=Withheld.ASKED)
-    return frozenset(asked.values_list("pk", flat=True))
 
 
 def write(due: Due, *, left_out: Collection[int] = ()) -> str:

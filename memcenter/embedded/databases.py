@@ -131,10 +131,7 @@ class Instance:
                 yield
             finally:
                 mine.close()
-                self._stop_if_unused()
-
-    def _stop_if_unused(self) -> None:
-        alone = self.folder.lock("users", wait=False)
-        with self.folder.lock("databases"), contextlib.suppress(FolderBusy), alone:
-            self.redis.stop()
-            self.postgres.stop()
+                alone = self.folder.lock("users", wait=False)
+                with self.folder.lock("databases"), contextlib.suppress(FolderBusy), alone:
+                    self.redis.stop()
+                    self.postgres.stop()

@@ -143,7 +143,10 @@ class Supervisor:
             except KeyboardInterrupt:
                 _say("stopping")
             finally:
-                self._stop()
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                    signal.signal(number, signal.SIG_IGN)
+                for watched in reversed(self._watched):
+                    watched.server.stop()
 
     def _start(self) -> None:
         with self._folder.lock("databases"):
@@ -153,8 +156,15 @@ class Supervisor:
                 self._begin("Redis", instance.redis)
             self._prepare()
         programs = _programs(self._folder, self._address)
-        self._begin("web", programs["web"])
-        self._wait_for_first_page(programs["web"])
+        web = programs["web"]
+        self._begin("web", web)
+        deadline = time.monotonic() + _FIRST_PAGE_SECONDS
+        while not self._address.is_healthy():
+            if not web.is_running() or time.monotonic() > deadline:
+                raise EmbeddedError(
+                    f"The web server did not start (see {web.log}): {last_lines(web.log)}"
+                )
+            time.sleep(0.05)
         self._begin("worker", programs["worker"])
         self._begin("beat", programs["beat"])
         self._announce()
@@ -165,15 +175,6 @@ class Supervisor:
         self._watched.append(watched)
         watched.start()
 
-    def _wait_for_first_page(self, web: Program) -> None:
-        deadline = time.monotonic() + _FIRST_PAGE_SECONDS
-        while not self._address.is_healthy():
-            if not web.is_running() or time.monotonic() > deadline:
-                raise EmbeddedError(
-                    f"The web server did not start (see {web.log}): {last_lines(web.log)}"
-                )
-            time.sleep(0.05)
-
     def _watch(self) -> None:
         while True:
             for watched in self._watched:
@@ -183,12 +184,6 @@ class Supervisor:
                 if news:
                     _say(f"{news} (see {watched.server.log})")
             time.sleep(_LOOK_EVERY)
-
-    def _stop(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
-        for watched in reversed(self._watched):
-            watched.server.stop()
 
 
 def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:

@@ -158,15 +158,12 @@ class OpenAICompatibleEmbedder:
             ours = {} if "dimensions" in left_out else {"dimensions": self.dimensions}
             return create(model=self.model, input=sent, encoding_format="float", **ours)
 
-        return self._believed(self._server.ask(ask), count=len(sent))
-
-    def _believed(self, answer: Any, *, count: int) -> Vectors:
-        rows = getattr(answer, "data", None)
-        if not isinstance(rows, list) or len(rows) != count:
+        rows = getattr(self._server.ask(ask), "data", None)
+        if not isinstance(rows, list) or len(rows) != len(sent):
             raise ProviderError("The embedder answered for other texts.", retryable=True)
         # Some servers omit the index or return 0 for each item; then the order is used.
         places = [getattr(row, "index", None) for row in rows]
-        if sorted(place for place in places if isinstance(place, int)) == list(range(count)):
+        if sorted(place for place in places if isinstance(place, int)) == list(range(len(sent))):
             rows = sorted(rows, key=lambda row: row.index)
         return self._unit([getattr(row, "embedding", None) for row in rows])
 

@@ -191,7 +191,19 @@ class OpenAICompatibleModel:
         known = {name: value for name, value in options.items() if name not in self._left_out}
         if "max_tokens" in self._left_out:  # the newer name of the option
             known["max_completion_tokens"] = options["max_tokens"]
-        return _completion(self._create(messages, known))
+        answer = self._create(messages, known)
+        choices = getattr(answer, "choices", None)
+        first = choices[0] if isinstance(choices, list) and choices else None
+        text = getattr(getattr(first, "message", None), "content", None)
+        if not isinstance(text, str) or not text.strip():
+            raise _Failed(_retryable("The model answered nothing."))
+        usage = getattr(answer, "usage", None)
+        return Completion(
+            text=text,
+            truncated=getattr(first, "finish_reason", None) == "length",
+            input_tokens=_tokens(usage, "prompt_tokens"),
+            output_tokens=_tokens(usage, "completion_tokens"),
+        )
 
     def _create(self, messages: Sequence[ChatMessage], options: Mapping[str, Any]) -> Any:
         create: Callable[..., Any] = self._client.chat.completions.create
@@ -233,21 +245,6 @@ def _wait(failure: _Failed, *, tries: int) -> float | None:
         return None
     wait = 0.5 * 2**tries if failure.wait is None else failure.wait
     return wait if wait <= _LONGEST_WAIT else None
-
-
-def _completion(answer: Any) -> Completion:
-    choices = getattr(answer, "choices", None)
-    first = choices[0] if isinstance(choices, list) and choices else None
-    text = getattr(getattr(first, "message", None), "content", None)
-    if not isinstance(text, str) or not text.strip():
-        raise _Failed(_retryable("The model answered nothing."))
-    usage = getattr(answer, "usage", None)
-    return Completion(
-        text=text,
-        truncated=getattr(first, "finish_reason", None) == "length",
-        input_tokens=_tokens(usage, "prompt_tokens"),
-        output_tokens=_tokens(usage, "completion_tokens"),
-    )
 
 
 def _tokens(usage: object, name: str) -> int | None:

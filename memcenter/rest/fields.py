@@ -99,7 +99,10 @@ class Moment(serializers.DateTimeField):
 
     def to_internal_value(self, value: Any) -> datetime:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return self._from_unix(value)
+            try:
+                return datetime.fromtimestamp(value, tz=UTC)
+            except (OverflowError, OSError, ValueError):
+                self.fail("range")
         if not isinstance(value, str):
             self.fail("invalid", format="ISO 8601")
         try:
@@ -110,12 +113,6 @@ class Moment(serializers.DateTimeField):
         if not 2 <= moment.year <= 9998:
             self.fail("range")
         return moment
-
-    def _from_unix(self, value: float) -> datetime:
-        try:
-            return datetime.fromtimestamp(value, tz=UTC)
-        except (OverflowError, OSError, ValueError):
-            self.fail("range")
 
 
 class SomeOf(serializers.ListField):

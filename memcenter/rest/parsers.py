@@ -62,7 +62,12 @@ def parse_object(raw: bytes) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise Invalid("The body must be a JSON object.")
     if b"\\u0000" in raw or raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
-        _check(data)
+        for name, value in data.items():
+            for text in _texts({name: value}, field=name):
+                if "\x00" in text:
+                    raise Invalid.field(
+                        name.replace("\x00", ""), "The text must not contain NUL characters."
+                    )
     # A single object with exactly one colon per name repeats no name, so it needs no second parser.
     if raw.count(b"{") != 1 or raw.count(b":") != len(data):
         check_names(raw)
@@ -91,15 +96,6 @@ def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
                 name.replace("\x00", ""), "This name stands twice in one object of the body."
             )
         seen.add(name)
-
-
-def _check(data: Mapping[str, Any]) -> None:
-    for name, value in data.items():
-        for text in _texts({name: value}, field=name):
-            if "\x00" in text:
-                raise Invalid.field(
-                    name.replace("\x00", ""), "The text must not contain NUL characters."
-                )
 
 
 def _texts(value: Any, *, field: str) -> Iterator[str]:

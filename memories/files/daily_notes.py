@@ -185,7 +185,10 @@ def erase_note_lines(*, user: User, lines: Collection[int]) -> Counter[str]:
     if not lines:
         return Counter()
     rows = DailyNote.everything.filter(user=user, pk__in=lines)
-    _clear_citations(user, list(rows.values_list("public_id", flat=True)))
+    notes = list(rows.values_list("public_id", flat=True))
+    citing = Source.everything.filter(user=user, reference__in=notes)
+    citing.filter(turn__isnull=True).update(quote="", reference="", comment=GONE)
+    citing.filter(turn__isnull=False).update(reference="")
     target = {"user": user, "target_kind": TargetKind.NOTE, "target_id__in": lines}
     erased = cascades.delete(Vector.objects.filter(**target))
     erased += cascades.delete(Words.objects.filter(**target))
@@ -200,10 +203,3 @@ def _lines_cited_only_by(user: User, memories: Collection[int]) -> QuerySet[Dail
     )
     named -= set(others.values_list("reference", flat=True))
     return DailyNote.everything.filter(user=user, public_id__in=named)
-
-
-def _clear_citations(user: User, notes: Collection[str]) -> None:
-    """Clear the references to these lines in sources, and the quotes that come from no turn."""
-    citing = Source.everything.filter(user=user, reference__in=notes)
-    citing.filter(turn__isnull=True).update(quote="", reference="", comment=GONE)
-    citing.filter(turn__isnull=False).update(reference="")

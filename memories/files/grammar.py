@@ -79,7 +79,13 @@ def read(raw: str, *, kind: str) -> Line:
     """Parse a line that is in the section of `kind` ("" outside of any section)."""
     body = raw.removeprefix("\ufeff").rstrip(" \t\r\n")
     if body.startswith("- "):
-        return _read_statement(raw, body, kind=kind)
+        found = _MEMORY.fullmatch(body)
+        if found is not None:
+            return Line(raw, Role.MEMORY, kind=kind, text=plain(found["text"]), id=found["id"])
+        text = plain(body.removeprefix("- ")).strip()
+        if not kind or not text:
+            return Line(raw, kind=kind)
+        return Line(raw, Role.NEW, kind=kind, text=text)
     heading = _HEADING.fullmatch(body)
     if heading is None:
         return Line(raw, kind=kind)
@@ -129,16 +135,6 @@ def plain(text: str) -> str:
         return slashes + (what if what == "<!--" else chr(int(what[1:], 16)))
 
     return _WRITTEN.sub(unescape, text)
-
-
-def _read_statement(raw: str, body: str, *, kind: str) -> Line:
-    found = _MEMORY.fullmatch(body)
-    if found is not None:
-        return Line(raw, Role.MEMORY, kind=kind, text=plain(found["text"]), id=found["id"])
-    text = plain(body.removeprefix("- ")).strip()
-    if not kind or not text:
-        return Line(raw, kind=kind)
-    return Line(raw, Role.NEW, kind=kind, text=text)
 
 
 def _kind_of(heading: str) -> str:
@@ -216,21 +212,17 @@ def below_root(path: str) -> str:
         raise BadPath(f"Path {path} would escape {ROOT} directory")
     inside = unicodedata.normalize("NFC", "/".join(names))
     for name in inside.split("/") if inside else []:
-        _check(name)
+        if any(unicodedata.category(sign) in _ODD for sign in name):
+            raise BadPath("A path must not contain control characters or invisible ones.")
+        if name.startswith("."):
+            raise BadPath("A name in a path must not begin with a dot.")
+        if name != name.strip():
+            raise BadPath("A name in a path must not begin or end with a space.")
+        if len(name) > LONGEST_NAME or len(name.encode()) > _MOST_BYTES:
+            raise BadPath(f"A name in a path has at most {LONGEST_NAME} characters.")
     if len(inside) > LONGEST or len(names) > DEEPEST:
         raise BadPath(f"A path has at most {LONGEST} characters and {DEEPEST} names.")
     return inside
-
-
-def _check(name: str) -> None:
-    if any(unicodedata.category(sign) in _ODD for sign in name):
-        raise BadPath("A path must not contain control characters or invisible ones.")
-    if name.startswith("."):
-        raise BadPath("A name in a path must not begin with a dot.")
-    if name != name.strip():
-        raise BadPath("A name in a path must not begin or end with a space.")
-    if len(name) > LONGEST_NAME or len(name.encode()) > _MOST_BYTES:
-        raise BadPath(f"A name in a path has at most {LONGEST_NAME} characters.")
 
 
 _LINE = re.compile(r"- (?P<time>[0-2]\d:[0-5]\d) (?P<said>.*)", re.DOTALL)

@@ -248,7 +248,14 @@ def _apply(taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None
         merged=merged,
     )
     if decided.result == "updated" and turn.labels:
-        _add_labels(decided.memory, taught.draft)
+        memory, draft = decided.memory, taught.draft
+        for name in ("agent_id", "app_id", "run_id"):
+            setattr(memory, name, getattr(memory, name) or getattr(draft, name))
+        memory.metadata = {**memory.metadata, **draft.metadata}
+        memory.valid_until = draft.valid_until or memory.valid_until
+        memory.save(
+            update_fields=["agent_id", "app_id", "run_id", "metadata", "valid_until", "updated_at"]
+        )
     if decided.result != "skipped":
         memory_writes.join_sources(decided.memory, turn=turn, others=taught.needs)
     return decided
@@ -260,15 +267,11 @@ def mark(user: User, turn: Turn, extraction: Extraction) -> None:
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
         learnability.note(extraction.refused, user_id=user.pk, turn=turn)
         if extraction.withheld:
-            _erase_episode(user, turn)
-
-
-def _erase_episode(user: User, turn: Turn) -> None:
-    episodes = Episode.everything.filter(user=user, turn=turn)
-    ids = list(episodes.values_list("pk", flat=True))
-    if ids:
-        search_index.erase(user_id=user.pk, kind=TargetKind.EPISODE, target_ids=ids)
-        cascades.delete(episodes)
+            episodes = Episode.everything.filter(user=user, turn=turn)
+            ids = list(episodes.values_list("pk", flat=True))
+            if ids:
+                search_index.erase(user_id=user.pk, kind=TargetKind.EPISODE, target_ids=ids)
+                cascades.delete(episodes)
 
 
 def may_learn(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
@@ -328,16 +331,6 @@ def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
         run_id=labels.get("run_id", ""),
         metadata=labels.get("metadata", {}),
         valid_until=datetime.fromisoformat(until) if until else None,
-    )
-
-
-def _add_labels(memory: Memory, draft: Draft) -> None:
-    for name in ("agent_id", "app_id", "run_id"):
-        setattr(memory, name, getattr(memory, name) or getattr(draft, name))
-    memory.metadata = {**memory.metadata, **draft.metadata}
-    memory.valid_until = draft.valid_until or memory.valid_until
-    memory.save(
-        update_fields=["agent_id", "app_id", "run_id", "metadata", "valid_until", "updated_at"]
     )
 
 

@@ -117,7 +117,16 @@ def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> 
     if a model call fails; then no message may leave the context window.
     """
     with as_user(user):
-        late = _late_turns(user, conversation, through=through)
+        unread = statements.rows(
+            "SELECT t.id FROM conversations_turn t"
+            "  JOIN conversations_message q ON q.id = t.user_message_id"
+            "  JOIN conversations_message a ON a.id = t.assistant_message_id"
+            " WHERE t.user_id = %s AND t.conversation_id = %s AND t.extracted_at IS NULL"
+            "   AND t.hidden_at IS NULL AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
+            "   AND q.number > %s AND a.number <= %s",
+            [user.pk, conversation.pk, conversation.examined_through, through],
+        )
+        late = sorted(_queued_turns(user, [pk for (pk,) in unread], _UNLEARNED))
     decided = [one for turn in late for one in _learn_late(run, user, turn)]
     return decided + examine(run, user=user, conversation_id=conversation.pk, through=through)
 
@@ -225,19 +234,6 @@ def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) 
         payload__turn__in=turns,
     )
     return {row["turn"] for row in wanted.values_list("payload", flat=True)}
-
-
-def _late_turns(user: User, conversation: Conversation, *, through: int) -> list[int]:
-    late = statements.rows(
-        "SELECT t.id FROM conversations_turn t"
-        "  JOIN conversations_message q ON q.id = t.user_message_id"
-        "  JOIN conversations_message a ON a.id = t.assistant_message_id"
-        " WHERE t.user_id = %s AND t.conversation_id = %s AND t.extracted_at IS NULL"
-        "   AND t.hidden_at IS NULL AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
-        "   AND q.number > %s AND a.number <= %s",
-        [user.pk, conversation.pk, conversation.examined_through, through],
-    )
-    return sorted(_queued_turns(user, [pk for (pk,) in late], _UNLEARNED))
 
 
 def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:

@@ -138,7 +138,15 @@ def _keep(user: User, skill: _Skill, turn: Turn) -> Memory | None:
     if memory is None or memory.deleted_at is not None:
         return None
     _add_turns(memory, skill, turns)
-    return _update_confidence(memory, skill)
+    memory.confidence = skill.confidence
+    memory.data = {**memory.data, **skill.data}
+    low = skill.confidence < settings.SKILL_FLOOR
+    if low and memory.status == MemoryStatus.ACTIVE and not memory.pinned:
+        memory.status = MemoryStatus.ARCHIVED
+    elif not low and memory.status == MemoryStatus.ARCHIVED:
+        memory.status = MemoryStatus.ACTIVE
+    memory.save(update_fields=["confidence", "data", "status", "updated_at"])
+    return memory
 
 
 def _create(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | None:
@@ -172,18 +180,6 @@ def _add_turns(memory: Memory, skill: _Skill, turns: Mapping[int, Turn]) -> None
         if one.turn not in known:
             memory_writes.add_source(version, source=_source(one, turns))
             _log(memory, one, turns, verdict=Verdict.SKIP)
-
-
-def _update_confidence(memory: Memory, skill: _Skill) -> Memory:
-    memory.confidence = skill.confidence
-    memory.data = {**memory.data, **skill.data}
-    low = skill.confidence < settings.SKILL_FLOOR
-    if low and memory.status == MemoryStatus.ACTIVE and not memory.pinned:
-        memory.status = MemoryStatus.ARCHIVED
-    elif not low and memory.status == MemoryStatus.ARCHIVED:
-        memory.status = MemoryStatus.ACTIVE
-    memory.save(update_fields=["confidence", "data", "status", "updated_at"])
-    return memory
 
 
 def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:

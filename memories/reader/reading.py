@@ -46,7 +46,11 @@ class Model:
             str(path), options, providers=["CPUExecutionProvider"]
         )
         about = self._session.get_modelmeta().custom_metadata_map
-        _check_labels(about)
+        expected = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
+        expected |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
+        for name, answers in expected.items():
+            if tuple(about[name].split()) != answers:
+                raise ValueError(f"The reader's file answers another question: {name}")
         self.tokenizer = Tokenizer.load(path.parent, _normal(about))
 
     def scores(self, window: Input) -> tuple[Scores, Scores]:
@@ -68,14 +72,6 @@ def _normal(about: Mapping[str, str]) -> dict[int, str]:
         code, _, text = line.partition(" ")
         normal[int(code, 16)] = bytes.fromhex(text).decode()
     return normal
-
-
-def _check_labels(about: Mapping[str, str]) -> None:
-    expected = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
-    expected |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
-    for name, answers in expected.items():
-        if tuple(about[name].split()) != answers:
-            raise ValueError(f"The reader's file answers another question: {name}")
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,10 @@ class MemoryRows(OfMemory):
     """
 
     def prepare(self, loading: Loading, row: Memory, given: Mapping[str, Any]) -> None:
-        row.content = _screened(row.content)
+        screened = screen(row.content)
+        if screened.drop:
+            raise Unfit(SECRET)
+        row.content = screened.text
         super().prepare(loading, row, given)
         if not OUR_ID.fullmatch(str(given.get("id"))):
             row.content = row.content.strip()
@@ -157,13 +160,6 @@ def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool
     at = row.created_at if given.get("created_at") else None
     telling = learnability.telling_of_text("", at=at)
     return tombstones.is_forgotten(user=user, text=row.content, quote="", telling=telling)
-
-
-def _screened(text: str) -> str:
-    screened = screen(text)
-    if screened.drop:
-        raise Unfit(SECRET)
-    return screened.text
 
 
 def _update_ids(loading: Loading, model: Any) -> None:

@@ -112,24 +112,20 @@ def undo(*, user: User, before: Undecided) -> Memory:
         memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
         memory.valid_from = _moment(before.valid_from)
         if other is not None:
-            _use_again(other, candidate=memory, until=_moment(before.other_until))
+            relations.unsettle(memory, other)
+            if other.superseded_by_id == memory.pk:
+                other.status, other.superseded_by = MemoryStatus.ACTIVE, None
+                contesting = Memory.objects.filter(user=other.user_id, conflicts_with=memory)
+                contesting.update(conflicts_with=other)
+            other.valid_until = _moment(before.other_until)
+            other.save(update_fields=["status", "superseded_by", "valid_until", "updated_at"])
+            memory_writes.changed(other)
     memory.save(
         update_fields=["status", "conflicts_with", "valid_from", "removal_asked_at", "updated_at"]
     )
     memory_writes.changed(memory)
     audit_log.record("memory.undecided", subject=user.subject, target=memory.public_id)
     return memory
-
-
-def _use_again(other: Memory, *, candidate: Memory, until: datetime | None) -> None:
-    relations.unsettle(candidate, other)
-    if other.superseded_by_id == candidate.pk:
-        other.status, other.superseded_by = MemoryStatus.ACTIVE, None
-        contesting = Memory.objects.filter(user=other.user_id, conflicts_with=candidate)
-        contesting.update(conflicts_with=other)
-    other.valid_until = until
-    other.save(update_fields=["status", "superseded_by", "valid_until", "updated_at"])
-    memory_writes.changed(other)
 
 
 def _text(moment: datetime | None) -> str | None:
@@ -145,7 +141,12 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     if candidate is None:
         return Reviewed(given.id, "not_found", None)
     if candidate.status != MemoryStatus.CANDIDATE:
-        return _decide_on_removal(user, candidate, given)
+        candidate.removal_asked_at = None
+        candidate.save(update_fields=["removal_asked_at", "updated_at"])
+        if given.decision in ("accept", "keep_new"):
+            curation.recycle(user=user, memory=candidate)
+            return Reviewed(given.id, "accepted", None)
+        return Reviewed(given.id, "rejected", candidate.public_id)
     other = _other_side(candidate)
     if given.decision in ("reject", "keep_old"):
         if undoable:
@@ -156,20 +157,15 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     candidate.status, candidate.conflicts_with = MemoryStatus.ACTIVE, None
     candidate.valid_from = given.valid_from or candidate.valid_from
     if other is not None:
-        _settle(candidate, other, given)
+        relations.settle(candidate, other)
+        if given.decision == "keep_new":
+            relations.supersede(other, by=candidate)
+        elif given.decision == "keep_both" and given.valid_from is not None:
+            _end(other, at=given.old_until or given.valid_from)
     candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])
     verdicts.relate_contradicted(candidate)
     memory_writes.changed(candidate)
     return Reviewed(given.id, "accepted", candidate.public_id)
-
-
-def _decide_on_removal(user: User, memory: Memory, given: ReviewInput) -> Reviewed:
-    memory.removal_asked_at = None
-    memory.save(update_fields=["removal_asked_at", "updated_at"])
-    if given.decision in ("accept", "keep_new"):
-        curation.recycle(user=user, memory=memory)
-        return Reviewed(given.id, "accepted", None)
-    return Reviewed(given.id, "rejected", memory.public_id)
 
 
 def _lock(user: User, public_id: str) -> Memory | None:
@@ -182,14 +178,6 @@ def _other_side(candidate: Memory) -> Memory | None:
     """Return the existing memory that the candidate contradicts, or None."""
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=candidate.user_id)
     return rows.filter(contested_by=candidate.pk).first()
-
-
-def _settle(candidate: Memory, other: Memory, given: ReviewInput) -> None:
-    relations.settle(candidate, other)
-    if given.decision == "keep_new":
-        relations.supersede(other, by=candidate)
-    elif given.decision == "keep_both" and given.valid_from is not None:
-        _end(other, at=given.old_until or given.valid_from)
 
 
 def _end(other: Memory, *, at: datetime) -> None:

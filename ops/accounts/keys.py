@@ -121,16 +121,11 @@ def authenticate_call(
     key = found[0] if found else None
     if key and (key.last_used_at is None or now - key.last_used_at > _LAST_USE_GRAIN):
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
-        _record_first_use(key, now=now)
+        before = key.last_used_at
+        if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
+            with audit_log.acting_as(f"key {key.pk}", audit_log.current_actor().surface):
+                _record("key.used", key)
     return found
-
-
-def _record_first_use(key: ApiKey, *, now: datetime) -> None:
-    """Record the key's first use on each day (UTC) in the audit log."""
-    before = key.last_used_at
-    if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
-        with audit_log.acting_as(f"key {key.pk}", audit_log.current_actor().surface):
-            _record("key.used", key)
 
 
 def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) -> None:

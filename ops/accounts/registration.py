@@ -120,7 +120,11 @@ def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink
     if user.is_staff or user.is_superuser or not user.is_active:
         raise NotAllowed("Nobody signs in to a member of the staff by a link.")
     users.check_not_being_forgotten(user)
-    _check_link(next_page, language)
+    own = next_page.startswith("/") and url_has_allowed_host_and_scheme(next_page, None)
+    if next_page and not own:
+        raise Invalid.field("next", "Give a page of Memory Center: a path that begins with /.")
+    if language and language not in dict(settings.LANGUAGES):
+        raise Invalid.field("language", "Must be one of: en, zh-hans.")
     token = secrets.token_urlsafe(32)
     link = SignInLink.objects.create(
         user=user,
@@ -147,11 +151,3 @@ def take_link(token: str) -> SignInLink:
         raise NotFound("There is no such link any more.")
     audit_log.record("signin_link.used", subject=user.subject, target=f"link {link.pk}")
     return link
-
-
-def _check_link(next_page: str, language: str) -> None:
-    own = next_page.startswith("/") and url_has_allowed_host_and_scheme(next_page, None)
-    if next_page and not own:
-        raise Invalid.field("next", "Give a page of Memory Center: a path that begins with /.")
-    if language and language not in dict(settings.LANGUAGES):
-        raise Invalid.field("language", "Must be one of: en, zh-hans.")

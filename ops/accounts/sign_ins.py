@@ -278,10 +278,25 @@ def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
         return found.user
     same = User.objects.filter(username__iexact=told.email).first() if told.email else None
     if same is not None:
-        return _connect_by_email(same, told)
+        if not settings.OIDC_LINKS_BY_EMAIL or same.is_staff or same.is_superuser:
+            raise Conflict(
+                "There is an account of your name. Sign in with its password, then connect it in"
+                " the settings."
+            )
+        connect_identity(user=same, told=told)
+        return same
     if not settings.OIDC_CREATES_ACCOUNTS:
         raise NotAllowed("You don’t have an account here yet. Ask the owner of this Memory Center.")
-    return _create_by_claims(told, language=language)
+    name = told.name[:150] if told.name.isprintable() else ""
+    user = User.objects.create_user(told.email[:150] or None, display_name=name)
+    UserSettings.objects.create(
+        user=user,
+        longterm_enabled=settings.LONGTERM_DEFAULT,
+        language=language if language in dict(settings.LANGUAGES) else "",
+    )
+    audit_log.record("account.made", subject=user.subject)
+    connect_identity(user=user, told=told)
+    return user
 
 
 def connect_identity(*, user: User, told: Claims) -> Identity:
@@ -309,25 +324,3 @@ def disconnect_identity(user: User) -> None:
     if gone:
         ledger.record_decision("identity", user.subject, connected=None)
         audit_log.record("identity.disconnected", subject=user.subject)
-
-
-def _connect_by_email(same: User, told: Claims) -> User:
-    if not settings.OIDC_LINKS_BY_EMAIL or same.is_staff or same.is_superuser:
-        raise Conflict(
-            "There is an account of your name. Sign in with its password, then connect it in the"
-            " settings."
-        )
-    connect_identity(user=same, told=told)
-    return same
-
-
-def _create_by_claims(told: Claims, *, language: str) -> User:
-    name = told.name[:150] if told.name.isprintable() else ""
-    user = User.objects.create_user(told.email[:150] or None, display_name=name)
-    known = language if language in dict(settings.LANGUAGES) else ""
-    UserSettings.objects.create(
-        user=user, longterm_enabled=settings.LONGTERM_DEFAULT, language=known
-    )
-    audit_log.record("account.made", subject=user.subject)
-    connect_identity(user=user, told=told)
-    return user

@@ -94,7 +94,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
             model._meta.verbose_name, model._meta.verbose_name_plural = self.called
         self.list_select_related = [one.name for one in _foreign_keys(model)]
         for field in model._meta.concrete_fields:
-            _translate_name(field)
+            if isinstance(field.verbose_name, str):  # here, so that no migration is needed
+                field.verbose_name = gettext_lazy(field.verbose_name)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return users.may_see_admin(request.user)
@@ -267,12 +268,6 @@ def _foreign_keys(model: type[Model]) -> list[ForeignKey[Any, Any]]:
 
 def _can_hide(model: Any) -> bool:
     return any(column.name == "hidden_at" for column in model._meta.concrete_fields)
-
-
-def _translate_name(field: Any) -> None:
-    """Make a column's name translatable here, which avoids a migration for each name."""
-    if isinstance(field.verbose_name, str):
-        field.verbose_name = gettext_lazy(field.verbose_name)
 
 
 def names_in_admin() -> set[str]:

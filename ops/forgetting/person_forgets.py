@@ -165,17 +165,6 @@ def erase_user(run: Run) -> Mapping[str, Any]:
         return erasure.finish(run, user=None, scope="user")
     everything = registry.participants()
     last = [participant for participant in everything if User in participant.models]
-    _remember_everything(run, user, everything)
-    for participant in everything:
-        if participant not in last:
-            erasure.step(
-                run, user=user, name=participant.name, erase=partial(participant.erase, user.pk)
-            )
-    _erase_account(run, last, user_id=user.pk)
-    return erasure.finish(run, user=None, scope="user")
-
-
-def _remember_everything(run: Run, user: User, everything: list[UserData]) -> None:
     tables = [model for item in everything for model in item.models if model is not User]
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
     named = [item for item in rows if schema.has_column(item.model, "public_id")]
@@ -186,6 +175,13 @@ def _remember_everything(run: Run, user: User, everything: list[UserData]) -> No
         texts=lambda: chain.from_iterable(map(erased_hashes.words_of, rows)),
         rows=lambda: [*named, account],
     )
+    for participant in everything:
+        if participant not in last:
+            erasure.step(
+                run, user=user, name=participant.name, erase=partial(participant.erase, user.pk)
+            )
+    _erase_account(run, last, user_id=user.pk)
+    return erasure.finish(run, user=None, scope="user")
 
 
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:

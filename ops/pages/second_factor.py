@@ -20,7 +20,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from memcenter.lib.errors import ApplicationError, Conflict, Invalid, ProviderError
 from memcenter.providers import openid
-from memcenter.providers.openid import Claims
 from ops import audit_log
 from ops.access import as_system, as_user
 from ops.accounts import sign_ins
@@ -204,7 +203,14 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
         return _failed(request, str(error))
     connecting = request.session.pop(_CONNECTING, None)
     if request.user.is_authenticated and _is_of(request, connecting):
-        return _connect_here(request, told)
+        try:
+            with own_transaction(request):
+                sign_ins.connect_identity(user=person(request), told=told)
+        except Conflict as error:
+            messages.error(request, _(error.message))
+        else:
+            messages.success(request, _("Connected. You can sign in that way from now on."))
+        return redirect("signin_settings")
     try:
         with as_system():
             user = sign_ins.find_or_create_by_claims(told, language=get_language() or "")
@@ -247,17 +253,6 @@ def identity_disconnect(request: HttpRequest) -> HttpResponse:
         form.add_error(None, _(error.message))
         return show_signin_settings(request, connecting=form, status=422)
     messages.success(request, _("Disconnected."))
-    return redirect("signin_settings")
-
-
-def _connect_here(request: HttpRequest, told: Claims) -> HttpResponse:
-    try:
-        with own_transaction(request):
-            sign_ins.connect_identity(user=person(request), told=told)
-    except Conflict as error:
-        messages.error(request, _(error.message))
-    else:
-        messages.success(request, _("Connected. You can sign in that way from now on."))
     return redirect("signin_settings")
 
 

@@ -63,7 +63,10 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     user = auth.authenticate(request, username=name, password=form.cleaned_data["password"])
     if not isinstance(user, User):
         sign_ins.note_failure(name, address=address)
-        _note_wrong_password(name)
+        with as_system():
+            tried = User.objects.filter(username=name).first()
+        # The typed name is never recorded, since it may be a password.
+        audit_log.record("signin.failed", subject=tried.subject if tried else None)
         form.add_error(None, _("The name and password don’t match. Please try again."))
         return show_sign_in(request, form, status=422)
     sign_ins.forgive_failures(name, address=address)
@@ -137,13 +140,6 @@ def begin(request: HttpRequest, user: User) -> None:
     request.session[SIGNED_IN_AT] = timezone.now().timestamp()
     note_session(request)
     audit_log.record("signin.succeeded", subject=user.subject)
-
-
-def _note_wrong_password(name: str) -> None:
-    """Record a failed sign-in for the account, if any. A typed name may be a password."""
-    with as_system():
-        tried = User.objects.filter(username=name).first()
-    audit_log.record("signin.failed", subject=tried.subject if tried else None)
 
 
 def show_sign_in(request: HttpRequest, form: SignInForm, *, status: int = 200) -> HttpResponse:

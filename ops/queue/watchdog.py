@@ -201,7 +201,10 @@ class Leases:
                 with self._guard:
                     self._held.pop(key, None)
         if held:
-            _record_renewal()
+            try:  # for `/readyz`: a renewal skips locked rows, so rows don't always show it
+                cache.set(RENEWED_KEY, 1, timeout=RENEWED_SECONDS)
+            except (RedisError, OSError):
+                logger.warning("Redis can't be reached.")
             connection.close()
 
     def _keep(self) -> None:
@@ -224,14 +227,6 @@ class Leases:
             kind = type(error).__name__
             logger.warning("operation %s: its lease was not renewed: %s", operation.public_id, kind)
             return True
-
-
-def _record_renewal() -> None:
-    """Record in Redis, for `/readyz`, that leases were renewed; rows don't always show it."""
-    try:
-        cache.set(RENEWED_KEY, 1, timeout=RENEWED_SECONDS)
-    except (RedisError, OSError):
-        logger.warning("Redis can't be reached.")
 
 
 held = Leases()

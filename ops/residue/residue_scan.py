@@ -132,7 +132,12 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = places.places()
     with places.by_indexes():
-        _look_in_tables(search, tables)
+        search.looked["database"] = sum(len(places.columns_in(item)) for item in tables)
+        for place, row in places.erased_rows(tables, search.erased.row_ids):
+            search.found.append(Residue(place, row, "id"))
+        for item in places.rows_naming(tables, search.erased.public_ids):
+            search.found.append(Residue(f"{item.table}.{item.column}", item.row, "id"))
+        _look_for_texts(search, tables)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
     for entry in stores.everything(whose.user_id, is_gone=is_gone, gone=erased.row_ids):
         search.looked[entry.store] += 1
@@ -145,15 +150,6 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
     left = _unexplained(search)
     found = sorted({*search.found, *left}, key=str)
     return Scan(dict(search.looked), len(erased.texts), found, search.others_wait)
-
-
-def _look_in_tables(search: _Search, tables: tuple[Place, ...]) -> None:
-    search.looked["database"] = sum(len(places.columns_in(item)) for item in tables)
-    for place, row in places.erased_rows(tables, search.erased.row_ids):
-        search.found.append(Residue(place, row, "id"))
-    for item in places.rows_naming(tables, search.erased.public_ids):
-        search.found.append(Residue(f"{item.table}.{item.column}", item.row, "id"))
-    _look_for_texts(search, tables)
 
 
 def check(found: Scan) -> None:

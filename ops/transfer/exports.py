@@ -236,7 +236,10 @@ class Writer:
             with archive.open(DATA_NAME, "w", force_zip64=True) as inside:
                 self._write_data(inside)
             with translation.override(own.language or "en"):
-                self._write_pages(archive)
+                for pages_of in registry.readable():
+                    pages = pages_of(self._user, self._conversation)
+                    while page := self._next(pages, limit=1):
+                        self._write_page(archive, page[0])
 
     def _count(self) -> int:
         everything = registry.participants()
@@ -275,12 +278,6 @@ class Writer:
             self._look()
             found = self._next(rows)
         out.write(b"]")
-
-    def _write_pages(self, archive: zipfile.ZipFile) -> None:
-        for pages_of in registry.readable():
-            pages = pages_of(self._user, self._conversation)
-            while page := self._next(pages, limit=1):
-                self._write_page(archive, page[0])
 
     def _write_page(self, archive: zipfile.ZipFile, page: registry.Page) -> None:
         """Write the page as Markdown, and as HTML by a temporary file."""

@@ -121,23 +121,22 @@ def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
     if not _is_storable(value):
         raise Unfit(BAD_CHARACTERS)
     if value in ("", [], {}):
-        return _empty(field, value)
+        takes = {"CharField": "", "TextField": "", "ArrayField": []}
+        kind = field.get_internal_type()
+        if kind == "JSONField" or (kind in takes and value == takes[kind]):
+            return value
+        raise Unfit(BAD_VALUE)
     try:
         cleaned = field.clean(value, None)
     except (ValidationError, TypeError, ValueError, OverflowError) as error:
         raise Unfit(BAD_VALUE) from error
     if isinstance(cleaned, datetime):
-        return _moment(cleaned)
+        aware = cleaned if timezone.is_aware(cleaned) else cleaned.replace(tzinfo=UTC)
+        # Times at the very ends of the calendar can't be read back from the database.
+        if not 2 <= aware.year <= 9998:
+            raise Unfit(BAD_VALUE)
+        return aware
     return cleaned
-
-
-def _empty(field: Field[Any, Any], value: Any) -> Any:
-    """Return an empty value if the column can store it, else raise `Unfit`, unlike Django."""
-    takes = {"CharField": "", "TextField": "", "ArrayField": []}
-    kind = field.get_internal_type()
-    if kind == "JSONField" or (kind in takes and value == takes[kind]):
-        return value
-    raise Unfit(BAD_VALUE)
 
 
 def _absent(field: Field[Any, Any]) -> Any:
@@ -150,14 +149,6 @@ def _absent(field: Field[Any, Any]) -> Any:
     if field.blank and field.empty_strings_allowed:
         return ""
     raise Unfit(BAD_VALUE)
-
-
-def _moment(value: datetime) -> datetime:
-    aware = value if timezone.is_aware(value) else value.replace(tzinfo=UTC)
-    # Times at the very ends of the calendar can't be read back from the database.
-    if not 2 <= aware.year <= 9998:
-        raise Unfit(BAD_VALUE)
-    return aware
 
 
 def _is_storable(value: Any) -> bool:

@@ -75,7 +75,10 @@ def _dialogue(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _person(raw: object, *, where: str, taken: set[str], report: Report) -> ImportedPerson:
     row = _dialogue(values.mapping(raw))
-    roles = _roles(row)
+    user, other = values.label(row.get("speaker_a")), values.label(row.get("speaker_b"))
+    if not user or not other or user == other:
+        raise values.BadRow(Why.NO_NAME)
+    roles = {user: USER, other: ASSISTANT}
     conversations = tuple(_sessions(row, roles=roles, where=where, report=report))
     if not conversations:
         raise values.BadRow(Why.EMPTY)
@@ -85,13 +88,6 @@ def _person(raw: object, *, where: str, taken: set[str], report: Report) -> Impo
         language=values.language_of(m.content for c in conversations for m in c.messages),
         conversations=conversations,
     )
-
-
-def _roles(row: Mapping[str, Any]) -> dict[str, str]:
-    user, other = values.label(row.get("speaker_a")), values.label(row.get("speaker_b"))
-    if not user or not other or user == other:
-        raise values.BadRow(Why.NO_NAME)
-    return {user: USER, other: ASSISTANT}
 
 
 def _sessions(

@@ -151,20 +151,17 @@ def _zone(name: object) -> ZoneInfo:
 
 def _time(row: Mapping[str, Any], *, zone: ZoneInfo, now: datetime) -> datetime | None:
     if "days_ago" in row:
-        return _days_ago(row["days_ago"], row.get("time", "12:00"), zone=zone, now=now)
+        days, clock = row["days_ago"], row.get("time", "12:00")
+        if isinstance(days, bool) or not isinstance(days, int) or not isinstance(clock, str):
+            raise values.BadRow(Why.BAD_TIME)
+        try:
+            day = (now.astimezone(zone) - timedelta(days=days)).date()
+            said_at = datetime.combine(day, time.fromisoformat(clock), tzinfo=zone)
+            return said_at.astimezone(UTC)
+        except (ValueError, OverflowError) as error:
+            raise values.BadRow(Why.BAD_TIME) from error
     given = _first_given(row, "occurred_at", "created_at")
     return None if given is None else values.moment(given)
-
-
-def _days_ago(days: object, clock: object, *, zone: ZoneInfo, now: datetime) -> datetime:
-    if isinstance(days, bool) or not isinstance(days, int) or not isinstance(clock, str):
-        raise values.BadRow(Why.BAD_TIME)
-    try:
-        day = (now.astimezone(zone) - timedelta(days=days)).date()
-        said_at = datetime.combine(day, time.fromisoformat(clock), tzinfo=zone)
-        return said_at.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise values.BadRow(Why.BAD_TIME) from error
 
 
 def _messages(

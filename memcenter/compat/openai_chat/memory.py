@@ -19,7 +19,6 @@ from conversations.block import context
 from conversations.block.context import Context, Wanted
 from conversations.models import Conversation, ConversationKind, Message, Role
 from conversations.recording import conversation_names, temporary, turns
-from conversations.recording.temporary import TemporaryConversation
 from conversations.recording.turns import MessageInput
 from memcenter.compat.openai_chat.protocol import Said
 from memcenter.lib.errors import ApplicationError, ProviderError
@@ -69,7 +68,10 @@ def recalled(exchange: Exchange) -> Recalled:
         preparing = _embedding().submit(search.prepare_query, exchange.said.text, speakers=speakers)
         prepared = preparing.result(timeout=deadline - time.monotonic())
         with as_user(exchange.user):
-            _give_up_after(deadline - time.monotonic())
+            seconds = deadline - time.monotonic()
+            with connection.cursor() as cursor:
+                milliseconds = str(max(1, int(seconds * 1000)))
+                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
             return _recalled(prepared, exchange)
     except (ApplicationError, ProviderError, TimeoutError, Error, RedisError) as error:
         logger.warning(_SKIPPED, type(error).__name__)
@@ -97,7 +99,9 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
     wanted = Wanted(conversation_kind=exchange.kind, include_window=False)
     user = exchange.user
     if exchange.brief or not exchange.kept:
-        thread = _temporary(exchange)
+        thread = temporary.find(user=exchange.user, reference=exchange.thread) or temporary.unsaved(
+            user=exchange.user, external_id=exchange.thread, kind=exchange.kind
+        )
         return Recalled(
             context.build(prepared, user=user, conversation=thread, wanted=wanted).block
         )
@@ -122,12 +126,6 @@ def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
     last = answered.filter(number__lte=min(summary.through_number, start - 1))
     newest = last.order_by("-number").values_list("external_id", flat=True).first()
     return starts[newest.removesuffix("-a")] if newest else 0
-
-
-def _temporary(exchange: Exchange) -> TemporaryConversation:
-    return temporary.find(user=exchange.user, reference=exchange.thread) or temporary.unsaved(
-        user=exchange.user, external_id=exchange.thread, kind=exchange.kind
-    )
 
 
 def _record(exchange: Exchange, answer: str, *, finished: bool) -> None:
@@ -167,12 +165,6 @@ def _inputs(
 def _embedding() -> ThreadPoolExecutor:
     """Return the threads that compute embeddings, so that a request can stop waiting for them."""
     return ThreadPoolExecutor(4, thread_name_prefix="embedding")
-
-
-def _give_up_after(seconds: float) -> None:
-    with connection.cursor() as cursor:
-        milliseconds = str(max(1, int(seconds * 1000)))
-        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
 
 
 def _marks(exchange: Exchange) -> list[str]:

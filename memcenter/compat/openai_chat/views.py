@@ -215,7 +215,13 @@ class ForwardedStream:
         except ProviderError as error:
             self._chunks = iter(())
             self.close()
-            return _broke_off(error)
+            details = {
+                "message": str(error),
+                "type": "api_error",
+                "code": "unavailable",
+                "param": None,
+            }
+            return b"\n\ndata: " + orjson.dumps({"error": details}) + b"\n\n"
         self._heard.feed(chunk)
         return chunk
 
@@ -234,11 +240,6 @@ class ForwardedStream:
 def _keep(answer: Forwarded, exchange: Exchange | None, reader: Whole | Streamed) -> None:
     if exchange is not None and answer.status == 200:
         memory.record(exchange, answer=reader.text, finished=reader.finished)
-
-
-def _broke_off(error: ProviderError) -> bytes:
-    details = {"message": str(error), "type": "api_error", "code": "unavailable", "param": None}
-    return b"\n\ndata: " + orjson.dumps({"error": details}) + b"\n\n"
 
 
 def _listed(name: str) -> dict[str, Any]:

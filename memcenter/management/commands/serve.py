@@ -59,7 +59,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             folder = DataFolder(settings.DATA_DIR)
-            embedded = _is_embedded(folder)
+            if not env.text("REDIS_URL"):
+                raise EmbeddedError(
+                    "DATABASE_URL is set and REDIS_URL is not; set both or neither."
+                )
+            embedded = env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
             Supervisor(
                 folder,
                 address=Address.configured(),
@@ -77,12 +81,6 @@ class Command(BaseCommand):
     def _say(self, text: str) -> None:
         self.stdout.write(text)
         self.stdout.flush()  # a reader of a pipe would wait otherwise
-
-
-def _is_embedded(folder: DataFolder) -> bool:
-    if not env.text("REDIS_URL"):
-        raise EmbeddedError("DATABASE_URL is set and REDIS_URL is not; set both or neither.")
-    return env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
 
 
 @plain_errors("Memory Center can't be started")

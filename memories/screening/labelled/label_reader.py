@@ -168,7 +168,8 @@ class LabelReader:
 
     def _han(self, number: int, token: Token, way: Way) -> Found | None:
         said = token.text
-        is_last = self._ends_clause(number)
+        following = self.tokens.all[number + 1 : number + 2]
+        is_last = not following or following[0].kind in ("sign", "line")
         if way.hit.cue in WORDS_COUNT and is_last:
             value = value_in(said) or (said if way.direct else "")
             if value and vocabulary.is_han_phrase(value, by_sign=way.by_sign):
@@ -183,10 +184,6 @@ class LabelReader:
                 way.signs += len(said)
         way.before = ""
         return None
-
-    def _ends_clause(self, number: int) -> bool:
-        following = self.tokens.all[number + 1 : number + 2]
-        return not following or following[0].kind in ("sign", "line")
 
     def _word(self, number: int, token: Token, way: Way) -> Found | None:
         if token.is_program:
