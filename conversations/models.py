@@ -247,10 +247,7 @@ class Turn(models.Model):
 
 
 class Summary(models.Model):
-    """One version of the rolling summary, which covers messages up to `through_number`.
-
-    The newest visible version is the current one.
-    """
+    """One version (the newest visible is current) of the summary of earlier messages."""
 
     personal_data = True
     words = ("text",)

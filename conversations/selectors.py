@@ -146,10 +146,7 @@ def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:
 
 
 def whole_turns(user: User, where: Sql) -> list[Turn]:
-    """Return turns with both messages and their conversation, read by a single SQL statement.
-
-    `where` may use the aliases `t`, `q`, `a` and `c` (turn, question, answer, conversation).
-    """
+    """Return turns `t` `where` (also q, a, c: question, answer, conversation), by one statement."""
     found = statements.rows(
         f"SELECT {_whole_turn_columns()} FROM conversations_turn t"
         "  JOIN conversations_message q ON q.id = t.user_message_id"

@@ -59,10 +59,7 @@ class ConversationRows(Rows):
 
 @dataclass(frozen=True)
 class MessageRows(Rows):
-    """Exports and imports messages, appended to an existing conversation.
-
-    Files without ids number their messages, so an id used for another text is replaced.
-    """
+    """Exports and imports messages, appended to an existing conversation."""
 
     def prepare(self, loading: Loading, row: Message, given: Mapping[str, Any]) -> None:
         check_client_id(row.external_id)

@@ -87,10 +87,7 @@ class JsonLines(logging.Formatter):
 
 
 def watch_slow_queries() -> None:
-    """Log SQL statements of at least `SLOW_QUERY_MS`, without values.
-
-    This disables the faster execution of statements in `memcenter.lib.database.statements`.
-    """
+    """Log SQL statements of at least `SLOW_QUERY_MS`, without values, at the cost of speed."""
     if settings.SLOW_QUERY_MS:
         connection_created.connect(_watch, dispatch_uid="slow queries")
 

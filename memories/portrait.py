@@ -124,10 +124,7 @@ def most_personal(user: User, *, limit: int) -> list[Memory]:
 
 
 def group_of(*, tags: Iterable[str], kind: str, standing: bool) -> str:
-    """Return the group of the portrait to which a memory with these tags and this kind belongs.
-
-    Tasks and plans have a group of their own, unless they are about how to answer the user.
-    """
+    """Return the group of the portrait for these tags and kind; plans have their own."""
     topic = next((_GROUP_OF_TAG[tag] for tag in tags if tag in _GROUP_OF_TAG), "more")
     if standing or topic == "answers":
         return "answers"

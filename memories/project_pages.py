@@ -76,10 +76,7 @@ def prepare(given: MemoryInput) -> Prepared:
 
 
 def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryInput:
-    """Return the input, with the default project (else `Invalid`) if its kind needs one.
-
-    Otherwise it would appear in the prompts of every chat.
-    """
+    """Return the input, with the default project (else `Invalid`) if its kind needs one."""
     unnamed = given.project_key is None and given.project_name is None
     if given.kind not in OF_PROJECTS or not unnamed:
         return given

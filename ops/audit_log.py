@@ -41,10 +41,7 @@ def record(
 
 
 def gather(action: str, *, subject: UUID | None, target: str) -> None:
-    """Add a single event for all targets of the same action in this transaction.
-
-    For several targets, the details contain their number and the first hundred of them.
-    """
+    """Add a single event for all targets of the same action, naming at most a hundred of them."""
     _Together(action, current_actor(), subject).add(target)
 
 

@@ -62,10 +62,7 @@ def is_long(kind: str) -> bool:
 
 
 class Derived:
-    """Data derived from rows and stored outside the tables, such as files and cache entries.
-
-    It is erased, but neither exported nor imported unless a subclass says so.
-    """
+    """Data derived from rows and stored elsewhere: erased, but neither exported nor imported."""
 
     name = ""
     order = 0
@@ -184,10 +181,7 @@ def participants() -> list[UserData]:
 
 
 def reads_well(pages: Readable) -> Readable:
-    """Register a function of readable pages for an export of a person or conversation (key).
-
-    The caller may close its transaction between two lines.
-    """
+    """Register a function of readable pages for an export of a person or conversation (key)."""
     _readable.append(pages)
     return pages
 

@@ -47,10 +47,7 @@ def in_trouble(trouble: Trouble, *, now: datetime) -> Q:
 
 
 def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
-    """Return how an operation is delayed, or None.
-
-    It is stuck without progress for `STUCK_AFTER`, or if no sweep has recovered its lost lease.
-    """
+    """Return how an operation is delayed (stuck: without progress for `STUCK_AFTER`), or None."""
     if operation.status == Status.PENDING and operation.run_after < now - OVERDUE_AFTER:
         return Trouble.OVERDUE
     if operation.status != Status.RUNNING or operation.lease_until is None:

@@ -78,10 +78,7 @@ def look_at(url: str) -> None:
 def create(
     *, user: User | None, url: str, told: Sequence[str], secret: str = "", key: ApiKey | None = None
 ) -> Webhook:
-    """Create a webhook, with a random secret if none is given, after `look_at`.
-
-    Raise `Invalid` with the fields, or `Conflict` if there are too many.
-    """
+    """Create a webhook after `look_at`, with a random secret by default, or raise `Invalid`."""
     if user is not None:
         users.check_not_being_forgotten(user)
     _check(url=url, told=told, secret=secret)
@@ -261,10 +258,7 @@ class PublicAddress:
 
 
 def problem_with_address(url: str, *, looks_up: bool) -> str:
-    """Return a sentence that says what is wrong with a URL, or an empty string.
-
-    Without `looks_up`, no host name is looked up, for use inside a transaction.
-    """
+    """Return what is wrong with a URL, or ""; `looks_up` its host name too, or not."""
     if len(url) > MAX_URL:
         return f"At most {MAX_URL} characters."
     try:

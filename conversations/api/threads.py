@@ -35,10 +35,7 @@ def thread_of(call: Call, reference: str) -> Thread:
 
 
 def message_of(call: Call, reference: str) -> Message:
-    """Return the message with this id of ours or the client's, in `conversation_id` if given.
-
-    Raise `NotFound`, or `Invalid` if several conversations have messages with this id.
-    """
+    """Return the message with this id of ours or the client's, in `conversation_id` if given."""
     found = selectors.message_of(call.user, reference, conversation=named_conversation(call))
     if found.conversation.hidden_at is not None:
         raise NotFound("There is no such message.")

@@ -91,10 +91,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The caller's options for the block, by default those of the settings and the message.
-
-    `misses` is the number of memories just below the cut-off that are returned too.
-    """
+    """The caller's options; the settings give defaults. `misses`: how many from below the cut."""
 
     conversation_kind: str | None = None
     project: Project | None = None
@@ -345,10 +342,7 @@ def _episode_item(one: RecalledEpisode) -> BlockItem:
 
 
 def _used_memories(found: Gathered, items: Sequence[Item]) -> list[int]:
-    """Return the keys of the memories in the block that are relevant to the message.
-
-    Those in every block count only if their relevance reaches `RELEVANCE_FLOOR`.
-    """
+    """Return the keys of the memories in the block that are relevant, not just always there."""
     shown = {one.id for one in items if one.in_block}
     return [
         one.memory.pk

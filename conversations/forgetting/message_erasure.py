@@ -33,10 +33,7 @@ _ALL = Q()
 
 @dataclass(frozen=True)
 class Target:
-    """The messages of one conversation to forget, and their turns, as keys.
-
-    `is_whole` is True if all messages of the conversation are to be forgotten.
-    """
+    """The messages (all: `is_whole`) of one conversation to forget, and their turns, as keys."""
 
     conversation: int
     messages: tuple[int, ...]
@@ -198,10 +195,7 @@ def texts_of(user: User, target: Target) -> list[str]:
 
 
 def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
-    """Return the rows that will be deleted, whose ids the residue scan searches for.
-
-    A kept conversation's newest summary is only cleared, so it isn't among them.
-    """
+    """Return the rows that will be deleted, not just cleared, for the residue scan."""
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
     return [
@@ -264,10 +258,7 @@ def erase_index(user: User, target: Target) -> Counter[str]:
 
 
 def erase_summaries(user: User, target: Target) -> Counter[str]:
-    """Erase the summaries that cover the target.
-
-    The newest summary of a kept conversation stays as a hidden row without text, for its number.
-    """
+    """Erase the summaries that cover the target, but clear a kept conversation's newest one."""
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
     if last is None:

@@ -98,10 +98,7 @@ def clear_conversation(
     forget_memories: bool = True,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Forget all present messages of a conversation, but keep the conversation itself.
-
-    Without `forget_memories`, memories learned from it are kept.
-    """
+    """Forget all present messages of a conversation, but not itself, and memories unless kept."""
     return _forget_all(
         Kind.CLEAR_CONVERSATION, user, conversation, forget_memories, requested_by_key
     )
@@ -198,10 +195,7 @@ def _begin(
     named: Mapping[str, object],
     requested_by_key: int | None,
 ) -> Operation:
-    """Enqueue the operation that erases the target, and erase its recall traces at once.
-
-    `named` holds public ids, which are the same in every copy of the database.
-    """
+    """Enqueue the erasure of the target, named by public ids; erase its recall traces."""
     traces = memory_erasure.erase_traces(
         user=user,
         answers=target.messages,

@@ -111,10 +111,7 @@ def too_large() -> Invalid:
 
 
 def read(row: Import) -> Opened:
-    """Check the whole uploaded file, unpacked if it is a zip, and return it opened for import.
-
-    Raise `Invalid`, `NoRoom`, or `Conflict` if the file no longer exists.
-    """
+    """Check the whole uploaded file, unpacked if it is a zip, and return it opened, or raise."""
     storage = stored_files.place(IMPORTS)
     if not row.path or not storage.exists(row.path):
         raise Conflict("The file was erased; please choose it again.")
@@ -129,10 +126,7 @@ def read(row: Import) -> Opened:
 def apply(
     opened: Opened, *, user: User, reference: str, on_progress: Callable[[int], None]
 ) -> Mapping[str, Any]:
-    """Insert all rows of the file in the caller's transaction, enqueue learning, return the report.
-
-    Nothing is learned from a file about several people: whom is a statement about?
-    """
+    """Insert the file's rows; enqueue learning if they are of one person; return the report."""
     users.check_still_here(user)
     own = users.settings_of(user)
     loading = Loading(
@@ -271,10 +265,7 @@ def _import_file(run: Run, row: Import, *, user: User) -> None:
 
 
 class _Watch:
-    """Reports the progress of the long transaction, and checks whether it must stop.
-
-    Its own connection makes the progress visible before the commit.
-    """
+    """Reports the progress of the long transaction, on its own connection; may stop it."""
 
     def __init__(self, run: Run, user: User, *, total: int) -> None:
         self._run, self._user, self._total = run, user, total

@@ -74,10 +74,7 @@ def give(
     gone: Sequence[str] = (),
     was_untitled: bool = False,
 ) -> HttpResponseBase:
-    """Return the response that streams the answer to the thread's question.
-
-    `place` is the slot from `place_for`. The page removes the messages `gone` at once.
-    """
+    """Return the response that streams the answer in `place` and removes the messages `gone`."""
     release = place.close if place is not None else lambda: None
     try:
         answering = Answering(thread, release=release)
@@ -97,10 +94,7 @@ def give(
 
 
 class AnswerEvents:
-    """The server-sent events of one answer: `begun`, `shown` (the text so far), and `ended`.
-
-    If the browser disconnects, the answer is still read to its end and recorded.
-    """
+    """The server-sent events of one answer (`begun`, `shown`, `ended`), read to its end anyway."""
 
     def __init__(
         self,

@@ -62,10 +62,7 @@ _NAMES = {"answers": "How to answer", "health": "Health", "money": "Money", "fam
 
 
 def title_of(text: str) -> str:
-    """Return a short title for a message, or "".
-
-    When the message is forgotten, a title that is a part of it is recognised and cleared.
-    """
+    """Return a short title, a part of the message or a topic's name, or ""."""
     if spoken_requests.asks_to_forget(text) or commands.is_asked_not_to(text):
         return ""
     masked = masking.masked_by_reading(text)

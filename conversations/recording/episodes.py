@@ -187,10 +187,7 @@ def _existing_turn(one: ToIndex, standing: Mapping[int, _ExistingTurn]) -> _Exis
 def _episodes(
     there: Mapping[int, ToIndex], standing: Mapping[int, _ExistingTurn], *, user: User
 ) -> dict[int, Episode]:
-    """Return the episodes of existing turns by position, and create those that are missing.
-
-    Turns are left out if episodes are off or the person asked not to keep the message.
-    """
+    """Return the episodes of existing turns by position, made where wanted and missing."""
     wanted = {
         place: one.turn
         for place, one in there.items()

@@ -157,10 +157,7 @@ def write(due: Due, *, left_out: Collection[int] = ()) -> str:
 
 
 def store(due: Due, *, user: User, text: str) -> Summary | None:
-    """Store and return the next version of the summary, or None if it is outdated.
-
-    That is, a message was deleted, a newer version exists, or summaries were switched off.
-    """
+    """Store and return the next version of the summary, or None if it is outdated or unwanted."""
     held = statements.rows(
         "SELECT 1 FROM conversations_conversation WHERE id = %s AND hidden_at IS NULL FOR UPDATE",
         [due.conversation.pk],

@@ -144,10 +144,7 @@ def rename(conversation: TemporaryConversation, *, title: str) -> TemporaryConve
 def append(
     conversation: TemporaryConversation, *, messages: tuple[MessageInput, ...]
 ) -> tuple[list[TemporaryMessage], bool]:
-    """Append messages in order; return them, and whether all of them existed.
-
-    Raise `Conflict` for a client's id of another text, and `Invalid` for an invalid one.
-    """
+    """Append messages in order; return them, and whether all existed before."""
 
     def change(pipe: Any, current: TemporaryConversation) -> tuple[list[TemporaryMessage], bool]:
         there = _read(pipe, current)

@@ -134,10 +134,7 @@ def record_message(
 def record_answer(
     *, user: User, question: Message, answer: MessageInput, forget: Outcome | None = None
 ) -> RecordedMessage:
-    """Record the reply to a recorded message. A completed reply forms a turn with the message.
-
-    Raise `NotFound` if the message was deleted, and `Conflict` if it already has a reply.
-    """
+    """Record the reply to a message without one; a completed reply forms a turn with it."""
     reply = replace(answer, role=Role.ASSISTANT)
     _check(reply, field="assistant_message")
     [reply] = at_rest(reply)

@@ -79,10 +79,7 @@ class Where:
 
 
 def write(target: Path, *, where: Where) -> Mapping[str, Any]:
-    """Write a backup that only its owner can read; return its manifest.
-
-    The file appears only when it is complete. Raise `BackupError` if the backup fails.
-    """
+    """Write a complete backup that only its owner can read, or none; return its manifest."""
     if target.exists():
         raise BackupError(f"{target} is there already.")
     with _temporary_folder(target) as place:

@@ -116,10 +116,7 @@ class Instance:
 
     @contextlib.contextmanager
     def borrowed(self, *, prepare: Callable[[], None] | None = None) -> Iterator[None]:
-        """Keep the databases running inside the block; `prepare` is called after a start.
-
-        At the end the databases are stopped, unless another process uses them.
-        """
+        """Keep the databases running inside the block, and longer if others use them."""
         with contextlib.ExitStack() as mine:
             try:
                 with self.folder.lock("databases"):

@@ -110,10 +110,7 @@ class Address:
 
 
 class Supervisor:
-    """Starts and watches the databases and all other servers.
-
-    The order is: databases, `prepare`, web server (until it answers), worker, beat, `announce`.
-    """
+    """Starts and watches, in this order, databases, web server, worker and beat."""
 
     def __init__(
         self,

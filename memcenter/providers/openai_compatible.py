@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 
 class CircuitBreaker:
-    """Stops calls for `rest` seconds after `failures` failures in a row, then tries one.
-
-    Each process has its own state.
-    """
+    """Stops calls for `rest` seconds after `failures` failures in a row, then tries one."""
 
     def __init__(
         self,

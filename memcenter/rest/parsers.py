@@ -25,10 +25,7 @@ MAX_DEPTH = 64
 
 
 class OrjsonParser(BaseParser):
-    """Parses the body as a JSON object, whatever content type the client declares.
-
-    Raises `Invalid` with the position, or `too_large`.
-    """
+    """Parses the body as a JSON object, whatever content type the client declares."""
 
     media_type = "*/*"
 

@@ -67,10 +67,7 @@ def client() -> redis.Redis:
 
 
 class KeyThrottle(BaseThrottle):
-    """Counts the calls of a key, and of its person if loaded, in the current minute, in Redis.
-
-    If Redis is down, every call is allowed.
-    """
+    """Counts the calls of a key, and of its person if loaded, for a minute, if Redis works."""
 
     def allow_request(self, request: Request, view: APIView | MemcenterView) -> bool:
         endpoint = getattr(view, "endpoint", None)

@@ -52,10 +52,7 @@ def _prepare(call: Call) -> _Prepared:
 
 
 def _conversation(call: Call) -> Any:
-    """Return the conversation of the request, or None if the conversation is temporary.
-
-    An unknown one is created under the client's id if there are `messages`, else `NotFound`.
-    """
+    """Return the conversation, or create one for given `messages`; None if it is temporary."""
     reference = call.data["conversation_id"]
     try:
         return conversation_names.resolve(user=call.user, reference=reference)

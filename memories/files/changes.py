@@ -60,10 +60,7 @@ class Created:
 
 @dataclass(frozen=True)
 class Disputed:
-    """A change on which the user must decide: keep the memory, or take the text of the file.
-
-    `content` is None if the line was removed.
-    """
+    """A change on which the user must decide: the memory, or the file's text (None: removed)."""
 
     id: str
     reason: Reason
@@ -73,10 +70,7 @@ class Disputed:
 
 @dataclass(frozen=True)
 class Changes:
-    """All changes that the edited file requests.
-
-    `removed` are ids for the recycle bin, `repeated` the positions of duplicate lines of a memory.
-    """
+    """All changes that the edited file requests: `removed` ids, `repeated` positions of lines."""
 
     edited: tuple[Edited, ...] = ()
     created: tuple[Created, ...] = ()

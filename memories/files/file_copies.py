@@ -98,10 +98,7 @@ def remove(user_id: int, path: str) -> None:
 
 
 def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[str] = ()) -> int:
-    """Apply `change` to the text of each copy except `leaving`; return how many changed.
-
-    A copy that can't be read is deleted; the next sync writes it again.
-    """
+    """Apply `change` to each copy except `leaving`, and delete unreadable ones; count changes."""
     count = 0
     for name in [one for one in names(user_id) if one not in leaving]:
         try:

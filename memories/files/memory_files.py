@@ -74,10 +74,7 @@ class Applied:
 
 
 def read(user: User, path: str) -> Shown:
-    """Return a file in its current state, or raise `NotFound`.
-
-    A curated file is rendered from the current memories, and stored for later comparison.
-    """
+    """Return a file, rendered from the memories and stored if it is curated."""
     if path in CURATED:
         return _shown(refreshed(user, path))
     day, row = file_contents.day_of(path), None
@@ -149,10 +146,7 @@ def prepare(
 
 
 def apply(ready: Ready, *, user: User) -> Applied:
-    """Apply a prepared edit in the caller's transaction.
-
-    Raise `Stale` if anything has changed, or `Conflict` (`memory_off`, `being_forgotten`).
-    """
+    """Apply a prepared edit in the caller's transaction, or raise `Stale` or `Conflict`."""
     users.check_still_here(user)
     if ready.edit is not None:
         file_edits.lock(ready.edit, user=user)
@@ -339,10 +333,7 @@ def take_back_note(user: User, *, file_id: int) -> MemoryFile:
 
 
 def rename_notes(files: Sequence[MemoryFile], *, user: User, old: str, new: str) -> None:
-    """Rename notes or move a folder: replace the prefix `old` of each path with `new`.
-
-    Raise `Invalid` if a path is too long, or `Conflict` (`memory_off`, `being_forgotten`).
-    """
+    """Rename notes or move a folder: replace the prefix `old` of each path with `new`."""
     _lock_files(user)
     direct_writes.check_on(user)
     for file in files:

@@ -38,10 +38,7 @@ class Planned:
 
 
 def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
-    """Check a command and embed its texts; call this function outside a transaction.
-
-    If it can't be carried out, raise `NotFound`, `Conflict` or `Invalid` with Anthropic's wording.
-    """
+    """Check a command and embed its texts, outside a transaction."""
     try:
         return _PREPARED[data["command"]](data, user)
     except ToolProblem as problem:

@@ -123,10 +123,7 @@ def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Opera
 
 
 def forget_binned(run: Run) -> int:
-    """Forget at most `AT_ONCE` expired memories of the recycle bin; return their number.
-
-    Each user has a transaction, with the service of the button "Forget now".
-    """
+    """Forget at most `AT_ONCE` expired memories of the bin, a transaction a user; count them."""
     with as_system():
         due = Memory.visible.filter(purge_at__lte=timezone.now()).order_by("pk")
         owners: dict[int, list[int]] = defaultdict(list)

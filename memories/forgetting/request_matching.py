@@ -141,10 +141,7 @@ def _best_other(own: float, best: Sequence[float]) -> float:
 
 
 def possible_matches(ranked: Sequence[Signals]) -> list[Meant]:
-    """Return the memories that the request may mean, most probable first.
-
-    The best unrelated ones are listed too: signals miss "my clean date" for "Sober since June".
-    """
+    """Return the memories that the request may mean, the best even if unrelated, best first."""
     if not any(one.is_related for one in ranked):
         return []
     return [

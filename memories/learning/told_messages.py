@@ -127,10 +127,7 @@ class Carried:
 
 
 def take_from(message: Message, *, user: User) -> Carried:
-    """Detach the memories that the user made from a message, because it is recorded again.
-
-    In the transaction that forgets the old turn; then call `rest_on` with the new turn.
-    """
+    """Detach the memories of a message recorded again, in its transaction, for `rest_on`."""
     own = Source.objects.filter(user=user, message=message, origin=Origin.USER)
     sources = list(own.values_list("pk", "memory"))
     logged = Arbitration.objects.filter(
@@ -325,10 +322,7 @@ def _sharing(terms: Collection[str], *, user: User) -> list[Memory]:
 
 
 def related_memories(text: str, *, user: User, without: Collection[str]) -> list[Memory]:
-    """Return memories, `without` these ids, that share words with the text, best match first.
-
-    Words in more than `_MOST_RELATED` of the memories don't count, rare ones count more.
-    """
+    """Return memories, `without` these ids, that share words, rare ones most, best match first."""
     terms = set(segment.terms(text))
     rows = _sharing(terms, user=user)
     held = {one.pk: terms & set(segment.terms(one.content)) for one in rows}

@@ -335,10 +335,7 @@ class Part:
 
 
 def diff_words(old: str, new: str) -> list[Part]:
-    """Compare two texts word by word (also Chinese), and return their parts in order.
-
-    The parts with the change "same" or "added" together make up `new`.
-    """
+    """Compare texts word by word; the parts "same" and "added", in order, make up `new`."""
     before, after = _split(old, new)
     parts: list[Part] = []
     for tag, start, end, start_new, end_new in _opcodes(before, after):

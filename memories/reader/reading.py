@@ -88,10 +88,7 @@ class Reading:
 
 
 class Readings:
-    """A cache of the model's latest results, by keyed hashes, without text.
-
-    Several steps analyse the same short text for secrets, kind and topics.
-    """
+    """A cache of the model's latest results, by keyed hashes, without text, for several steps."""
 
     _MOST = 64
     _LONGEST = 2_000  # characters; the results of longer texts aren't cached
@@ -154,10 +151,7 @@ class Reader:
         return Reading(tuple(found), tuple(hidden), flags, tuple(plain))
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
-        """Return, for each pair (known, new), the probabilities of the relations in `PAIRS`.
-
-        The pairs are run one by one, because batching would change their scores slightly.
-        """
+        """Return, for each pair (known, new), the probabilities of the relations in `PAIRS`."""
         place = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
         return [
             dict(zip(PAIRS, softmax(self._pair_scores(*pair)[place]).tolist(), strict=True))

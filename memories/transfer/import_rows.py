@@ -47,10 +47,7 @@ class OfMemory(RowsUnder):
 
 @dataclass(frozen=True)
 class MemoryRows(OfMemory):
-    """Exports and imports memories; secrets are masked or refused on import.
-
-    A memory with another program's id is skipped if one with the same text exists.
-    """
+    """Exports and imports memories, masking secrets, not twice the same text."""
 
     def prepare(self, loading: Loading, row: Memory, given: Mapping[str, Any]) -> None:
         screened = screen(row.content)
@@ -242,10 +239,7 @@ def record_return(rows: QuerySet[Memory]) -> None:
 
 @applies_decision("file")
 def _file(decision: Decision) -> bool:
-    """Move a file back to the recycle bin if it was deleted after the restored backup was made.
-
-    A file with this key that was created after the deletion is a different one.
-    """
+    """Move a file, deleted after the backup was made, and not made since, to the recycle bin."""
     user = User.objects.filter(subject=UUID(decision.state["subject"])).first()
     if user is None or not decision.state["recycled"]:
         return False

@@ -109,10 +109,7 @@ def groups_of(user: User, *, now: datetime) -> list[Group]:
 
 
 def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Proposal]:
-    """Return proposals that join the memories of each group, or raise `ProviderError`.
-
-    Call it outside a transaction; nothing is changed in the database.
-    """
+    """Return proposals, outside a transaction, that join the memories of each group."""
     return [
         Proposal(joined.content, [group[place] for place in joined.inputs], vectors, pieces)
         for group in groups
@@ -122,10 +119,7 @@ def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Prop
 
 
 def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
-    """Store the joined memories and archive their originals, in the caller's transaction.
-
-    A proposal is skipped if one of its memories has changed, so a repeated run does nothing.
-    """
+    """Store the joined memories and archive their unchanged originals. Safe to repeat."""
     current = User.objects.get(pk=user.pk)
     if current.hidden_at is not None or not users.settings_held(user).longterm_enabled:
         return []

@@ -166,10 +166,7 @@ def take_back(*, user: User, memory: Memory) -> Memory:
 def bulk(
     *, user: User, ids: Sequence[str], action: str, tag_name: str = ""
 ) -> list[tuple[str, str]]:
-    """Apply an action to many memories; return each id with "done" or "not_found".
-
-    Raise `Invalid` for action, tag or too many ids, and `Conflict` if a status can't change.
-    """
+    """Apply an action to many memories; return each id with "done" or "not_found", or raise."""
     acts: dict[str, Callable[[Memory], Memory]] = {
         "enable": lambda one: _set(user, one, status=MemoryStatus.ACTIVE),
         "disable": lambda one: _set(user, one, status=MemoryStatus.DISABLED),

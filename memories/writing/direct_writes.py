@@ -184,10 +184,7 @@ def remember(
 
 
 def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
-    """Store memories, perhaps for review, without comparing them with known ones.
-
-    Raise `Conflict` (`memory_off`, `being_forgotten`).
-    """
+    """Store memories, perhaps for review, without comparing them with known ones."""
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
     own = _checked(settings_of_user())

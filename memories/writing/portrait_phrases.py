@@ -48,10 +48,7 @@ def request(*, user: User) -> None:
 
 
 def write(run: Run, *, user: User) -> int:
-    """Write the portrait's missing phrases; count those that aren't empty.
-
-    Raise `ProviderError` if a model call fails; phrases stored before that are kept.
-    """
+    """Write and store the portrait's missing phrases; count those that aren't empty."""
     phraser = language_steps.phraser()
     if phraser is None:
         return 0

@@ -94,10 +94,7 @@ def undecided(user: User, public_id: str) -> Undecided | None:
 
 
 def undo(*, user: User, before: Undecided) -> Memory:
-    """Undo a decision: the memory awaits review again, and one that it replaced is used again.
-
-    Raise `NotFound` if it was forgotten, and `Conflict` if its status has changed since.
-    """
+    """Undo a decision on a memory, and what it replaced, unless the status has changed since."""
     rows = Memory.visible.select_for_update(of=("self",)).filter(user=user)
     memory = rows.filter(public_id=before.candidate).first()
     if memory is None:

@@ -84,10 +84,7 @@ def find_invitation(token: str) -> Invitation:
 def accept_invitation(
     token: str, *, username: str, password: str, language: str, zone: str
 ) -> User:
-    """Create a person with the invited role, and delete the invitation.
-
-    Of two concurrent calls, only one creates a person; the other transaction fails.
-    """
+    """Create a person with the invited role, and delete the invitation; it works only once."""
     invitation = find_invitation(token)
     user = users.register(username=username, password=password, language=language, zone=zone)
     if invitation.role != Role.MEMBER:
@@ -113,10 +110,7 @@ class NewLink:
 
 
 def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink:
-    """Create a sign-in link that works once, within a few minutes.
-
-    Raise `NotAllowed` if the person is staff or inactive.
-    """
+    """Create a sign-in link that works once, within minutes; for staff raise `NotAllowed`."""
     if user.is_staff or user.is_superuser or not user.is_active:
         raise NotAllowed("Nobody signs in to a member of the staff by a link.")
     users.check_not_being_forgotten(user)

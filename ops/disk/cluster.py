@@ -137,10 +137,7 @@ class NotVacuumed(Exception):
 
 
 def vacuum(operation: Operation) -> list[str]:
-    """Vacuum the tables from which this operation erased rows, on a connection of its own.
-
-    Return their names. Raise `NotVacuumed` if a table is skipped.
-    """
+    """Vacuum the tables of an erasure and return them, or raise `NotVacuumed`."""
     tables = sorted(places.tables_among(audit_chain.erased_by(operation).get("database", ())))
     notices: list[str] = []
     with outside_transactions() as own:
@@ -156,10 +153,7 @@ def vacuum(operation: Operation) -> list[str]:
 def describe_copies(
     operation: Operation, *, now: datetime, tables: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the vacuumed tables, and until when log, backups and data folder contain the rows.
-
-    A time is None if it is unknown.
-    """
+    """Return the vacuumed tables, and until when copies contain the rows (None if unknown)."""
     wal = timedelta(hours=settings.WAL_RETENTION_HOURS)
     backups = timedelta(days=settings.BACKUP_RETENTION_DAYS)
     return {

@@ -47,10 +47,7 @@ _OWN = tuple(
 
 @dataclass(frozen=True)
 class File:
-    """A file, named by its path below the data folder.
-
-    `is_own`: one of PostgreSQL's own, without people's data. `is_outside`: not the database's.
-    """
+    """A file below the data folder: PostgreSQL's own (`is_own`), or none of its (`is_outside`)."""
 
     path: Path
     name: str

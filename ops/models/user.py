@@ -152,10 +152,7 @@ class Scope(models.TextChoices):
 
 
 class ApiKey(models.Model):
-    """An API key, either bound to one person (`user`) or, unbound, for the whole installation.
-
-    Only its SHA-256 is stored. With `requires_user`, mem0 calls must name a person.
-    """
+    """An API key (its SHA-256), bound to one person (`user`) or unbound, for the installation."""
 
     personal_data = True
     words = ("name",)
@@ -228,10 +225,7 @@ class SignIn(models.Model):
 
 
 class SecondFactor(models.Model):
-    """A person's second factor: codes from an authenticator app (TOTP, RFC 6238).
-
-    `last_step` is the step of the last code used. `recovery` holds digests of unused codes.
-    """
+    """A person's second factor (TOTP, RFC 6238); `recovery` holds digests of unused codes."""
 
     personal_data = True
     words = ()
@@ -271,10 +265,7 @@ class Identity(models.Model):
 
 
 class Invitation(models.Model):
-    """A link with which one person can create an account with this role, until `expires_at`.
-
-    `user` is the owner who sent it; `name` is their note about the invited person.
-    """
+    """A link of an owner (`user`) to create one account with this role, until `expires_at`."""
 
     personal_data = True
     words = ("name",)

@@ -78,10 +78,7 @@ def is_fresh(request: HttpRequest) -> bool:
 
 
 def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
-    """Return why the proof of identity (password or recent sign-in) is rejected, or "".
-
-    Wrong passwords are counted separately for each `purpose`, so that one form can't lock another.
-    """
+    """Return why the proof of identity (password or recent sign-in) is rejected, or ""."""
     if person(request).has_usable_password():
         return password_problem(request, password=password, purpose=purpose)
     return (

@@ -60,10 +60,7 @@ _CHOSEN = {
 
 @dataclass(frozen=True)
 class ShownReceipt:
-    """A receipt as the page shows it. `residue` and `places` are None if nothing was scanned.
-
-    `plain_lines` count the kinds of data that people know, `other_lines` all other kinds.
-    """
+    """A receipt as the page shows it; `plain_lines` count the kinds of data that people know."""
 
     receipt: Receipt
     title: str

@@ -269,10 +269,7 @@ def _parameter(value: Any, values: dict[str, Any]) -> str:
 
 @cache
 def _asked_of(tables: tuple[Place, ...]) -> Mapping[str, Sequence[tuple[str, str, str]]]:
-    """Return, for each table, the lookups of its erased rows and of references to them.
-
-    A lookup is a statement, the place that it reads, and the table whose erased keys it takes.
-    """
+    """Return, for each table, the lookups of its erased rows and of references to them."""
     found: dict[str, list[tuple[str, str, str]]] = {}
     for place in tables:
         key: Any = place.model._meta.pk
@@ -307,10 +304,7 @@ def names_one(text: str, gone: Collection[str]) -> bool:
 
 
 def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Naming]:
-    """Yield each row in these tables that contains one of these ids, once for each column.
-
-    All are looked up by indexes, in one statement.
-    """
+    """Yield each row in these tables that contains one of these ids, once for each column."""
     text, asked = _all_lookups(tables)
     wanted = sorted(gone)
     for start in range(0, len(wanted), _AT_ONCE):

@@ -42,10 +42,7 @@ class Vouching(Protocol):
 
 
 class ExternalStore(Protocol):
-    """A store that repeats data of the database, such as a separate vector database.
-
-    Its methods run outside transactions, except `look`; they raise `ProviderError`.
-    """
+    """A store that repeats data of the database; its methods may raise `ProviderError`."""
 
     @property
     def name(self) -> str: ...
@@ -99,10 +96,7 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 
 
 def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[str]]:
-    """Register a function that yields remaining derived texts, whose pieces aren't searched for.
-
-    It is called after the forgotten rows are hidden.
-    """
+    """Register a function of derived texts that remain, which aren't searched for."""
     _remaining.append(texts)
     return texts
 

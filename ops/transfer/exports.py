@@ -65,10 +65,7 @@ def request_export(
     conversation: tuple[int, str] | None = None,
     requested_by_key: int | None = None,
 ) -> Export:
-    """Request an export of all data, or of one conversation (given by key and public id).
-
-    Raise `Invalid` for an unknown format and `Conflict` if the person is being forgotten.
-    """
+    """Request an export of all data, or of one conversation (given by key and public id)."""
     users.check_still_here(user)
     if format not in FORMATS:
         raise Invalid.field("format", f"Must be one of {', '.join(FORMATS)}.")
@@ -117,10 +114,7 @@ def is_ready(export: Export) -> bool:
 
 
 def start_export(run: Run, *, user: User) -> Export | None:
-    """Begin an attempt: delete the previous attempt's file, and choose a new name.
-
-    Return None if the export is finished or deleted. Raise `GiveWay` to a forget operation.
-    """
+    """Begin an attempt with a new file; None if the export is finished or deleted; or `GiveWay`."""
     give_way(user)
     with run.applying(user):
         export = Export.objects.select_for_update().filter(operation=run.operation).first()
@@ -134,10 +128,7 @@ def start_export(run: Run, *, user: User) -> Export | None:
 
 
 def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: int) -> None:
-    """Make the finished file available for download, with the row locked.
-
-    If a forget operation came before, delete the file and raise `GiveWay`.
-    """
+    """Make the finished file available, unless a forget operation came before (`GiveWay`)."""
     with run.applying(user):
         mine = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)
         current = mine.filter(hidden_at__isnull=True).first()
@@ -213,10 +204,7 @@ class Out(Protocol):
 
 
 class Writer:
-    """Writes the rows of one person, or of one conversation, in chunks.
-
-    No transaction is open between two chunks. Raise `GiveWay` to a forget of the same person.
-    """
+    """Writes the rows of one person, or of one conversation, in chunks, or raises `GiveWay`."""
 
     def __init__(self, run: Run, *, user: User, conversation: int | None) -> None:
         self._run = run

@@ -70,10 +70,7 @@ class Part:
 
 @contextmanager
 def writing(name: str) -> Iterator[Part]:
-    """Open the part file `name` for writing; sync it on exit, or delete it after an exception.
-
-    Raise `NoRoom` if the disk is full.
-    """
+    """Open the part file `name` for writing, synced on exit or deleted after an exception."""
     path = part_of(name)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -70,10 +70,7 @@ class Opened:
 
 
 def open_file(path: Path, *, named: Format | None) -> Opened:
-    """Open a file, read it once completely and return its format, counts and rows.
-
-    Raise `Invalid` for `file` if it can't be read, or for `format` if it isn't `named`.
-    """
+    """Open and read a file completely; return format, counts and rows, or raise `Invalid`."""
     found, prefix = _detect(path)
     if named is not None and named != found:
         raise Invalid.field("format", f"The file is {found}, not {named}.")
@@ -183,10 +180,7 @@ def _lines(path: Path) -> list[str]:
 def read_people(
     path: Path, *, report: Report = lambda skipped: None, now: datetime | None = None
 ) -> Iterator[ImportedPerson]:
-    """Yield the people of the file one by one; pass skipped parts to `report`.
-
-    Raise `Invalid` first if the format is unknown. `days_ago` counts back from `now`.
-    """
+    """Yield the people of the file one by one; `report` skipped parts; `days_ago` is from `now`."""
     if _is_jsonl(path):
         return jsonl.read(path, now=now or datetime.now(UTC), report=report)
     try:
@@ -300,10 +294,7 @@ def is_zip(path: Path) -> bool:
 
 
 def unpack(path: Path, *, into: Into, limit: int) -> None:
-    """Find the file to import in a zip and write its content into `into`, at most `limit` bytes.
-
-    Raise `Invalid` if the zip looks dangerous, needs a password or has nothing to import.
-    """
+    """Write the file to import, at most `limit` bytes of a harmless zip, into `into`, or raise."""
     try:
         with zipfile.ZipFile(path) as packed:
             entries = packed.infolist()

@@ -248,10 +248,7 @@ class _Lines:
 
 
 def check_json(path: Path) -> None:
-    """Raise `Invalid`, with the line number, if the JSON is invalid or nested too deeply.
-
-    Call this first: the memory that the other functions use grows with the depth.
-    """
+    """Raise `Invalid`, with the line, if the JSON is invalid or nested too deeply."""
     depth = 0
     for event, _ in _iterate_json(path, lambda file: ijson.basic_parse(file, buf_size=_JSON_PIECE)):
         depth += _DEPTH_CHANGE.get(event, 0)

@@ -95,10 +95,7 @@ def added(body: Mapping[str, Any]) -> Given:
 
 
 def ids_of(body: Mapping[str, Any]) -> Ids:
-    """Return the user, agent, app and run that a body names at the top level or in `filters`.
-
-    Raise `Invalid` if the body names none of the four, or if a name is `*`.
-    """
+    """Return the user, agent, app and run that a body names, also in `filters`."""
     found: dict[str, str] = {}
     for place in (*_flat(body.get("filters")), body):
         for key in ENTITIES:

@@ -72,10 +72,7 @@ def without_first(messages: Sequence[Message], count: int) -> list[Message]:
 
 
 def with_block(messages: Sequence[Message], block: str) -> list[Message]:
-    """Return the messages with the block in the first system or developer message.
-
-    Some models accept only one system message.
-    """
+    """Return the messages with the block in the first, perhaps only, system message."""
     if not block:
         return list(messages)
     first = messages[0]

@@ -20,10 +20,7 @@ from memcenter.lib.database import statements
 
 @dataclass
 class _Table:
-    """A table whose rows are deleted, or whose foreign keys are set to NULL.
-
-    `parents` are foreign keys with CASCADE, `loosened` those set to NULL, to deleted rows.
-    """
+    """A table with rows to delete (`parents`), or with keys to set to NULL (`loosened`)."""
 
     model: type[Model]
     parents: list[tuple[str, type[Model]]] = field(default_factory=list)
@@ -31,10 +28,7 @@ class _Table:
 
 
 def delete(rows: QuerySet[Any]) -> Counter[str]:
-    """Delete rows and the rows that depend on them; return the number of deleted rows by table.
-
-    Raise `TypeError` for foreign keys other than CASCADE and SET_NULL, or to the same table.
-    """
+    """Delete rows and the rows that depend on them; return the number of deleted rows by table."""
     try:
         model: Any = rows.model
         text, values = rows.order_by().values("pk").query.sql_with_params()

@@ -127,10 +127,7 @@ def terms(text: str) -> list[str]:
 
 
 def unusual(text: str) -> list[str]:
-    """Return the terms of a text that are rare in its language, such as names, ids and jargon.
-
-    A word is rare if the token encoding, learned from frequencies, needs several tokens for it.
-    """
+    """Return the terms that are rare in the language: those of which the encoding makes several."""
     written = dict.fromkeys(_written(normalise(text)))
     return [_term(word) for word in written if not _is_stop(word) and _is_unusual(word)]
 

@@ -92,10 +92,7 @@ def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
 
 
 def _fitting_end(text: str, *, ends: list[int], start: int, first: int, limit: int) -> int:
-    """Return the end of the longest piece from `start` that has at most `limit` tokens.
-
-    Alone, a piece may have more tokens than within the text, so it is counted again.
-    """
+    """Return the end of the longest piece from `start` that has, counted alone, `limit` tokens."""
     last = min(first + limit, len(ends))
     while last > first:
         end = _whole_character(text, ends[last - 1])

@@ -223,10 +223,7 @@ def is_random(token: str) -> bool:
 
 
 def is_password_by_itself(token: str) -> bool:
-    """Return whether a token is clearly a password, even without a label.
-
-    It has letters of both cases, digits, and several signs, or one inside.
-    """
+    """Return whether cases, digits and signs show a password, even without a label."""
     if not 8 <= len(token) <= 64 or _is_something_else(token) or _UUID.search(token):
         return False
     inside = token[1:-1]

@@ -77,10 +77,7 @@ def _may_be_secret(token: Token) -> bool:
 
 
 def _access_sentences(text: str, tokens: Tokens) -> tuple[set[int], set[int], set[int]]:
-    """Return three sets of sentence numbers: about access, possibly about access, about banking.
-
-    Access means logins, codes, locks and the like.
-    """
+    """Return three sets of sentence numbers: about access, possibly about access, about banking."""
     places: dict[str, set[int]] = defaultdict(set)
     for label in LABELS:
         for match in label.pattern.finditer(text):
@@ -142,10 +139,7 @@ _YEAR = linear.compile(r"^(?:19|20)\d\d$")
 
 
 def companions(text: str, *, with_card: bool) -> Iterator[Found]:
-    """Yield codes and numbers on the line of a covered secret; `with_card`, a card's expiry.
-
-    A covered secret was found earlier and replaced by `COVER` characters.
-    """
+    """Yield codes and numbers on the line of a `COVER`-ed secret; `with_card`, a card's expiry."""
     secrets = [match.span() for match in _COVERED.finditer(text)]
     tokens = Tokens(text)
     place = 0
