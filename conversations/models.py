@@ -12,7 +12,7 @@ from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from memcenter.lib import ids
-from memcenter.lib.database.schema import VisibleManager, one_of
+from memcenter.lib.database.schema import Record, VisibleManager, one_of
 
 
 class ConversationKind(models.TextChoices):
@@ -20,7 +20,7 @@ class ConversationKind(models.TextChoices):
     GROUP = "group", _("group")
 
 
-class Conversation(models.Model):
+class Conversation(Record):
     """A conversation of one person. `external_id` is the id that the chat product uses for it.
 
     `last_number` is that of the newest message, incremented under the row lock. `speakers` are
@@ -70,9 +70,6 @@ class Conversation(models.Model):
                 name="conversation_unexamined",
             ),
         ]
-
-    def __str__(self) -> str:
-        return self.public_id
 
     @property
     def shown_title(self) -> str:
@@ -133,7 +130,7 @@ class ToldAs(models.TextChoices):
     UNDATED = "undated"
 
 
-class Message(models.Model):
+class Message(Record):
     """One message, which was said at `created_at` and recorded at `recorded_at`.
 
     An answer that the person stopped counts as complete; one that broke off doesn't. `withheld` and
@@ -199,11 +196,8 @@ class Message(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return self.public_id
 
-
-class Turn(models.Model):
+class Turn(Record):
     """A user message with its completed reply, from which memories and episodes are made.
 
     `labels` are copied to memories: agent_id, app_id, run_id, metadata, valid_until, occurred_at.
@@ -242,11 +236,8 @@ class Turn(models.Model):
         ]
         indexes = [models.Index(fields=["user", "conversation", "-id"], name="turn_user")]
 
-    def __str__(self) -> str:
-        return self.public_id
 
-
-class Summary(models.Model):
+class Summary(Record):
     """One version (the newest visible is current) of the summary of earlier messages."""
 
     personal_data = True
@@ -281,11 +272,8 @@ class Summary(models.Model):
         ]
         indexes = [models.Index(fields=["user", "conversation", "-version"], name="summary_user")]
 
-    def __str__(self) -> str:
-        return f"{self.public_id} version {self.version}"
 
-
-class Episode(models.Model):
+class Episode(Record):
     """A turn that is indexed by the vector of its text, so that a search finds it by meaning."""
 
     personal_data = True
@@ -308,9 +296,6 @@ class Episode(models.Model):
         base_manager_name = "everything"
         indexes = [models.Index(fields=["user", "conversation", "-id"], name="episode_user")]
 
-    def __str__(self) -> str:
-        return self.public_id
-
 
 class Rating(models.TextChoices):
     POSITIVE = "positive", _("good")
@@ -318,7 +303,7 @@ class Rating(models.TextChoices):
     VERY_NEGATIVE = "very_negative", _("very bad")
 
 
-class Feedback(models.Model):
+class Feedback(Record):
     """A person's rating of one message. A new rating replaces the previous one in the same row."""
 
     personal_data = True
@@ -337,6 +322,3 @@ class Feedback(models.Model):
         verbose_name_plural = "feedback"
         constraints = [one_of("rating", Rating, name="feedback_rating_known")]
         indexes = [models.Index(fields=["user"], name="feedback_user")]
-
-    def __str__(self) -> str:
-        return f"feedback {self.pk}"

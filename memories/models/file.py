@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from memcenter.lib import ids
-from memcenter.lib.database.schema import VisibleManager
+from memcenter.lib.database.schema import Record, VisibleManager
 
 
 class PresentFiles(VisibleManager["MemoryFile"]):
@@ -18,7 +18,7 @@ class PresentFiles(VisibleManager["MemoryFile"]):
         return super().get_queryset().filter(deleted_at__isnull=True)
 
 
-class MemoryFile(models.Model):
+class MemoryFile(Record):
     """A file that users and agents read and edit.
 
     `content` is the newest version's text. `written_version` is that of the copy on disk, 0 for
@@ -50,9 +50,6 @@ class MemoryFile(models.Model):
                 fields=["user", "path"], condition=Q(deleted_at__isnull=True), name="file_path"
             )
         ]
-
-    def __str__(self) -> str:
-        return f"file {self.pk}"
 
 
 class FileVersion(models.Model):
@@ -87,7 +84,7 @@ class FileVersion(models.Model):
         return f"version {self.number} of file {self.file_id}"
 
 
-class DailyNote(models.Model):
+class DailyNote(Record):
     """A line of a daily note, or a line of free text in a memory file.
 
     Lines of a daily note are only appended; `day` is in the user's time zone. `learned_at` is set
@@ -125,9 +122,6 @@ class DailyNote(models.Model):
                 name="note_of_day_or_file",
             ),
         ]
-
-    def __str__(self) -> str:
-        return self.public_id
 
     @property
     def on(self) -> date:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Rating
 from memcenter.lib import ids
-from memcenter.lib.database.schema import VisibleManager, one_of
+from memcenter.lib.database.schema import Record, VisibleManager, one_of
 from memories.models.file import Project
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class PresentManager(VisibleManager["Memory"]):
         return super().get_queryset().filter(deleted_at__isnull=True)
 
 
-class Memory(models.Model):
+class Memory(Record):
     """A durable statement about a user or about one of the user's projects.
 
     `status` states whether it is in use. `deleted_at` and `purge_at` are set in the recycle bin,
@@ -178,9 +178,6 @@ class Memory(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return self.public_id
-
     @property
     def is_always_included(self) -> bool:
         """Return True if it is in every prompt, even if irrelevant, and not rated as very wrong."""
@@ -245,7 +242,7 @@ class MemoryVersion(models.Model):
         return f"version {self.number} of memory {self.memory_id}"
 
 
-class PortraitPhrase(models.Model):
+class PortraitPhrase(Record):
     """A short phrase that a chat model wrote for one version of a memory, for the portrait page.
 
     It is shown while the version is current and in use, else (or if empty) the user's own words.
@@ -260,11 +257,8 @@ class PortraitPhrase(models.Model):
     text = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    def __str__(self) -> str:
-        return f"phrase of version {self.version_id}"
 
-
-class VersionInput(models.Model):
+class VersionInput(Record):
     """A link from a version (`output`) to another version that it was made from (`input`)."""
 
     personal_data = True
@@ -281,11 +275,8 @@ class VersionInput(models.Model):
         ]
         indexes = [models.Index(fields=["user"], name="version_input_user")]
 
-    def __str__(self) -> str:
-        return f"version {self.input_id} in {self.output_id}"
 
-
-class Fragment(models.Model):
+class Fragment(Record):
     """An additional text with its own vector, so that search also finds the memory by this text.
 
     Usually a piece of a long memory: 500 tokens, with an overlap of 50. With `version`, it is an
@@ -316,9 +307,6 @@ class Fragment(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"fragment {self.number} of memory {self.memory_id}"
-
 
 class RelationKind(models.TextChoices):
     SUPPORTS = "supports", _("supports")
@@ -326,7 +314,7 @@ class RelationKind(models.TextChoices):
     REFINES = "refines", _("refines")
 
 
-class Relation(models.Model):
+class Relation(Record):
     """A relation between two memories, with a strength from 0 to 1."""
 
     personal_data = True
@@ -350,6 +338,3 @@ class Relation(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["user"], name="relation_user")]
-
-    def __str__(self) -> str:
-        return f"{self.memory_id} {self.kind} {self.other_id}"

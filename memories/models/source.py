@@ -8,11 +8,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Message, Turn
-from memcenter.lib.database.schema import VisibleManager, one_of
+from memcenter.lib.database.schema import Record, VisibleManager, one_of
 from memories.models.memory import Memory, MemoryVersion, Origin
 
 
-class Source(models.Model):
+class Source(Record):
     """The basis of a memory's version: a turn, an API call, a note, a file line or an import.
 
     Sources determine exactly what must be erased when a turn is forgotten. Several `joint` sources
@@ -52,9 +52,6 @@ class Source(models.Model):
             models.Index(fields=["user", "turn"], name="source_turn"),
         ]
 
-    def __str__(self) -> str:
-        return f"source {self.pk} of memory {self.memory_id}"
-
 
 class SecretCategory(models.TextChoices):
     PASSWORD = "password", _("password")
@@ -65,7 +62,7 @@ class SecretCategory(models.TextChoices):
     ADDRESS = "address", _("precise address")
 
 
-class Refusal(models.Model):
+class Refusal(Record):
     """A record that a secret was refused or masked. It never contains the secret itself."""
 
     personal_data = True
@@ -82,11 +79,8 @@ class Refusal(models.Model):
         constraints = [one_of("category", SecretCategory, name="refusal_category_known")]
         indexes = [models.Index(fields=["user", "-id"], name="refusal_user")]
 
-    def __str__(self) -> str:
-        return f"refusal {self.pk}"
 
-
-class Arbitration(models.Model):
+class Arbitration(Record):
     """A verdict on a statement that was compared with the known memory `target`, and who decided.
 
     `memory` is the result. The texts are erased when either memory or the turn is forgotten.
@@ -115,11 +109,8 @@ class Arbitration(models.Model):
     class Meta:
         indexes = [models.Index(fields=["user", "-id"], name="arbitration_user")]
 
-    def __str__(self) -> str:
-        return f"arbitration {self.pk} {self.verdict}"
 
-
-class Tombstone(models.Model):
+class Tombstone(Record):
     """A record that a text was forgotten, which prevents it from being learned again.
 
     It contains neither text nor vector, and only blocks messages older than the request to forget.
@@ -155,6 +146,3 @@ class Tombstone(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["user", "text_hash"], name="tombstone_text")]
-
-    def __str__(self) -> str:
-        return f"tombstone of {self.memory_public_id or 'a message'}"

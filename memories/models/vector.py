@@ -10,7 +10,7 @@ from pgvector.django import HalfVectorField
 
 from conversations.models import Conversation, Message
 from memcenter.lib import ids
-from memcenter.lib.database.schema import one_of
+from memcenter.lib.database.schema import Record, one_of
 
 
 class TargetKind(models.TextChoices):
@@ -77,7 +77,7 @@ class EmbeddingSpace(models.Model):
         return f"{self.embedder} {self.model} {self.dimensions}"
 
 
-class Vector(models.Model):
+class Vector(Record):
     """The unit vector of one indexed row, of the embedding space's own dimension."""
 
     personal_data = True
@@ -110,11 +110,8 @@ class Vector(models.Model):
             models.Index(fields=["target_id"], name="vector_target"),
         ]
 
-    def __str__(self) -> str:
-        return f"vector of {self.target_kind} {self.target_id}"
 
-
-class VectorChange(models.Model):
+class VectorChange(Record):
     """A pending update of Milvus: a vector was inserted, changed or deleted in PostgreSQL.
 
     A trigger writes the rows, only while Milvus is used. They have no foreign keys, so that they
@@ -136,11 +133,8 @@ class VectorChange(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"change of {self.target_kind} {self.target_id}"
 
-
-class LexicalEntry(models.Model):
+class LexicalEntry(Record):
     """The segmented words of one indexed row, with repetitions, for keyword ranking."""
 
     personal_data = True
@@ -174,9 +168,6 @@ class LexicalEntry(models.Model):
             ),
             models.Index(fields=["target_id"], name="lexical_target"),
         ]
-
-    def __str__(self) -> str:
-        return f"words of {self.target_kind} {self.target_id}"
 
 
 class TraceKind(models.TextChoices):
@@ -213,7 +204,7 @@ class RecallTrace(models.Model):
         return self.request_id
 
 
-class RecallHit(models.Model):
+class RecallHit(Record):
     """One result of a recorded recall: its rank, and all components that add up to its score."""
 
     personal_data = True
@@ -232,6 +223,3 @@ class RecallHit(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["trace", "rank"], name="hit_rank")]
         indexes = [models.Index(fields=["target_public_id"], name="hit_named")]
-
-    def __str__(self) -> str:
-        return f"hit {self.rank} of trace {self.trace_id}"

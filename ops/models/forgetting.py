@@ -4,10 +4,11 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from memcenter.lib import ids
+from memcenter.lib.database.schema import Record
 from ops.models.operation import Operation
 
 
-class ErasureKey(models.Model):
+class ErasureKey(Record):
     """The random key under which a forget operation hashes texts. It is deleted with the hashes."""
 
     personal_data = False
@@ -18,11 +19,8 @@ class ErasureKey(models.Model):
     key = models.BinaryField(max_length=32)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    def __str__(self) -> str:
-        return f"key of operation {self.operation_id}"
 
-
-class ErasedText(models.Model):
+class ErasedText(Record):
     """Keyed hashes of the shingles (pieces of `size` characters) of an erased text (`digest`)."""
 
     personal_data = False
@@ -39,11 +37,8 @@ class ErasedText(models.Model):
             models.UniqueConstraint(fields=["operation", "digest"], name="erased_text_once")
         ]
 
-    def __str__(self) -> str:
-        return f"text {self.pk} of operation {self.operation_id}"
 
-
-class ErasedRows(models.Model):
+class ErasedRows(Record):
     """The primary keys and public ids of erased rows of one table."""
 
     personal_data = False
@@ -54,11 +49,8 @@ class ErasedRows(models.Model):
     row_ids = ArrayField(models.BigIntegerField(), default=list)
     public_ids = ArrayField(models.CharField(max_length=64), default=list)
 
-    def __str__(self) -> str:
-        return f"{len(self.row_ids)} of {self.place}"
 
-
-class DiskKey(models.Model):
+class DiskKey(Record):
     """The random key under which texts are hashed for the scan of the raw files.
 
     At most one key is open; a scan closes it. A key is deleted together with its last hash.
@@ -70,11 +62,8 @@ class DiskKey(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True)
 
-    def __str__(self) -> str:
-        return f"disk key {self.pk}"
 
-
-class DiskTrace(models.Model):
+class DiskTrace(Record):
     """Hashes of the texts that one forget operation has erased, until no raw file contains them.
 
     `hashes` are 64 bits each, text by text; `counts` (32 bits) is the number for each text.
@@ -91,11 +80,8 @@ class DiskTrace(models.Model):
     lengths = ArrayField(models.PositiveSmallIntegerField(), default=list)
     left_out = models.PositiveIntegerField(default=0)
 
-    def __str__(self) -> str:
-        return f"disk trace {self.pk} of operation {self.operation_id}"
 
-
-class Receipt(models.Model):
+class Receipt(Record):
     """A record of how many rows one finished forget operation erased, without any content.
 
     `hash` covers every other column except `id`. `chosen` is "person" if the person chose from a
@@ -121,6 +107,3 @@ class Receipt(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["subject", "-id"], name="receipt_subject")]
-
-    def __str__(self) -> str:
-        return self.public_id

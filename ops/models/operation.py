@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memcenter import telemetry
 from memcenter.lib import ids
-from memcenter.lib.database.schema import one_of
+from memcenter.lib.database.schema import Record, one_of
 from ops.models.user import ApiKey, User
 
 
@@ -188,7 +188,7 @@ class Attempt(models.Model):
         return f"attempt {self.number} of operation {self.operation_id}"
 
 
-class IdempotencyRecord(models.Model):
+class IdempotencyRecord(Record):
     """The stored response to a call with an `Idempotency-Key`, kept for a day.
 
     If the person forgets something, `body` is blanked (`body_erased`), and a repeated call gets a
@@ -218,9 +218,6 @@ class IdempotencyRecord(models.Model):
             models.Index(fields=["expires_at"], name="idempotency_expiry"),
         ]
 
-    def __str__(self) -> str:
-        return f"idempotency record {self.pk}"
-
 
 class ModelCall(models.Model):
     """One call of a chat model or remote embedder, without text; `dropped` items were unusable."""
@@ -248,7 +245,7 @@ class ModelCall(models.Model):
         return f"{self.step} by {self.model}"
 
 
-class Export(models.Model):
+class Export(Record):
     """A file with one person's data, erased when it expires or by a forget that concerns it."""
 
     personal_data = True
@@ -269,11 +266,8 @@ class Export(models.Model):
     class Meta:
         indexes = [models.Index(fields=["user", "-id"], name="export_user")]
 
-    def __str__(self) -> str:
-        return f"export {self.pk}"
 
-
-class Import(models.Model):
+class Import(Record):
     """A file that one person imported, with its name and a report on skipped parts."""
 
     personal_data = True
@@ -292,9 +286,6 @@ class Import(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["user", "-id"], name="import_user")]
-
-    def __str__(self) -> str:
-        return f"import {self.pk}"
 
     @property
     def file_name(self) -> str:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from memcenter.lib import ids
-from memcenter.lib.database.schema import one_of
+from memcenter.lib.database.schema import Record, one_of
 
 KEY_ID = "key_"
 
@@ -113,7 +113,7 @@ class Theme(models.TextChoices):
     DARK = "dark", _("Dark")
 
 
-class UserSettings(models.Model):
+class UserSettings(Record):
     """The settings of one person. If there is no row, all settings have their defaults."""
 
     personal_data = True
@@ -137,9 +137,6 @@ class UserSettings(models.Model):
     class Meta:
         verbose_name_plural = "user settings"
         constraints = [one_of("theme", Theme, name="settings_theme_known")]
-
-    def __str__(self) -> str:
-        return f"settings of user {self.user_id}"
 
 
 class Scope(models.TextChoices):
@@ -182,7 +179,7 @@ class ApiKey(models.Model):
         return f"{KEY_ID}{self.pk}"
 
 
-class SignInLink(models.Model):
+class SignInLink(Record):
     """A link, created through the API, that signs in one person once, until `expires_at`."""
 
     personal_data = True
@@ -200,11 +197,8 @@ class SignInLink(models.Model):
     class Meta:
         indexes = [models.Index(fields=["user", "expires_at"], name="signinlink_user")]
 
-    def __str__(self) -> str:
-        return f"sign-in link of user {self.user_id}"
 
-
-class SignIn(models.Model):
+class SignIn(Record):
     """A session in which a person is signed in. `device` is such as "Firefox · Linux"."""
 
     personal_data = True
@@ -220,11 +214,8 @@ class SignIn(models.Model):
     class Meta:
         indexes = [models.Index(fields=["user", "-seen_at"], name="sign_in_user")]
 
-    def __str__(self) -> str:
-        return f"sign-in of user {self.user_id}"
 
-
-class SecondFactor(models.Model):
+class SecondFactor(Record):
     """A person's second factor (TOTP, RFC 6238); `recovery` holds digests of unused codes."""
 
     personal_data = True
@@ -237,11 +228,8 @@ class SecondFactor(models.Model):
     recovery = ArrayField(models.CharField(max_length=64), default=list)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    def __str__(self) -> str:
-        return f"second factor of user {self.user_id}"
 
-
-class Identity(models.Model):
+class Identity(Record):
     """A person's account at an OpenID Connect provider, permanently identified by `sub`."""
 
     personal_data = True
@@ -260,11 +248,8 @@ class Identity(models.Model):
             models.UniqueConstraint(fields=["user", "issuer"], name="identity_of_user"),
         ]
 
-    def __str__(self) -> str:
-        return f"identity of user {self.user_id}"
 
-
-class Invitation(models.Model):
+class Invitation(Record):
     """A link of an owner (`user`) to create one account with this role, until `expires_at`."""
 
     personal_data = True
@@ -282,11 +267,8 @@ class Invitation(models.Model):
         indexes = [models.Index(fields=["user", "expires_at"], name="invitation_user")]
         constraints = [one_of("role", Role, name="invitation_role_known")]
 
-    def __str__(self) -> str:
-        return f"invitation by user {self.user_id}"
 
-
-class WeeklyMail(models.Model):
+class WeeklyMail(Record):
     """The address to which a person's weekly email "What I learned this week" is sent.
 
     Until it is confirmed, it gets only the email that asks for confirmation. Links in emails are
@@ -306,11 +288,8 @@ class WeeklyMail(models.Model):
     confirmed_at = models.DateTimeField(null=True, blank=True)
     sent_on = models.DateField(null=True, blank=True)
 
-    def __str__(self) -> str:
-        return f"weekly mail of user {self.user_id}"
 
-
-class Webhook(models.Model):
+class Webhook(Record):
     """An address for events about one person, or everybody if `user` is null.
 
     `version` counts changes, so that the ledger can tell whether a restored row is outdated.
@@ -335,11 +314,8 @@ class Webhook(models.Model):
     class Meta:
         indexes = [models.Index(fields=["user"], name="webhook_user")]
 
-    def __str__(self) -> str:
-        return f"webhook {self.pk}"
 
-
-class Delivery(models.Model):
+class Delivery(Record):
     """The delivery of one event, with ids only. `subject` outlives the erasure of a person."""
 
     personal_data = False
@@ -358,9 +334,6 @@ class Delivery(models.Model):
 
     class Meta:
         verbose_name_plural = "deliveries"
-
-    def __str__(self) -> str:
-        return f"delivery {self.pk}"
 
 
 class Instance(models.Model):

@@ -31,6 +31,16 @@ class VisibleManager(models.Manager[Row]):
         return super().get_queryset().filter(hidden_at__isnull=True)
 
 
+class Record(models.Model):
+    """A model whose rows are named by their public id or else by their number."""
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return getattr(self, "public_id", "") or f"{self._meta.verbose_name} {self.pk}"
+
+
 def one_of(
     field: str, choices: type[models.TextChoices] | Sequence[tuple[str, str]], *, name: str
 ) -> models.CheckConstraint:
