@@ -126,7 +126,7 @@ def _consequences(target: Target, *, user: User) -> Consequences:
 
 
 def lost_changed_kept(resting: Q, *, user: User) -> tuple[list[int], list[int], list[int]]:
-    """Return the keys of the memories that losing the sources `resting` deletes, changes, keeps.
+    """Return the keys of the memories that would be lost, changed and kept without `resting`.
 
     As for a real request, the sources are hidden, in a savepoint that is rolled back.
     """

@@ -184,7 +184,7 @@ def _run_and_exit(
 
 
 def _exchange_files(output: int) -> None:
-    """Redirect the output, and replace all other inherited files by /dev/null, not locked.
+    """Redirect the output; replace other inherited files, with their locks, by /dev/null.
 
     Descriptors stay open, since the objects that own them may try to close them later.
     """

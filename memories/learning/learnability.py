@@ -101,7 +101,7 @@ def telling_of_turn(turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] =
 
 
 def telling_of_turns(turns: Collection[Turn], *, said: str = "") -> Telling:
-    """Return where and when a statement of several turns was said: last, or at None if unknown."""
+    """Return where and when a statement of several turns was said, by the last turn."""
     ids = [
         message.public_id for one in turns for message in (one.user_message, one.assistant_message)
     ]

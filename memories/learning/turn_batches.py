@@ -27,7 +27,7 @@ _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', '500ms', true)"
 
 @dataclass(frozen=True)
 class _Lesson:
-    """A turn with its extraction and, unless the running one, its operation's key."""
+    """A turn with its extraction, and the key of its operation unless that one is running."""
 
     operation: int | None
     heard: Heard

@@ -53,7 +53,7 @@ SELECT content FROM memories_memory
 
 @dataclass(frozen=True)
 class Heard:
-    """A turn with everything that extraction needs; unless it `learns`, only to forget."""
+    """A turn for extraction; if `learns` is False, only requests to forget are extracted."""
 
     turn: Turn
     text: TurnText
@@ -67,7 +67,7 @@ def hear(*, user: User, turn_id: int) -> Heard | None:
 
 
 def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
-    """Load several turns for extraction, by key, in a constant number of statements per project."""
+    """Load several turns for extraction; return them by key."""
     own = users.settings_of(user)
     if user.hidden_at is not None:
         return {}

@@ -35,8 +35,8 @@ _PROTECTED = (Kind.CONSTRAINT, Kind.SKILL, Kind.EVENT)
 def unused(now: datetime) -> QuerySet[Memory]:
     """Return all users' memories that weren't used, changed or repeated for `ARCHIVE_DAYS` days.
 
-    Never those that protect (constraints), are pinned, standing, often used, rated good, disputed
-    or dated, nor about people or dates. Skills go by confidence, projects' stay.
+    Constraints, events, pinned, standing, often used, well-rated, disputed and dated memories are
+    left out, and those about people or dates. Skills are archived by their confidence instead.
     """
     since = now - timedelta(days=settings.ARCHIVE_DAYS)
     changed = MemoryVersion.objects.filter(

@@ -253,7 +253,7 @@ def _set(user: User, memory: Memory, **fields: Any) -> Memory:
 
 
 def _switch(memory: Memory, status: str) -> None:
-    """Set the status to active or disabled (else `Invalid`) of neither candidates nor replaced."""
+    """Set the status to active or disabled; a candidate or replaced memory is a `Conflict`."""
     switchable = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED)
     if status not in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         raise Invalid.field("status", "Must be active or disabled.")

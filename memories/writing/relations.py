@@ -42,7 +42,7 @@ def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> N
 def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) -> None:
     """Link a new memory to the memories that support it, by similarity. Safe to repeat.
 
-    Not to those of the same message, whose halves don't prove each other, or changed ones.
+    Memories from the same message, and memories that have changed meanwhile, are skipped.
     """
     if not supports:
         return

@@ -185,7 +185,7 @@ def erase_user(run: Run) -> Mapping[str, Any]:
 
 
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
-    """Erase the account, and hashes of its other forgets or, without receipt, take them over."""
+    """Erase the account; of its other forgets, keep hashes only of those without a receipt."""
     run.step("account")
     with run.applying_as_system():
         erased: Counter[str] = Counter()

@@ -138,7 +138,7 @@ def pair_look(rest: str) -> bool:
 
 
 def is_alike(one: Token, other: Token) -> bool:
-    """Return whether token `one` continues the value of `other`: digits digits, codes codes."""
+    """Return whether `one` continues the value in `other`, as digits follow digits."""
     if other.look == Look.DIGITS:
         return one.core.isdigit() or one.look == Look.DIGITS
     same = one.look >= Look.MIXED or (one.look == Look.DIGITS and len(one.core) >= 3)
@@ -216,7 +216,7 @@ _ENDS_ZH = _COMMON["ends_zh"]
 
 
 def is_phrase(words: list[str], *, by_sign: bool = False) -> bool:
-    """Return whether plain words after "the password is", or nearly any after ":", are it."""
+    """Return whether words after "the password is", or nearly any after ":", are the password."""
     first = words[0].lower().strip("'\"")
     if by_sign:
         return first not in NO_VALUE and first not in FUNCTION_WORDS and len(first) >= 3
