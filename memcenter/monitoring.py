@@ -70,7 +70,6 @@ def _worker() -> str:
 
 
 def _operations() -> str:
-    """Return a problem, if any: operations are due, but none makes progress."""
     try:
         if cache.get(RENEWED_KEY):
             return ""

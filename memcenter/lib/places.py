@@ -34,7 +34,6 @@ def data_folder() -> Path:
 
 
 def _users_data() -> Path:
-    """Return the user's folder for data by the XDG Base Directory Specification."""
     named = os.environ.get("XDG_DATA_HOME", "")
     if os.path.isabs(named):
         return Path(named)

@@ -272,7 +272,6 @@ def _exemplify(media: NODE, schemas: Mapping[str, NODE]) -> None:
 
 
 def _link(document: NODE) -> None:
-    """Link each id in a response to the operations that accept it in their path."""
     takers: dict[str, list[str]] = {}
     for path, _method, operation in operations(document):
         for name in _TAKEN_AS.values():

@@ -133,7 +133,6 @@ def _bucket(user: User) -> str:
 
 
 def _count(*counters: tuple[str, str, int]) -> None:
-    """Count the call in each counter (limit, name, quota per minute), or raise `Throttled`."""
     minute = int(now() // WINDOW_SECONDS)
     used = _used([f"mc:rate:{bucket}:{minute}" for _, bucket, _ in counters])
     for (name, _, quota), count in zip(counters, used, strict=False):

@@ -26,8 +26,6 @@ NO_REPLY = "NO_REPLY"
 
 @dataclass(frozen=True)
 class _Prepared:
-    """The data computed before a flush's transaction: `read` for the first stage, or `ready`."""
-
     read: Flushed | None
     ready: Sequence[ReadyCandidate] | None
 
@@ -52,7 +50,6 @@ def _prepare(call: Call) -> _Prepared:
 
 
 def _conversation(call: Call) -> Any:
-    """Return the conversation, or create one for given `messages`; None if it is temporary."""
     reference = call.data["conversation_id"]
     try:
         return conversation_names.resolve(user=call.user, reference=reference)

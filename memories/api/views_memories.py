@@ -300,7 +300,6 @@ class MemoryRelationsView(MemcenterView):
 
 
 def _prepare_restore(call: Call) -> Any:
-    """Return the text and vectors of the version to restore, before the transaction, if given."""
     number = call.data.get("version")
     if number is None:
         return None

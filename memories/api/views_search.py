@@ -24,7 +24,6 @@ from ops.models import Scope, User
 
 
 def _prepare(call: Call) -> PreparedQuery:
-    """Analyse the query of the request, in which names of speakers get more weight."""
     speakers = sorted(call.read_with_key(conversation_selectors.speakers_of))
     return search.prepare_query(call.data["query"], speakers=speakers)
 
@@ -58,7 +57,6 @@ class SearchView(MemcenterView):
 
 
 def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
-    """Return the filters and the types to search, without "memory" for an unknown project."""
     data = call.data
     types, project = data.get("types") or TYPES, None
     if key := data.get("project_key"):
@@ -80,7 +78,6 @@ def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
 
 
 def _conversation(call: Call) -> Conversation | None:
-    """Return the conversation that the request names, if any, and if the user is known."""
     reference = call.data.get("conversation_id")
     if reference is None or call.user.pk == people.NOBODY:
         return None
@@ -88,7 +85,6 @@ def _conversation(call: Call) -> Conversation | None:
 
 
 def _whose_trace(asked: Asked) -> User:
-    """Return the owner of a trace, if the caller may read it; `admin` may read all."""
     key = asked.key
     of_all = key is not None and key.user_id is not None and Scope.ADMIN in key.scopes
     named = None if of_all else people.whose(asked, Endpoint(scope=asked.scope))

@@ -190,7 +190,6 @@ def _removals(
 
 
 def _new(synced: Document, edited: Document) -> list[Created]:
-    """Return the statements of lines that are new since the last sync."""
     left = Counter(_key(line) for _, line in synced.statements if line.role is Role.NEW)
     found: list[Created] = []
     for place, line in edited.statements:

@@ -140,7 +140,6 @@ def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
 
 
 def _checked(text: str, source: str) -> str:
-    """Return the text with secrets masked, or raise `Invalid` with the fields."""
     problems: dict[str, list[str]] = {}
     if not text.strip():
         problems["text"] = ["The text must not be empty."]

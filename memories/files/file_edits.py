@@ -180,7 +180,6 @@ class _Work:
             self.done.became[one.place] = memory.public_id
 
     def _restore_from_bin(self, one: Created) -> bool:
-        """Restore a deleted memory whose line comes back, if it is in the recycle bin."""
         binned = Memory.visible.filter(user=self.user, deleted_at__isnull=False)
         memory = binned.filter(public_id=one.formerly, content=one.content).first()
         if memory is None:
@@ -257,7 +256,6 @@ def _kind_of(disputed: Disputed, known: Mapping[str, Known]) -> str:
 def _screened(
     edited: Document, base: Document
 ) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
-    """Mask secrets in an edited file; return the file, refused lines by number, and errors."""
     as_was = {line.raw for line in base.lines}
     covered = cover(edited.text)
     place = 0

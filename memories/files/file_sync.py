@@ -166,7 +166,6 @@ def _with_changed_copies() -> Iterator[UUID]:
 
 
 def _read_in(user: User, path: str, synced: Synced) -> None:
-    """Apply the edit that was made in a copy, or raise an `ApplicationError`."""
     for _round in range(_ROUNDS):
         found = file_copies.read(user.pk, path)
         with as_user(user, changing=True):
@@ -199,7 +198,6 @@ def _written(row: MemoryFile | None) -> Document:
 
 
 def _is_known(row: MemoryFile, text: str) -> bool:
-    """Return whether the text is a known version of the file, and so contains no new edit."""
     versions = FileVersion.objects.filter(file=row)
     digest = file_contents.digest_of(text)
     return versions.filter(Q(content=text) | Q(typed=digest)).exists()

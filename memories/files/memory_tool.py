@@ -56,7 +56,6 @@ def _view(data: Mapping[str, Any], user: User) -> Planned:
 
 
 def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
-    """Answer a `view`: a file or a folder listing, which is empty while memory is off."""
     asked = data["path"].rstrip("/")
     if not users.settings_of(user).longterm_enabled:
         return listing_answer(asked, {})
@@ -177,7 +176,6 @@ def _to_edit(data: Mapping[str, Any], user: User) -> Shown:
 
 
 def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFile]:
-    """Return the note at a path, or all below it; daily notes are a `Conflict`."""
     if file_contents.day_of(path) or (path == daily_notes.FOLDER and file_contents.days_of(user)):
         raise Conflict(_APPEND_ONLY.format(path=asked))
     row = file_contents.row_of(user, path)
@@ -207,7 +205,6 @@ def _edited(user: User, ready: Ready, answer: str) -> str:
 
 
 def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> Planned:
-    """Plan to append lines to today's note; another day's is a `Conflict`."""
     today = timezone.now().astimezone(ZoneInfo(users.settings_of(user).timezone)).date()
     if path != daily_notes.path_of(today):
         raise Conflict(_APPEND_ONLY.format(path=asked))

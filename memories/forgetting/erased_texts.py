@@ -158,7 +158,6 @@ def _texts_of_other_memories(
 
 
 def _texts(memories: Iterable[Memory]) -> Iterator[str]:
-    """Yield the texts of the memories, and distinctive strings of their data and metadata."""
     for one in memories:
         yield from filter(None, (one.content, one.summary, one.feedback_reason))
         yield from (

@@ -252,7 +252,6 @@ def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
 
 
 def _files_of(user: User, *, marked: bool = False) -> list[tuple[type[Model], int, str]]:
-    """Return the files and their old versions; with `marked`, those that may contain ids."""
     models: tuple[type[Model], ...] = (MemoryFile, FileVersion)
     files, versions = (
         model._base_manager.filter(user=user, **{"content__contains": "<!--"} if marked else {})

@@ -93,7 +93,6 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
 
 
 def _erase_project(user: User, pk: int, until: datetime) -> Counts:
-    """Erase the project, and its key from the turns that were recorded up to `until`."""
     own = Project.everything.filter(user=user, pk=pk)
     before = Turn.everything.filter(user=user, user_message__recorded_at__lte=until)
     before.filter(project_key__in=own.values("key")).update(project_key="")

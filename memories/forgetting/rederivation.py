@@ -68,7 +68,6 @@ def _hide_sources(user: User, resting: Q, gone: Collection[int]) -> int:
 def _hide(
     *, user: User, resting: Q, gone: Collection[int], leaving: Collection[int], newly: bool
 ) -> _Hidden | None:
-    """Hide what depends on hidden sources, with `gone` (this round) of `leaving`; return it."""
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     touched = {*sources.values_list("memory", flat=True).distinct(), *gone}
     if not touched:
@@ -95,7 +94,6 @@ def _hide_rows(
     *,
     leaving: Collection[int],
 ) -> None:
-    """Hide the memories and versions, not yet hidden, in all places that show them."""
     now = timezone.now()
     MemoryVersion.everything.filter(
         user=user, pk__in=[one.pk for one in versions], hidden_at__isnull=True
@@ -216,7 +214,6 @@ def _is_open(graph: Graph, outcomes: Mapping[int, Outcome], text: Text) -> bool:
 def _mark_versions(
     user: User, changed: Mapping[int, Outcome], memory_ids: Sequence[int]
 ) -> Counter[str]:
-    """Write the new texts to the versions, delete forgotten links; count the erased rows."""
     now = timezone.now()
     erased = memory_erasure.erase_earlier_texts(user=user, version_ids=changed)
     erased += memory_erasure.erase_phrases(user=user, version_ids=changed)
@@ -243,7 +240,6 @@ def _mark_versions(
 
 
 def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -> None:
-    """Show a memory again with its newest remaining text, indexed again if it has changed."""
     own = graph.by_memory[memory.pk]
     if not any(outcomes[one.id].changed for one in own):
         return

@@ -218,7 +218,6 @@ def _meet(taught: Taught, known: Sequence[Known] | None) -> Meeting | None:
 
 
 def _find_similar(taught: Taught, *, user: User) -> list[Known] | None:
-    """Return the memories similar to the candidate, or None if it was decided or forgotten."""
     turn, candidate = taught.turn, taught.candidate
     if not may_learn(user, turn, candidate, needs=taught.needs):
         return None

@@ -246,7 +246,6 @@ def _pieces_of_given(
     *,
     zone: zoneinfo.ZoneInfo,
 ) -> list[_Piece]:
-    """Return the turns to extract from, recorded where possible, without withheld messages."""
     ids = [one.reference for one in given if one.reference]
     turns = selectors.whole_turns(
         user,
@@ -272,7 +271,6 @@ def _pieces_of_given(
 def _readable(
     user: User, conversation: Conversation, rest: Sequence[tuple[int, GivenMessage]]
 ) -> list[tuple[int, GivenMessage]]:
-    """Return the given messages, with recorded times, that may be learned from."""
     own = Message.objects.filter(user=user, conversation=conversation)
     withheld = own.exclude(withheld=Withheld.NO).values_list("role", "content")
     texts = {(role, shingles.normalise(content)) for role, content in withheld}
@@ -440,7 +438,6 @@ def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) 
 
 
 def _turn(user: User, public_id: str) -> Turn | None:
-    """Return the turn, locked, with both messages, or None."""
     where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
     found = selectors.whole_turns(user, Sql(where, (public_id,)))
     return found[0] if found and ingest.still_there(user, found[0]) else None

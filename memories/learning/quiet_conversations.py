@@ -171,7 +171,6 @@ def gather(session: Session) -> list[Gathered]:
 def _turns(
     user: User, conversation: Conversation, *, after: int, through: int, last: str, most: int
 ) -> list[Turn]:
-    """Return turns, with both messages, to learn from, by the SQL expression `last`."""
     return selectors.teaching_turns(
         user,
         Sql(

@@ -132,7 +132,6 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
 
 
 def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extraction) -> None:
-    """Forget what the message asks to forget, or ask the user, in the operation's outcome."""
     if not extraction.forget:
         return
     asked = spoken_requests.prepare(extraction.forget)
@@ -158,7 +157,6 @@ def _held_message(user: User, message: Message) -> Message | None:
 
 
 def _source(message: Message, candidate: Candidate) -> SourceInput:
-    """Return a candidate's source; for an accepted claim, the accepting message."""
     own = candidate.quoted_role == "user"
     return SourceInput(
         origin=Origin.EXTRACTED,

@@ -83,7 +83,6 @@ def _turns(user: User, turn: Turn) -> list[Turn]:
 
 
 def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
-    """Return the workflows of similar turns that begin with the same tool, with `own`."""
     found = [
         one
         for turn in turns

@@ -300,7 +300,6 @@ def _exact(new: str, *, user: User, memory: str, old: str) -> ToldChange:
 
 
 def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast, Memory, str]]:
-    """Return the memories that the text corrects first, each with the correction and new text."""
     contrasts = corrections.contrasts(text)
     if not contrasts:
         return []
@@ -366,7 +365,6 @@ def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
 
 
 def _prepared_edit(id: str, *, user: User) -> tuple[Memory, Edit] | Prepared:
-    """Return the memory that an id names, or a new one, with its prepared change."""
     told = _EDITS.verified(id, user=user, refusal=partial(Invalid.field, "keep"))
     if not told["memory"]:
         given = MemoryInput(content=told["new"], kind=direct_writes.kind_of(told["new"]))

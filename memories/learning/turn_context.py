@@ -100,7 +100,6 @@ def project_of(turn: Turn) -> Project | None:
 
 
 def _earlier_messages(turns: Sequence[Turn]) -> dict[int, list[Message]]:
-    """Return the last messages before each turn, latest first, also withheld ones."""
     before: dict[int, list[Message]] = {turn.pk: [] for turn in turns}
     found = statements.rows(
         f"SELECT t.id, {statements.columns(Message, 'm')} FROM conversations_turn t"
@@ -138,7 +137,6 @@ def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
 def _with_earlier(
     text: TurnText, earlier: Sequence[Message], *, zone: zoneinfo.ZoneInfo
 ) -> TurnText:
-    """Add the earlier messages (latest first), last reply and wishes not to keep, as context."""
     latest = [one for one in earlier if not one.withheld]
     return replace(
         text,

@@ -129,7 +129,6 @@ def _show(
 
 
 def _told_about(context: dict[str, Any], user: User) -> dict[str, Any]:
-    """Return the template variables `about` (the memory typed under) and `exact` (as typed)."""
     about = str(context.get("about", ""))
     known = Memory.objects.filter(user=user, public_id=about).first() if about else None
     if not context.get("is_told") or context["only_forgets"]:

@@ -368,7 +368,6 @@ def _repeating(count: int) -> list[str]:
 
 
 def _choices(memory: Memory, told: Sequence[Message], *, count: int) -> list[dict[str, Any]]:
-    """Return the option to delete the messages too, with the memories forgotten then."""
     if not count:
         return []
     also = message_forgets.also_forgotten(

@@ -76,7 +76,6 @@ def _shown(
 
 
 def _requested(request: HttpRequest, asked: str) -> ShownConversation | None:
-    """Return the requested (else `NotFound`) or the newest conversation, or None."""
     user, reference = person(request), request.GET.get("conversation", "")
     said = Message.objects.filter(conversation=OuterRef("pk"), role=Role.USER).order_by("-number")
     rows = selectors.conversations_of(user).annotate(latest=Subquery(said.values("content")[:1]))

@@ -173,7 +173,6 @@ def _check_free(request: HttpRequest, path: str) -> None:
 
 
 def _file(user: User, path: str) -> Shown:
-    """Return the file, empty for a persona layer never written, or raise `NotFound`."""
     if path in LAYERS and file_contents.row_of(user, path) is None:
         return Shown(path, "", 0, timezone.now())
     return memory_files.read(user, path)

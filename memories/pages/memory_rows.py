@@ -204,7 +204,6 @@ def count_of(user: User, filters: MemoryFilter, *, most: int) -> int:
 def _next_rows(
     rows: QuerySet[AnyRow, Any], column: str, *, descending: bool, place: _Place | None
 ) -> QuerySet[AnyRow, Any]:
-    """Return the rows after `place` (if any), ordered by a column, by its index."""
     if place is not None:
         near, far = ("lte", "lt") if descending else ("gte", "gt")
         rows = rows.filter(

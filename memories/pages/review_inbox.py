@@ -138,7 +138,6 @@ def _first_reason(memory: Memory) -> explanation.Reason | None:
 
 
 def _next_after(shown: list[Memory], current: Memory) -> str:
-    """Return the URL of the next (after the last, the first) memory in the inbox, or ""."""
     if len(shown) < 2:
         return ""
     place = (shown.index(current) + 1) % len(shown)

@@ -70,7 +70,6 @@ def _unworded(user: User) -> list[Memory]:
 
 
 def _store(memories: Sequence[Memory], phrases: Sequence[str], *, user: User) -> int:
-    """Store the phrases of unchanged memories in use; count those that aren't empty."""
     current = User.objects.get(pk=user.pk)
     if current.hidden_at is not None or not users.settings_held(user).longterm_enabled:
         return 0

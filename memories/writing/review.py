@@ -172,7 +172,6 @@ def _lock(user: User, public_id: str) -> Memory | None:
 
 
 def _other_side(candidate: Memory) -> Memory | None:
-    """Return the existing memory that the candidate contradicts, or None."""
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=candidate.user_id)
     return rows.filter(contested_by=candidate.pk).first()
 

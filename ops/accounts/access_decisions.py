@@ -54,7 +54,6 @@ def _active(decision: Decision) -> bool:
 
 
 def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
-    """Update the row to this state. Return False if there was nothing to change."""
     row = rows.first()
     if row is None or all(getattr(row, name) == value for name, value in state.items()):
         return False

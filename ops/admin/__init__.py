@@ -249,7 +249,6 @@ class OperationAdmin(ReadOnlyAdmin):
         rows: Iterable[Operation],
         move: Callable[[Operation], None],
     ) -> None:
-        """Apply `move` to the selected operations whose state allows it, and report how many."""
         moved = 0
         for operation in rows:
             with suppress(Conflict):

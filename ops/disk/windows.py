@@ -42,7 +42,6 @@ _ITSELF = ((_HAN_FROM, _HAN_TO), (0xAC00, 0xD7A3), (_HAN_ABOVE, 0x2F7FF), (0x300
 
 @cache
 def _alphabet() -> tuple[Letters, dict[int, str]]:
-    """Return the letter for each code point, and the code points that become several letters."""
     table = np.zeros(0x110000, dtype=np.uint32)
     several: dict[int, str] = {}
     for first, last in _ITSELF:

@@ -219,7 +219,6 @@ def finish(
 
 
 def _erase_in(store: ExternalStore, *, run: Run, user_id: int) -> None:
-    """Erase the forgotten rows from an external store; retried while the store is down."""
     run.step(store.name)
 
     def note(count: int) -> None:

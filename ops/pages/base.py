@@ -58,7 +58,6 @@ def personal_page(
 
 
 def _note_presence(request: HttpRequest) -> None:
-    """Record, at most every ten minutes, that the session is in use."""
     last, now = request.session.get(SEEN), timezone.now().timestamp()
     if last is None or now - float(last) < _SEEN_SECONDS or not request.user.is_authenticated:
         return

@@ -236,7 +236,6 @@ def _is_owner(request: HttpRequest) -> bool:
 
 
 def _installation_keys(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the API keys that belong to no person, for owners only."""
     if not _is_owner(request):
         return []
     with as_system():

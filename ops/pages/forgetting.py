@@ -116,7 +116,6 @@ def receipt_title(receipt: Receipt) -> str:
 
 
 def _receipt_lines(receipt: Receipt) -> list[Line]:
-    """Return the number of erased rows for each label on the page."""
     counts: dict[str, int] = {}
     for places in receipt.erased.values():
         for what, count in places.items():

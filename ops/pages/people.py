@@ -192,7 +192,6 @@ def person_key_revoke(request: HttpRequest, pk: int, key: int) -> HttpResponse:
 
 
 def _login(pk: int) -> User:
-    """Return the person with this key who can sign in, or raise `NotFound`."""
     found = users.logins().filter(pk=pk).first()
     if found is None:
         raise NotFound("There is no such person.")
@@ -200,7 +199,6 @@ def _login(pk: int) -> User:
 
 
 def _other(request: HttpRequest, pk: int) -> User:
-    """Return another person than the signed-in owner, who can sign in, or raise `NotFound`."""
     if pk == person(request).pk:
         raise NotFound("There is nobody else of this number.")
     return _login(pk)

@@ -201,7 +201,6 @@ def _switches(request: HttpRequest) -> dict[str, Any]:
 
 
 def _switch(name: str, counts: dict[str, int], *, is_on: bool) -> dict[str, Any]:
-    """Return a memory switch for the page; `offer` leads to deleting the stored rows, if any."""
     title, does, help_text = _switch_texts()[name]
     kind, words = _LAYERS.get(name, ("", str))
     count = counts.get(kind, 0)

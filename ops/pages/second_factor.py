@@ -65,7 +65,6 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
 
 
 def _who_waits(request: HttpRequest) -> User | None:
-    """Return the person who entered the right password in this session a short time ago, if any."""
     waiting = request.session.get(sign_ins.WAITING)
     if not waiting or timezone.now().timestamp() - waiting["at"] > _WAITING_SECONDS:
         return None

@@ -174,7 +174,6 @@ def mark_answered(operation: Operation, *, by: str = "") -> None:
 
 
 def _written(operation: Operation) -> Operation:
-    """Insert the operation, or return the queued one with the same dedupe key."""
     while not statements.insert_unless(operation, conflict=_TWIN):
         twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
         if twin := twins.first():

@@ -269,7 +269,6 @@ def _parameter(value: Any, values: dict[str, Any]) -> str:
 
 @cache
 def _asked_of(tables: tuple[Place, ...]) -> Mapping[str, Sequence[tuple[str, str, str]]]:
-    """Return, for each table, the lookups of its erased rows and of references to them."""
     found: dict[str, list[tuple[str, str, str]]] = {}
     for place in tables:
         key: Any = place.model._meta.pk

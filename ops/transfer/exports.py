@@ -268,7 +268,6 @@ class Writer:
         out.write(b"]")
 
     def _write_page(self, archive: zipfile.ZipFile, page: registry.Page) -> None:
-        """Write the page as Markdown, and as HTML by a temporary file."""
         with tempfile.TemporaryFile() as shown:
             title = escape(page.path.rpartition("/")[2].removesuffix(".md"))
             head = _PAGE_HEAD.format(language=translation.get_language(), title=title)
@@ -304,7 +303,6 @@ class Writer:
 
 
 def _head(user: User, *, conversation: int | None) -> dict[str, Any]:
-    """Return the metadata of an export, with the person's unfinished operations."""
     if User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists():
         raise NotFound("There is no such user.")
     own = users.settings_of(user)

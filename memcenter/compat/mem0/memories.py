@@ -138,7 +138,6 @@ def _flat(filters: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _messages(given: Any) -> Iterator[tuple[str, str]]:
-    """Yield role and text of each user or assistant message with text, or raise `Invalid`."""
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
     listed = [given] if isinstance(given, dict) else given

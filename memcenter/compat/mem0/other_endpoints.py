@@ -295,7 +295,6 @@ def _forget_user(asked: Asked, name: str) -> Operation:
 
 
 def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
-    """Forget all memories of an agent, app or run, for all users in reach."""
     tree = parse({f"{kind}_id": name})
     begun = [
         memory_search.forget(user, tree, key_id=asked.key_id)

@@ -104,7 +104,6 @@ def check_named(asked: Asked) -> None:
 
 
 def _unnamed(asked: Asked) -> str:
-    """Return the name of the default user, or raise `Invalid` if the key requires a user."""
     check_named(asked)
     return settings.DEFAULT_OWNER or "default"
 

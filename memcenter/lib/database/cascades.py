@@ -105,7 +105,6 @@ def _leads_any(columns: Sequence[tuple[str, type[Model]]], numbers: dict[type[Mo
 
 
 def _loosening(table: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
-    """Return the single UPDATE that clears the table's foreign keys to deleted rows."""
     changes = ", ".join(
         f'"{name}" = CASE WHEN {_leads(name, numbers[parent])} THEN NULL ELSE "{name}" END'
         for name, parent in table.loosened

@@ -52,8 +52,6 @@ Values = Sequence[Any] | Mapping[str, Any]  # positional for `%s`, or by name
 
 
 class _Cursor(psycopg.Cursor[Any]):
-    """A cursor for one statement."""
-
     def __init__(self, server: Any) -> None:
         super().__init__(server)
         # Django's own loader of timestamps is slow. It isn't needed, since every session uses UTC.

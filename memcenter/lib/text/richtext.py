@@ -129,7 +129,6 @@ def _text(content: str) -> Token:
 
 
 def _with_tools(html: str) -> str:
-    """Add a language label and a copy button to code blocks, and let wide tables scroll."""
     html = _CODE.sub(_code_head, html).replace("</code></pre>", "</code></pre></div>")
     html = _TABLE.sub('<div class="prose__wide" tabindex="0"><table>', html)
     return html.replace("</table>", "</table></div>")

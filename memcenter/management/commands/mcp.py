@@ -26,7 +26,6 @@ class Command(BaseCommand):
 
 
 def _valid_key(text: str) -> ApiKey:
-    """Return the API key, looked up for each call, or raise `Trouble` if it is revoked."""
     key = key_of(text)
     if key is None:
         raise Trouble("unauthenticated", "This API key is not valid any more.")

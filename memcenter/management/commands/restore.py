@@ -52,7 +52,6 @@ class Command(BaseCommand):
 
 @contextlib.contextmanager
 def _nothing_runs(data: Path) -> Iterator[None]:
-    """Make sure that no supervisor runs or starts during the block, or raise `FolderBusy`."""
     if not (data / "secrets.json").exists():
         yield
         return

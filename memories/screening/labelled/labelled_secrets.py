@@ -239,7 +239,6 @@ class _Reader(LabelReader):
     # Phrases, patterns and numbers.
 
     def _phrase(self, hit: Hit) -> Iterator[Found]:
-        """Yield the phrase of at least three words, or the value, after a label for phrases."""
         rest = self.text[hit.end : hit.end + 320]
         match = PHRASE.search(rest) or PLAIN_PHRASE.search(rest) or HAN_PHRASE.search(rest)
         if match and counts_as_phrase(match["s"]):

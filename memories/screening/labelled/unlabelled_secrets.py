@@ -77,7 +77,6 @@ def _may_be_secret(token: Token) -> bool:
 
 
 def _access_sentences(text: str, tokens: Tokens) -> tuple[set[int], set[int], set[int]]:
-    """Return three sets of sentence numbers: about access, possibly about access, about banking."""
     places: dict[str, set[int]] = defaultdict(set)
     for label in LABELS:
         for match in label.pattern.finditer(text):
