@@ -168,7 +168,11 @@ class Object(serializers.DictField):
 # The docstring of this class is the description of each response in the OpenAPI document, so it is
 # written for the clients of the API.
 class Shape(serializers.Serializer[Any]):
-    """A response of the API: fields without a value are null, or left out if optional."""
+    """A response of the API.
+
+    An optional field without a value is left out. A field that may be null is null rather than an
+    empty string.
+    """
 
     @classmethod
     def show(cls, row: Any, **given: Any) -> dict[str, Any]:
