@@ -6,7 +6,8 @@ that were found when the message was processed (`Message.secrets`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from memories.reader import Reading, reader
 from memories.screening import linear, secret_search
@@ -57,6 +58,10 @@ _MOST_OCCURRENCES = 3  # a string that occurs more often in a text isn't a secre
 _SENTENCE_ENDS = linear.compile(r"[a-z]{3}[.!?] +\p{Lu}|[。！？\n]")
 _BEFORE = 32  # characters before a span that are searched for words like "order number"
 _NAME = linear.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
+_LINK = linear.compile(r"(?i)\b(?:https?|webcals?)://[^\s<>\"，。；）]+")
+_GAP = linear.compile(
+    r"(?i)(?: (?:the|a|an|is|are|was|of|on|in|at|to|my|and|never|always|for|with)){1,3} "
+)
 _ORDINARY = "Sunflower"  # a word that people use as a password
 _known = secret_search.Places()
 
@@ -85,7 +90,24 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
     searched = [span for span in _spans_by_rules(text, reading) if not _is_public(span, public)]
     kept = secret_search.joined([*searched, *_without_unusual_words(text, learned, read)])
     whole = secret_search.joined([*kept, *secret_search.again(text, kept)])
+    whole = secret_search.joined([*whole, *_whole_links(text, whole), *_gaps(text, whole)])
     return secret_search.with_account_numbers(text, whole)
+
+
+def _whole_links(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Yield each link that contains a secret, since its other parts may open the same door."""
+    for link in _LINK.finditer(text) if spans else ():
+        start, end = link.span()
+        if any(start < span.start and span.end <= end for span in spans):
+            yield Span(start, end, CATEGORY)
+
+
+def _gaps(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Yield what stands between two parts of one passphrase: up to three words of one clause."""
+    for one, other in itertools.pairwise(spans):
+        between = text[one.end : other.start]
+        if one.category == other.category == CATEGORY and _GAP.fullmatch(between):
+            yield Span(one.start, other.end, CATEGORY)
 
 
 def _is_public(span: Span, public: Sequence[tuple[int, int]]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memories.reader import Secret
 from memories.screening import learned_secrets, secret_search
 from memories.screening.stand_ins import is_in_masked, is_stand_in
 from tests.memories.extraction.readings import FakeReader
@@ -42,3 +43,41 @@ def test_a_number_of_a_thing_is_no_secret_whatever_a_rule_says() -> None:
         assert learned_secrets.of_reading(text, read(text), read) == ()
     text = "the suitcase code is 4471"
     assert learned_secrets.of_reading(text, read(text), read)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "test card 4242 4242 4242 4242 gives 'card_declined' in stripe",
+        "token = tokens[i+1] throws index out of range",
+        "card ends in 6625, is that enough for the shop?",
+        "尾号是6625的卡怎么查余额",
+    ],
+)
+def test_what_anybody_may_know_is_no_secret(text: str) -> None:
+    assert learned_secrets.find(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("heres my .env\nPORT=3000\nDB_PASS=stilts&mud\nDEBUG=1", "stilts&mud"),
+        ('export REDIS_PASSWORD="fern"', "fern"),
+        ("webhook posts to https://hooks.chatter.example/T02/B77/kLm93nQzP but",
+         "https://hooks.chatter.example/T02/B77/kLm93nQzP"),
+    ],
+)  # fmt: skip
+def test_the_whole_of_a_line_or_link_is_secret(text: str, secret: str) -> None:
+    assert [text[span.start : span.end] for span in learned_secrets.find(text)] == [secret]
+
+
+def test_small_words_between_two_parts_of_a_passphrase_are_secret() -> None:
+    text = "it opens with Oldmoor rain is the best drizzle and no sign"
+    reader = FakeReader()
+    parts = [
+        (text.index(part), text.index(part) + len(part))
+        for part in ("Oldmoor rain", "best drizzle")
+    ]
+    reader.hears(text, secrets=[Secret(*part, 0.9) for part in parts])
+    spans = learned_secrets.of_reading(text, reader.read(text), reader.read)
+    assert [text[span.start : span.end] for span in spans] == ["Oldmoor rain is the best drizzle"]
