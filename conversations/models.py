@@ -12,7 +12,7 @@ from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from memcenter.lib import ids
-from memcenter.lib.database.schema import VisibleManager, one_of
+from memcenter.lib.database.schema import Record, VisibleManager, one_of
 
 
 class ConversationKind(models.TextChoices):
@@ -20,15 +20,13 @@ class ConversationKind(models.TextChoices):
     GROUP = "group", _("group")
 
 
-class Conversation(models.Model):
+class Conversation(Record):
     """A conversation of one person. `external_id` is the id that the chat product uses for it.
 
-    `last_number` is the number of the newest message. It is incremented under the row lock, so
-    numbers are ordered without gaps. `speakers` holds the names of the people who speak in the
-    messages; a search gives these names more weight. Turns up to the message number
-    `examined_through` were examined together, to find facts that only several turns reveal.
-    Messages up to the number `flushed_through` were sent by a client before it dropped them from
-    its own context. `hidden_at` is set while the conversation is being forgotten.
+    `last_number` is that of the newest message, incremented under the row lock. `speakers` are
+    names that a search gives more weight. Turns up to `examined_through` were examined together.
+    Messages up to `flushed_through` were sent by a client before it dropped them from its context.
+    `hidden_at` is set while the conversation is being forgotten.
     """
 
     personal_data = True
@@ -73,9 +71,6 @@ class Conversation(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return self.public_id
-
     @property
     def shown_title(self) -> str:
         """Return the title, or the day and time at which an untitled conversation began."""
@@ -83,10 +78,7 @@ class Conversation(models.Model):
 
 
 def name_by_time(begun_at: datetime) -> str:
-    """Return the name of an untitled conversation that began at this time.
-
-    The day and time are in the current time zone.
-    """
+    """Return the name of an untitled conversation that began at this time, in the current zone."""
     at = timezone.localtime(begun_at)
     is_this_year = at.year == timezone.localtime().year
     near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
@@ -102,11 +94,10 @@ class Role(models.TextChoices):
 
 
 class Learning(models.TextChoices):
-    """States whether memories are learned from a user message before it has a reply.
+    """Whether memories are learned from a user message before it has a reply.
 
-    WITH_TURN: the message is processed only together with its reply. WAITS: it is processed alone
-    if no reply comes before it leaves the window or the conversation becomes inactive. DONE: it was
-    processed alone and is skipped when its turn is processed.
+    WITH_TURN: only together with its reply. WAITS: alone if no reply comes in time. DONE: it was
+    processed alone, and is skipped with its turn.
     """
 
     WITH_TURN = ""
@@ -115,12 +106,9 @@ class Learning(models.TextChoices):
 
 
 class Withheld(models.TextChoices):
-    """The reason why nothing may be learned from a message.
+    """Why nothing may be learned from a message, set when it is recorded or its turn forgotten.
 
-    It is set when the message is recorded or its turn is forgotten. MEMORY_OFF: long-term memory
-    was off. ASKED: the person asked for the message not to be kept. FORGOTTEN: the other message of
-    its turn was forgotten. MANY_PEOPLE: it was imported from a file about several people, so it is
-    unknown whom its statements are about.
+    MANY_PEOPLE: a file about several people doesn't say whom its statements are about.
     """
 
     NO = ""
@@ -131,12 +119,10 @@ class Withheld(models.TextChoices):
 
 
 class ToldAs(models.TextChoices):
-    """Determines which time of a message is compared with the time of a request to forget.
+    """Which time of a message counts against the time of a request to forget.
 
-    Something that was forgotten may be learned again only from a message that is newer than the
-    request. TO_US: the message was received in a turn or the chat; its time is `recorded_at`.
-    DATED: it was imported or flushed; its time is `created_at`. UNDATED: it was imported or flushed
-    without a time; it counts as older than any request.
+    What was forgotten may be learned again only from a newer message. TO_US: `recorded_at`. DATED
+    (imported or flushed): `created_at`. UNDATED: older than any request.
     """
 
     TO_US = ""
@@ -144,13 +130,11 @@ class ToldAs(models.TextChoices):
     UNDATED = "undated"
 
 
-class Message(models.Model):
+class Message(Record):
     """One message, which was said at `created_at` and recorded at `recorded_at`.
 
-    An answer that the person stopped (`stopped`) counts as complete; `completed` is False for an
-    answer that broke off. `learning` applies to a user message without a reply. `withheld` and
-    `told` decide whether memories may be learned from the message
-    (`memories.learning.learnability`).
+    An answer that the person stopped counts as complete; one that broke off doesn't. `withheld` and
+    `told` decide whether memories may be learned (`memories.learning.learnability`).
     """
 
     personal_data = True
@@ -212,16 +196,12 @@ class Message(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return self.public_id
 
+class Turn(Record):
+    """A user message with its completed reply, from which memories and episodes are made.
 
-class Turn(models.Model):
-    """A user message with its completed reply. Memories and episodes are made from turns.
-
-    `labels` are copied to the memories learned from the turn: agent_id, app_id, run_id, metadata,
-    valid_until, occurred_at. The label `call` is the same for all turns that were sent in one
-    request.
+    `labels` are copied to memories: agent_id, app_id, run_id, metadata, valid_until, occurred_at.
+    `call` is the same for all turns of one request.
     """
 
     personal_data = True
@@ -256,16 +236,9 @@ class Turn(models.Model):
         ]
         indexes = [models.Index(fields=["user", "conversation", "-id"], name="turn_user")]
 
-    def __str__(self) -> str:
-        return self.public_id
 
-
-class Summary(models.Model):
-    """One version of the rolling summary of a conversation.
-
-    It covers the messages up to `through_number`. The newest visible version is the current one;
-    older versions are kept.
-    """
+class Summary(Record):
+    """One version (the newest visible is current) of the summary of earlier messages."""
 
     personal_data = True
     words = ("text",)
@@ -299,15 +272,9 @@ class Summary(models.Model):
         ]
         indexes = [models.Index(fields=["user", "conversation", "-version"], name="summary_user")]
 
-    def __str__(self) -> str:
-        return f"{self.public_id} version {self.version}"
 
-
-class Episode(models.Model):
-    """A turn that is indexed by a vector, so that a search can find it by meaning.
-
-    The indexed text is the text of the turn.
-    """
+class Episode(Record):
+    """A turn that is indexed by the vector of its text, so that a search finds it by meaning."""
 
     personal_data = True
     words = ()
@@ -329,9 +296,6 @@ class Episode(models.Model):
         base_manager_name = "everything"
         indexes = [models.Index(fields=["user", "conversation", "-id"], name="episode_user")]
 
-    def __str__(self) -> str:
-        return self.public_id
-
 
 class Rating(models.TextChoices):
     POSITIVE = "positive", _("good")
@@ -339,7 +303,7 @@ class Rating(models.TextChoices):
     VERY_NEGATIVE = "very_negative", _("very bad")
 
 
-class Feedback(models.Model):
+class Feedback(Record):
     """A person's rating of one message. A new rating replaces the previous one in the same row."""
 
     personal_data = True
@@ -358,6 +322,3 @@ class Feedback(models.Model):
         verbose_name_plural = "feedback"
         constraints = [one_of("rating", Rating, name="feedback_rating_known")]
         indexes = [models.Index(fields=["user"], name="feedback_user")]
-
-    def __str__(self) -> str:
-        return f"feedback {self.pk}"

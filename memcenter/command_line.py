@@ -1,8 +1,4 @@
-"""The command line: `manage.py` and the console command `memcenter`.
-
-Both programs run Django commands. If DATABASE_URL isn't set, the commands use the databases in the
-data folder.
-"""
+"""The command line: `manage.py` and `memcenter`. Without DATABASE_URL it uses the data folder."""
 
 import contextlib
 import os
@@ -84,9 +80,7 @@ def _version() -> str:
 def _mark_as_supervisor() -> None:
     """Re-execute this process with the data folder in an environment variable.
 
-    Child processes inherit the variable, so that leftover child processes can be found later. The
-    process is re-executed because the kernel shows only the environment that a process started
-    with, not later changes.
+    By it, leftover child processes can be found; the kernel shows only the variables of the start.
     """
     from memcenter.embedded.process import MARK
 
@@ -108,10 +102,7 @@ _MEMORY = {
 
 
 def _set_defaults_for_agents() -> None:
-    """Set the default owner and project in the environment, unless they are already set.
-
-    This function must run before Django's settings are loaded from the environment.
-    """
+    """Set the default owner and project, unless they are set, before the settings are loaded."""
     from memcenter.embedded.databases import FOR_AGENTS
 
     for name, value in FOR_AGENTS.items():

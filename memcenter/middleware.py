@@ -42,10 +42,7 @@ def middleware(answer: Answer) -> Callable[[Handler], Handler]:
 
 @middleware
 def health_check(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Answer `/healthz`, before any other middleware runs.
-
-    The answer only shows that the process responds.
-    """
+    """Answer `/healthz`, before any other middleware runs, if the process responds."""
     if request.path == "/healthz":
         return HttpResponse("ok\n", content_type="text/plain")
     return get_response(request)
@@ -80,18 +77,17 @@ def content_security_policy(request: HttpRequest, get_response: Handler) -> Http
 
 @middleware
 def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Call the view directly if the request is an API call with a key.
-
-    Such a call skips the middleware that follows in `settings.MIDDLEWARE`, since sessions, CSRF
-    tokens, sign-in and messages are needed for pages only.
-    """
+    """Call the view of an API call with a key directly, without what only pages need."""
     if not _brings_a_key(request):
         return get_response(request)
     request.get_host()  # raises DisallowedHost, as for pages
     audit_log.set_actor("visitor", "api")
     # Not reset afterwards, since a streamed response is produced later.
     translation.activate(translation.get_language_from_request(request))
-    response = _of_the_view(request)
+    request.resolver_match = match = resolve(request.path_info)
+    response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+    if isinstance(response, SimpleTemplateResponse):
+        response.render()
     if not response.streaming and not response.has_header("Content-Length"):
         response.headers["Content-Length"] = str(len(response.content))
     return response
@@ -101,8 +97,7 @@ def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpRespons
 def compressed_lists(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Compress the admin's pages and the API reference, where most markup is repeated.
 
-    Other pages aren't compressed. They contain secrets together with text that a person typed, and
-    the size of the compressed page could reveal a secret (the BREACH attack).
+    Other pages have secrets beside typed text; their size could reveal a secret (BREACH).
     """
     if not request.path.startswith(("/admin/", "/api/docs/")):
         return get_response(request)
@@ -112,14 +107,6 @@ def compressed_lists(request: HttpRequest, get_response: Handler) -> HttpRespons
 def _brings_a_key(request: HttpRequest) -> bool:
     named = request.META.get("HTTP_AUTHORIZATION") or request.META.get("HTTP_X_API_KEY")
     return bool(named) and request.path_info.startswith(_CALLS)
-
-
-def _of_the_view(request: HttpRequest) -> HttpResponse:
-    request.resolver_match = match = resolve(request.path_info)
-    response = match.func(request, *match.args, **match.kwargs)
-    if isinstance(response, SimpleTemplateResponse):
-        response.render()
-    return response  # type: ignore[no-any-return] # a view answers
 
 
 @middleware
@@ -142,11 +129,7 @@ def _actor_of(request: HttpRequest) -> tuple[str, str]:
 
 @middleware
 def staff_second_step(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Redirect staff without two-step verification to the page where it can be turned on.
-
-    Only requests for the admin and the People page are redirected, and only if STAFF_SECOND_STEP is
-    set.
-    """
+    """Redirect staff without two-step verification from admin and People, if STAFF_SECOND_STEP."""
     is_theirs = request.path.startswith(("/admin/", "/people/"))
     if settings.STAFF_SECOND_STEP and is_theirs and _lacks(request):
         messages.warning(
@@ -179,10 +162,7 @@ def personal_settings(request: HttpRequest, get_response: Handler) -> HttpRespon
 
 
 def personal(request: HttpRequest) -> dict[str, Any]:
-    """Return the template variables that every page needs.
-
-    `language_model` is empty if the bundled rules are used instead of a model.
-    """
+    """Return the variables of every page; `language_model` is empty for the bundled rules."""
     own = getattr(request, "user_settings", None)
     chosen = own.theme if own else request.COOKIES.get("theme", "")
     return {

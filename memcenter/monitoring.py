@@ -1,8 +1,7 @@
 """`/readyz` reports whether this instance works; `/metrics` returns metrics for Prometheus.
 
-The metrics consist of numbers and of names from our code, and contain no personal data. The numbers
-come from the database, so every process returns the same metrics. To stay fast, each query reads an
-index of recent or unfinished rows.
+Metrics are numbers and names from our code. They come from indexes of recent or unfinished rows, so
+every process returns the same, fast.
 """
 
 from __future__ import annotations
@@ -71,10 +70,6 @@ def _worker() -> str:
 
 
 def _operations() -> str:
-    """Return a problem if operations are due but none makes progress, else an empty string.
-
-    A worker may still answer although all of its processes hang.
-    """
     try:
         if cache.get(RENEWED_KEY):
             return ""
@@ -121,8 +116,6 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class _Gauges:
-    """The collector of metrics for one request to `/metrics`."""
-
     def collect(self) -> Iterator[GaugeMetricFamily]:
         from prometheus_client.core import GaugeMetricFamily
 

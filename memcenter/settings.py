@@ -230,7 +230,6 @@ _ON_DISK = "django.core.files.storage.FileSystemStorage"
 
 
 def _private(folder: str) -> dict[str, Any]:
-    """Return the options of a file storage that other users of the machine can't read."""
     modes = {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
     return {"location": str(DATA_DIR / folder), **modes}
 

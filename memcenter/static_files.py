@@ -1,7 +1,6 @@
 """The storage of collected static files, which merges the stylesheet with the files it imports.
 
-On a slow connection, each separate file would delay the page. In development, the files aren't
-merged.
+On a slow connection, each separate file would delay the page.
 """
 
 from __future__ import annotations
@@ -34,7 +33,6 @@ class StaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[
 
 
 def _layer(paths: Mapping[str, tuple[Storage, str]], match: re.Match[str]) -> str:
-    """Return the content of an imported file, wrapped in a block of its cascade layer."""
     name = str(PurePosixPath(STYLESHEET).parent / match[1])
     return f"@layer {match[2]} {{\n{_read(paths, name)}}}\n"
 

@@ -1,8 +1,7 @@
 """The web server Granian, changed so that at least one process always listens during a reload.
 
-`python -m memcenter.web --interface wsgi ... memcenter.wsgi:application` accepts Granian's own
-options. On SIGHUP, Granian starts a new process and ends the old one a fixed time later, when the
-new process may still be loading. This server waits until the new process listens.
+On SIGHUP, Granian ends the old process a fixed time after starting a new one, which may still be
+loading. This server waits until it listens. It takes Granian's options.
 """
 
 from __future__ import annotations
@@ -41,7 +40,6 @@ class WebServer(MPServer):
         return worker
 
     def _wait_for(self, worker: Any) -> None:
-        """Wait until the worker listens or has ended, or until the server is asked to stop."""
         while worker.is_alive() and not self.interrupt_signal:
             if _is_listening(worker._id(), self.bind_port):
                 return

@@ -24,7 +24,6 @@ process.end_when_stuck(settings.WEB_STUCK_SECONDS)
 
 
 def _warm_up() -> None:
-    """Load models and dictionaries now, so that the first request needn't wait for them."""
     from memories.language_steps import preload
 
     preload()

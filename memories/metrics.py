@@ -45,11 +45,7 @@ def figures_of(user: User | None) -> dict[str, Any]:
 
 
 def cache_hit_rate() -> float:
-    """Return the share of pages of memory tables that PostgreSQL found in its cache.
-
-    The share covers all users, and the time since PostgreSQL's statistics were last reset. The
-    share is 1 if no page has been read.
-    """
+    """Return the share of pages of memory tables found in PostgreSQL's cache, for all users."""
     [(hits, misses)] = statements.rows(_PAGES, [[model._meta.db_table for model in _RECALLED]])
     return share(int(hits), int(misses))
 
@@ -63,7 +59,6 @@ def _counted(rows: Any, column: str) -> dict[str, int]:
 
 
 def _bytes(model: type[Model], user: User | None) -> int:
-    """Return the number of bytes that the rows take in their table, without indexes."""
     table = connection.ops.quote_name(model._meta.db_table)
     condition, values = ("", []) if user is None else ("WHERE user_id = %s", [user.pk])
     with connection.cursor() as cursor:

@@ -1,6 +1,6 @@
 """Project memory for coding agents: whole pages about a project, which are rewritten over time.
 
-Agents search the pages in two steps: first for ids and snippets, then for whole pages by id.
+Agents search first for ids and snippets, then for whole pages by id.
 """
 
 from __future__ import annotations
@@ -49,10 +49,7 @@ class Found:
 
 
 def page_of(data: Mapping[str, Any], *, metadata: Mapping[str, Any]) -> MemoryInput:
-    """Build the memory input for a page from the fields of a call.
-
-    The REST API and the MCP tools use the same field names.
-    """
+    """Build the memory input for a page from the fields of a REST or MCP call."""
     return MemoryInput(
         content=data["content"],
         kind=data["content_type"],
@@ -70,11 +67,7 @@ def place_of(data: Mapping[str, Any]) -> Place:
 
 
 def prepare(given: MemoryInput) -> Prepared:
-    """Validate, summarize and embed a page; call this function outside a transaction.
-
-    A missing summary and missing tags are derived from the text. Raise `Invalid`, which names the
-    fields, if a field is invalid.
-    """
+    """Validate, summarize (and tag) and embed a page, outside a transaction, or raise `Invalid`."""
     given = with_project(given)
     told = digest(given.content)
     given = replace(given, summary=given.summary or told.summary, tags=given.tags or told.tags)
@@ -83,11 +76,7 @@ def prepare(given: MemoryInput) -> Prepared:
 
 
 def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryInput:
-    """Return the input, with the default project if its kind needs a project and none is given.
-
-    Otherwise a memory of a project kind would appear in the prompts of every chat. Raise `Invalid`
-    for `field` if there is no default project.
-    """
+    """Return the input, with the default project (else `Invalid`) if its kind needs one."""
     unnamed = given.project_key is None and given.project_name is None
     if given.kind not in OF_PROJECTS or not unnamed:
         return given
@@ -99,13 +88,17 @@ def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryIn
 def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Written:
     """Compare a page with all memories of the project, of any kind, and store it.
 
-    A newer edition keeps the memory's id, and the old text becomes a version. A user's writes are
-    processed one after another, so a page that two machines send at once becomes one memory. Raise
-    `Conflict` while memory is off (`memory_off`) or the user is being forgotten
-    (`being_forgotten`), and `Invalid` if a field is invalid.
+    A newer edition keeps the memory's id, and the old text becomes a version. Writes are processed
+    one after another, so equal pages become one memory. Raise `Conflict` or `Invalid`.
     """
     place = place or Place()
-    _check(place)
+    problems = {}
+    if len(place.machine) > projects.MAX_MACHINE:
+        problems["machine_name"] = [f"At most {projects.MAX_MACHINE} characters."]
+    if len(place.path) > projects.MAX_PATH:
+        problems["project_path"] = [f"At most {projects.MAX_PATH} characters."]
+    if problems:
+        raise Invalid("The place is not valid.", fields=problems)
     statements.rows(_LOCK, [f"ingest:{user.pk}"])
     written = direct_writes.remember(prepared, user=user)
     if written.memory.project is not None:
@@ -116,10 +109,7 @@ def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Wri
 def find(
     query: PreparedQuery, *, user: User, project: str = "", kinds: Sequence[str] = (), limit: int
 ) -> list[Found]:
-    """Return the best matches for a query, best first; the agent then fetches pages by id.
-
-    The list is empty if the project doesn't exist.
-    """
+    """Return the best matches for a query, best first; the agent then fetches pages by id."""
     try:
         place = projects.find(user=user, key=project) if project else None
         filters = Filters(project=place, kinds=tuple(kinds), archived=True)
@@ -133,13 +123,3 @@ def find(
 def key_of(*, key: str | None, name: str | None) -> str:
     """Return the project's key, derived from its name if necessary; "" if neither is given."""
     return key or projects.slug(name or "")
-
-
-def _check(place: Place) -> None:
-    problems = {}
-    if len(place.machine) > projects.MAX_MACHINE:
-        problems["machine_name"] = [f"At most {projects.MAX_MACHINE} characters."]
-    if len(place.path) > projects.MAX_PATH:
-        problems["project_path"] = [f"At most {projects.MAX_PATH} characters."]
-    if problems:
-        raise Invalid("The place is not valid.", fields=problems)

@@ -1,7 +1,6 @@
 """Find the memories that were learned, changed, ended or forgotten within seven days.
 
-The days are those of the person's time zone. The result is computed from the memories each time and
-isn't stored. Memories that aren't active are left out; forgotten memories are only counted.
+The days are those of the person's time zone. Forgotten memories are only counted.
 """
 
 from __future__ import annotations
@@ -47,10 +46,7 @@ _FIRST_YEAR = 2000
 
 @dataclass(frozen=True)
 class Section:
-    """The memories of one section, newest first, each with the time `at` of the change.
-
-    `count` is the number of all memories of the section; only the newest are listed.
-    """
+    """The newest memories of one section, with the time `at` of the change; `count` is of all."""
 
     key: str
     count: int
@@ -67,11 +63,9 @@ class Section:
 
 @dataclass(frozen=True)
 class Week:
-    """What happened to the memories within seven days.
+    """What happened to the memories within seven days, in sections with memories.
 
-    `sections` holds only sections with memories. `earlier` is the last day of the previous week, or
-    None if no memory is older. `later` is the last day of the next week, but today at the latest;
-    it is None if `last` is today.
+    `earlier` and `later` are the last days of the weeks before and after, or None.
     """
 
     first: date
@@ -87,10 +81,7 @@ class Week:
 
 
 def week_of(user: User, *, last: date | None = None) -> Week:
-    """Return the seven days that end with `last` (by default, and at the latest, today).
-
-    The week is empty while long-term memory is off.
-    """
+    """Return the seven days until `last` (at most today); empty while memory is off."""
     own = users.settings_of(user)
     zone = ZoneInfo(own.timezone)
     today = timezone.now().astimezone(zone).date()
@@ -111,7 +102,6 @@ def week_of(user: User, *, last: date | None = None) -> Week:
 
 
 def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
-    """Return the sections, read by a single SQL statement; each memory is in only one section."""
     newest = [F("at").desc(), F("pk").desc()]
     rows = _rows_by_section(user, begins, ends).annotate(
         count=Window(Count("pk"), partition_by=[F("part")]),
@@ -124,10 +114,7 @@ def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
 
 
 def _rows_by_section(user: User, begins: datetime, ends: datetime) -> QuerySet[Any]:
-    """Return the memories, annotated with their section (`part`) and time of the change (`at`).
-
-    A memory that consolidation made from other memories counts as changed, not as learned.
-    """
+    """Return the memories, with section (`part`) and time `at`; consolidated ones have changed."""
     versions = MemoryVersion.objects.filter(user=user)
     written = versions.filter(_within("created_at", begins, ends), erased_at=None)
     changed_at = written.filter(memory=OuterRef("pk")).order_by("-number").values("created_at")
@@ -158,7 +145,6 @@ def _within(column: str, begins: datetime, ends: datetime) -> Q:
 
 
 def _forgotten(user: User, begins: datetime, ends: datetime) -> int:
-    """Return the number of forgotten memories, without those that still exist with another text."""
     left = Tombstone.objects.filter(_within("forgotten_at", begins, ends), user=user)
     here = Memory.visible.filter(user=user).values("public_id")
     gone = left.exclude(memory_public_id="").exclude(memory_public_id__in=here)

@@ -82,10 +82,7 @@ def as_user(
 
 
 def lock_person(user: User) -> None:
-    """Take the person's lock until the transaction ends, so that nobody else changes their rows.
-
-    Call it before locking any of the rows. A second call in the same transaction costs nothing.
-    """
+    """Take the person's lock, before locking any of their rows; safe to repeat in a transaction."""
     if _locked.get() != user.pk:
         statements.rows(f"SELECT {_LOCK_PERSON.format(int(user.pk))}")
         if _whose.get() == user.pk:
@@ -120,12 +117,7 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 
 @contextmanager
 def among_everybody() -> Iterator[None]:
-    """Allow the block to read the rows of all people, inside the transaction of one person.
-
-    Use it to check that a name is unique or that another owner remains. The block must neither show
-    the rows of other people nor write anything. In a transaction opened by `as_system`, the call
-    has no effect.
-    """
+    """Let the block read, but neither show nor write, the rows of all people."""
     if _whose.get() is None:
         yield
         return
@@ -144,18 +136,12 @@ def _entering(name: str, value: str, *more: str, durable: bool) -> str:
 
 
 def last_acts() -> Sequence[Callable[[], object]]:
-    """Return the actions registered by `before_commit` for the open transaction.
-
-    The result is empty if no transaction opened by this module is open.
-    """
+    """Return the actions registered by `before_commit` for the open transaction, if any."""
     return _last_acts.get() or ()
 
 
 class LastStatement(ABC):
-    """A statement that runs at the end of a transaction, in one batch with other such statements.
-
-    Pass it to `before_commit`.
-    """
+    """A statement for `before_commit`, sent in one batch with other such statements."""
 
     @abstractmethod
     def statement(self) -> tuple[str, Sequence[Any]]:
@@ -170,10 +156,7 @@ class LastStatement(ABC):
 
 @dataclass
 class Gathered(LastStatement):
-    """A statement for a list of ids, run once at the end of the transaction.
-
-    All equal statements registered in the transaction are combined into one, which gets all ids.
-    """
+    """A statement run once at the end of the transaction, with the ids of all equal statements."""
 
     ids: list[str] = field(default_factory=list, compare=False, kw_only=True)
 
@@ -188,10 +171,7 @@ class Gathered(LastStatement):
 
 
 def before_commit(act: Callable[[], object]) -> None:
-    """Call `act` at the end of the open transaction.
-
-    If no transaction opened by this module is open, call it at once in a transaction of its own.
-    """
+    """Call `act` at the end of the open transaction, or at once in a transaction of its own."""
     waiting = _last_acts.get()
     if waiting is not None:
         waiting.append(act)

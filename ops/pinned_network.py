@@ -14,11 +14,7 @@ import httpcore2
 
 
 class PinnedBackend(httpcore2.NetworkBackend):
-    """Connects to `address`, whatever host is requested.
-
-    The host name isn't resolved again; it is used only for the headers and the certificate.
-    `deadline` is a time of `time.monotonic`.
-    """
+    """Connects to `address`, whatever host is requested, until `deadline` (monotonic time)."""
 
     def __init__(self, address: str, *, deadline: float) -> None:
         self._address = address
@@ -38,10 +34,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A stream whose steps end by the deadline.
-
-    Time-outs of single steps don't suffice: a server that sends byte by byte never exceeds them.
-    """
+    """A stream with one deadline for all steps, which a server that sends byte by byte exceeds."""
 
     def __init__(self, stream: httpcore2.NetworkStream, deadline: float) -> None:
         self._stream = stream
@@ -72,7 +65,6 @@ class _Stream(httpcore2.NetworkStream):
 
 
 def _within(timeout: float | None, deadline: float) -> float:
-    """Return the shorter of a time-out and the time left. Raise `ReadTimeout` if none is left."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise httpcore2.ReadTimeout("The deadline is over.")

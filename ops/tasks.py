@@ -21,10 +21,7 @@ _ROUND_SECONDS = 15
 
 @worker_process_init.connect
 def limit_processor_time(**_: object) -> None:
-    """Start the watchdog, which limits the processor time of operations in this process.
-
-    Celery replaces a process that the limit has ended.
-    """
+    """Start the watchdog, which ends this process at a limit; Celery then replaces it."""
     watchdog.own.begin()
 
 
@@ -43,10 +40,6 @@ def sweep() -> int:
 
 
 def _round() -> int:
-    """Run due operations for a limited time, so that other tasks get their turn.
-
-    If operations are left, a new message makes a worker continue. Return how many were run.
-    """
     broker.begun()
     stop_at = time.monotonic() + _ROUND_SECONDS
     count = worker.drain(seconds=_ROUND_SECONDS)

@@ -1,9 +1,8 @@
 """The weekly email: who gets it and when, confirming the address, unsubscribing, and sending.
 
-A sent email can't be erased. The weekly email therefore contains only counts and links: no memory,
-no topic and no name. `memories.week_mail` does the counting. Each link contains the nonce of the
-`WeeklyMail` row, signed for one purpose. Links work without signing in, since only people who can
-read the mailbox have them. After a restore, emails are held back, as webhook deliveries are.
+A sent email can't be erased, so it contains only counts and links. Each link contains the nonce of
+the `WeeklyMail` row, signed for one purpose, and works without signing in. After a restore, emails
+are held back, as webhook deliveries are.
 """
 
 from __future__ import annotations
@@ -66,11 +65,10 @@ def mail_of(user: User) -> WeeklyMail | None:
 
 
 def switch_on(*, user: User, address: str, language: str) -> None:
-    """Enqueue an email to this address that asks to confirm the weekly email.
+    """Enqueue an email to this address that asks to confirm the weekly email, unless confirmed.
 
-    Nothing is sent if the address is already confirmed. Raise `Invalid` if the address is
-    malformed. Raise `Conflict` if no mail server is configured, after too many requests in a day,
-    or while the person is being forgotten.
+    Raise `Invalid` for a malformed address, `Conflict` without a mail server, after too many
+    requests in a day, or while the person is being forgotten.
     """
     users.check_not_being_forgotten(user)
     if not is_offered():
@@ -103,10 +101,7 @@ def switch_off(user: User) -> None:
 
 
 def confirm(token: str) -> None:
-    """Confirm the address to which this link was sent. Call it inside `as_system`.
-
-    Raise `NotFound` if the link is invalid or too old, or the address was replaced or removed.
-    """
+    """Confirm the link's address, inside `as_system`, or raise `NotFound`."""
     row = find(Link.CONFIRM, token)
     if row is None:
         raise NotFound("There is no such link any more.")
@@ -116,10 +111,7 @@ def confirm(token: str) -> None:
 
 
 def stop(token: str) -> None:
-    """Unsubscribe the address to which this link was sent. Call it inside `as_system`.
-
-    Safe to repeat. Raise `NotFound` if the link is invalid.
-    """
+    """Unsubscribe the link's address, inside `as_system`, or raise `NotFound`. Safe to repeat."""
     row = find(Link.STOP, token)
     if row is not None:
         lock_person(row.user)
@@ -127,10 +119,7 @@ def stop(token: str) -> None:
 
 
 def find(link: Link, token: str) -> WeeklyMail | None:
-    """Return the row for a link, or None if the address was replaced or removed since.
-
-    Raise `NotFound` if the signature is invalid, or the link is too old to confirm an address.
-    """
+    """Return the link's row, None if the address was replaced, or raise `NotFound`."""
     longest = timedelta(days=CONFIRM_DAYS) if link is Link.CONFIRM else None
     try:
         nonce = _signer(link).unsign(token, max_age=longest)
@@ -159,11 +148,7 @@ def unconfirmed() -> QuerySet[WeeklyMail]:
 
 
 def request_due(*, now: datetime) -> int:
-    """Enqueue the weekly email for everybody for whom it is due; return their number.
-
-    Call it inside `as_system`. Each Monday's email is requested only once, even if the operation
-    fails.
-    """
+    """Enqueue the weekly email, inside `as_system`, once for everybody for whom it is due."""
     if not is_offered():
         return 0
     # In some time zones Monday begins on UTC's Sunday.
@@ -181,10 +166,9 @@ def request_due(*, now: datetime) -> int:
 
 
 def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
-    """Return this week's Monday if its email is due and hasn't been sent, else None.
+    """Return this week's Monday if its email is due (from 8:00 in the person's zone), else None.
 
-    Weeks and times are in the person's time zone. The email is due from Monday, 8:00. People who
-    confirm their address later in the week get the next email.
+    People who confirm their address later in the week get the next email.
     """
     zone = ZoneInfo(_settings_of(row).timezone)
     today = now.astimezone(zone).date()
@@ -197,11 +181,7 @@ def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
 
 
 def claim(user: User, *, monday: date) -> WeeklyMail | None:
-    """Record this Monday's email as sent, before it is sent; return its row.
-
-    Return None if the email is no longer due. Call this in the person's transaction, with the
-    person's lock.
-    """
+    """Record this Monday's email as sent, beforehand, under the person's lock; None if not due."""
     row = mail_of(user)
     if row is None or due_monday(row, now=timezone.now()) != monday:
         return None
@@ -237,10 +217,7 @@ def _enqueue(kind: Kind, user: User, payload: Mapping[str, str]) -> None:
 
 @handles(Kind.CONFIRM_MAIL)
 def ask_to_confirm(run: Run) -> None:
-    """Send the email that asks to confirm the address.
-
-    If the operation runs twice, at most two emails are sent.
-    """
+    """Send the email that asks to confirm the address; running twice sends at most two."""
     user = run.user()
     if user is None:
         return
@@ -263,10 +240,7 @@ def ask_to_confirm(run: Run) -> None:
 
 @dataclass(frozen=True)
 class Letter:
-    """An email: a few lines of text and a link.
-
-    The lines contain no remembered content. `stop_url`, if set, is the link to unsubscribe.
-    """
+    """An email without remembered content: lines and a link, and `stop_url` to unsubscribe."""
 
     subject: str
     lines: Sequence[str]
@@ -282,8 +256,7 @@ class NotSent(ProviderError):
 def send(letter: Letter, row: WeeklyMail) -> None:
     """Send an email in the active language. Raise `NotSent` if the mail server refuses it.
 
-    If the connection breaks while the server is accepting the email, the email counts as sent:
-    getting no email is better than getting it twice.
+    If the connection breaks meanwhile, it counts as sent: no email is better than two.
     """
     message = _message(letter, row)
     connection = get_connection()
@@ -307,14 +280,12 @@ def _open(connection: BaseEmailBackend) -> None:
 
 
 def _is_final(error: SMTPException) -> bool:
-    """Return whether the server rejected the address for good, so that a retry is useless."""
     if not isinstance(error, SMTPRecipientsRefused):
         return False
     return all(code >= 500 for code, _words in error.recipients.values())
 
 
 def _message(letter: Letter, row: WeeklyMail) -> EmailMultiAlternatives:
-    """Return the email as text and HTML, with headers for unsubscribing (RFC 8058)."""
     host = urlsplit(settings.PUBLIC_URL).hostname or "localhost"
     headers = {"Auto-Submitted": "auto-generated", "Message-ID": make_msgid(domain=host)}
     if letter.stop_url:

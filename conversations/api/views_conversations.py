@@ -1,7 +1,4 @@
-"""Endpoints for conversations, turns, messages and ratings.
-
-A chat backend needs only one of these writes: `POST /turns`.
-"""
+"""Endpoints for conversations, turns (all that a chat backend needs), messages and ratings."""
 
 from __future__ import annotations
 
@@ -62,19 +59,15 @@ class ConversationsView(MemcenterView):
         reference, brief = data.get("conversation_id"), bool(data.get("temporary"))
         fields = {"title": data.get("title", ""), "kind": data.get("kind")}
         if reference is not None:
-            return self._named(call, reference, brief=brief)
+            thread = thread_for_writing(call, reference, kind=call.data.get("kind"), brief=brief)
+            title, is_new = call.data.get("title", ""), not (thread.message_count or thread.title)
+            if title and is_new:
+                thread = threads.rename(call, thread, title=title)
+            answer = _shown_conversation(thread, user=call.user)
+            return threads.as_kept(thread, answer, status=201 if is_new else 200)
         create = temporary.create if brief else conversation_names.create
         made: Thread = create(user=call.user, external_id=None, **fields)
         return threads.as_kept(made, _shown_conversation(made, user=call.user), status=201)
-
-    def _named(self, call: Call, reference: str, *, brief: bool) -> Response:
-        """Respond with the conversation that has the client's id; create it if it doesn't exist."""
-        thread = thread_for_writing(call, reference, kind=call.data.get("kind"), brief=brief)
-        title, is_new = call.data.get("title", ""), not (thread.message_count or thread.title)
-        if title and is_new:
-            thread = threads.rename(call, thread, title=title)
-        answer = _shown_conversation(thread, user=call.user)
-        return threads.as_kept(thread, answer, status=201 if is_new else 200)
 
 
 class ConversationView(MemcenterView):
@@ -130,7 +123,15 @@ class TurnsView(MemcenterView):
         said = _utterance(data, "user_message", Role.USER)
         reply = _utterance(data, "assistant_message", Role.ASSISTANT)
         if isinstance(thread, TemporaryConversation):
-            return _record_temporary(thread, said, reply)
+            reply = replace(reply, created_at=reply.created_at or said.created_at)
+            messages, repeated = temporary.append(thread, messages=(said, reply))
+            answer = {
+                "conversation_id": thread.public_id,
+                "user_message_id": messages[0].public_id,
+                "assistant_message_id": messages[1].public_id,
+                "op_ids": [],
+            }
+            return UnstoredResponse(answer, status=200 if repeated else 201)
         recorded = turns.record_turn(
             user=call.user,
             conversation=thread,
@@ -154,20 +155,6 @@ def _utterance(data: Mapping[str, Any], field: str, role: Role) -> MessageInput:
         created_at=given.get("created_at") or data.get("occurred_at"),
         speaker=given.get("speaker", ""),
     )
-
-
-def _record_temporary(
-    thread: TemporaryConversation, said: MessageInput, reply: MessageInput
-) -> Response:
-    reply = replace(reply, created_at=reply.created_at or said.created_at)
-    messages, repeated = temporary.append(thread, messages=(said, reply))
-    answer = {
-        "conversation_id": thread.public_id,
-        "user_message_id": messages[0].public_id,
-        "assistant_message_id": messages[1].public_id,
-        "op_ids": [],
-    }
-    return UnstoredResponse(answer, status=200 if repeated else 201)
 
 
 class ConversationMessagesView(MemcenterView):

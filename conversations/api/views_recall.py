@@ -32,10 +32,7 @@ from ops.accounts import users
 
 
 def _prepared(call: Call, field: str) -> PreparedQuery:
-    """Return the text of a field of the request, prepared as a search query.
-
-    The names of speakers in the person's conversations get more weight in the search.
-    """
+    """Return a field's text as a search query, in which names of speakers have more weight."""
     text = call.data[field]
     if call.user.pk is None:
         return search.prepare_query(text)
@@ -67,11 +64,7 @@ class ContextView(MemcenterView):
 
 
 def _thread(call: Call) -> Thread | None:
-    """Return the conversation that the request names, or None.
-
-    None means that the request contains no id or that the client's id is unknown. A request for a
-    memory block never creates a conversation.
-    """
+    """Return the conversation that the request names, never created, or None."""
     reference = call.data.get("conversation_id")
     if reference is None:
         return None
@@ -97,7 +90,6 @@ def _wanted(call: Call) -> Wanted:
 
 
 def _project(call: Call) -> Project | None:
-    """Return the project that the request names by its key or name; None if no project matches."""
     key = call.data.get("project_key") or projects.slug(call.data.get("project_name") or "")
     if not key or call.user.pk is None:
         return None

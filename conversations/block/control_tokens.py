@@ -1,9 +1,8 @@
 """Neutralise parts of recalled text that a model could read as structure of the prompt.
 
-Stored text may contain an attack: tags that close the memory block, control tokens of chat
-templates (`<|im_start|>`, `[INST]`, `<<SYS>>`, `</s>`, `### System:`), speaker names at the
-beginning of a line, or any of these written with look-alike or invisible characters. The words stay
-readable: only the characters that form the structure are replaced.
+These are tags, control tokens of chat templates (`<|im_start|>`, `[INST]`, `<<SYS>>`, `###
+System:`) and speaker names at the beginning of a line, also with look-alike or invisible
+characters. The words stay readable: only characters of structure are replaced.
 """
 
 from __future__ import annotations
@@ -98,7 +97,6 @@ def neutral(text: str) -> str:
 
 
 def _without_joiners(text: str) -> str:
-    """Remove needless zero-width joiners, and marks that combine with brackets."""
     if text.isascii():
         return text
     text = _JOINERS.sub("", text)
@@ -108,7 +106,6 @@ def _without_joiners(text: str) -> str:
 
 
 def _without_tokens(text: str) -> str:
-    """Replace the brackets of tags and control tokens with round brackets."""
     found: _Found = []
     for one in _TOKEN.finditer(_folded(text)):
         name = str(one.lastgroup)
@@ -120,7 +117,6 @@ def _without_tokens(text: str) -> str:
 
 
 def _is_title(brackets: str, inner: str) -> bool:
-    """Return True if the brackets enclose a book title or quotation, not a control word."""
     return _DOUBLE.issuperset(brackets) and not _CONTROL_WORD.fullmatch(inner)
 
 
@@ -130,7 +126,6 @@ def _plain(inner: str) -> str:
 
 
 def _without_role(line: str) -> str:
-    """Put round brackets around role headings and around a speaker name at the line's start."""
     folded = _folded(line)
     found: _Found = [(one.span(), f"({one['role']})") for one in _HEADING.finditer(folded)]
     role = _ROLE.match(folded)
@@ -148,10 +143,7 @@ def _replaced(text: str, found: _Found) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return the text with each look-alike character replaced by the ASCII character it resembles.
-
-    The length doesn't change.
-    """
+    """Return the text, of the same length, with the ASCII characters for look-alike ones."""
     return text if text.isascii() else text.translate(_table())
 
 

@@ -16,10 +16,9 @@ CHANGED_SINCE = "It has changed since then. Its history shows every version."
 def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
     """Undo one memory learned from a turn: recycle a new memory, or restore the previous text.
 
-    If `memory_id` names a memory that was superseded by a memory from the turn, use the superseded
-    memory again, together with the newer memory. Opens its own transactions. Raise `NotFound` if
-    this memory wasn't learned from the turn, and `Conflict` if the memory has changed since or its
-    earlier text was forgotten.
+    If a memory from the turn superseded `memory_id`, this one is used again, beside the other.
+    Opens its own transactions. Raise `NotFound` if it wasn't learned from the turn, and `Conflict`
+    if it has changed since or its earlier text was forgotten.
     """
     with as_user(user, changing=True):
         if retired := _retired_memory(user, turn, memory_id):
@@ -27,7 +26,10 @@ def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
         memory, taught = _taught_memory(user, turn, memory_id)
         if taught.change == Change.CREATED:
             return curation.recycle(user=user, memory=memory)
-        before = _version_before(memory, taught)
+        earlier = MemoryVersion.objects.filter(memory=memory, number__lt=taught.number)
+        before = earlier.filter(erased_at__isnull=True).order_by("-number").first()
+        if before is None:
+            raise Conflict("The earlier text was forgotten, so it can’t be restored.")
     vectors, pieces = search_index.embed_memory(before.content)
     with as_user(user, changing=True):
         return memory_writes.restore_version(
@@ -40,18 +42,13 @@ def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
 
 
 def _retired_memory(user: User, turn: Turn, memory_id: str) -> Memory | None:
-    """Return the memory with this id if a memory learned from the turn superseded it, or None."""
     taught = Source.objects.filter(user=user, turn=turn).values("memory")
     rows = Memory.objects.filter(user=user, public_id=memory_id, status=MemoryStatus.SUPERSEDED)
     return rows.filter(superseded_by__in=taught).first()
 
 
 def _taught_memory(user: User, turn: Turn, memory_id: str) -> tuple[Memory, MemoryVersion]:
-    """Return the memory and the version of it that was learned from the turn.
-
-    Raise `NotFound` if no version was learned from the turn, and `Conflict` if a newer version
-    exists.
-    """
+    """Return the memory and the version learned from the turn, if it is the newest (`Conflict`)."""
     memory = Memory.objects.filter(user=user, public_id=memory_id).first()
     versions = MemoryVersion.objects.filter(user=user, memory=memory, sources__turn=turn)
     taught = versions.order_by("-number").first()
@@ -60,11 +57,3 @@ def _taught_memory(user: User, turn: Turn, memory_id: str) -> tuple[Memory, Memo
     if taught.number != memory.current_version:
         raise Conflict(CHANGED_SINCE)
     return memory, taught
-
-
-def _version_before(memory: Memory, taught: MemoryVersion) -> MemoryVersion:
-    earlier = MemoryVersion.objects.filter(memory=memory, number__lt=taught.number)
-    found = earlier.filter(erased_at__isnull=True).order_by("-number").first()
-    if found is None:
-        raise Conflict("The earlier text was forgotten, so it can’t be restored.")
-    return found

@@ -1,7 +1,4 @@
-"""Operation handlers that erase messages, conversations and layers.
-
-The `_reapply_…` functions repeat earlier requests after a backup was restored.
-"""
+"""Operation handlers that erase messages, conversations and layers, also after a restore."""
 
 from __future__ import annotations
 
@@ -38,8 +35,7 @@ from ops.transfer import exports
 def forget_message(run: Run) -> Mapping[str, Any]:
     """Erase the messages that the operation lists, with everything derived from them.
 
-    The operation lists one or both messages of a turn, or a message and all later messages. Safe to
-    run twice: each step looks up existing rows by id, and the messages are deleted last.
+    Safe to run twice: each step looks up existing rows by id; messages are deleted last.
     """
     user = run.user()
     if user is None:
@@ -53,7 +49,6 @@ def forget_message(run: Run) -> Mapping[str, Any]:
 
 
 def _summarize_again(user: User, conversations: Sequence[int]) -> None:
-    """Enqueue a new summary for each of the conversations whose summary was cleared."""
     there = Conversation.objects.filter(user=user, pk__in=conversations)
     for pk in there.order_by("pk").values_list("pk", flat=True):
         if Summary.everything.filter(user=user, conversation=pk, text="").exists():
@@ -64,7 +59,7 @@ def _summarize_again(user: User, conversations: Sequence[int]) -> None:
 def forget_choice(run: Run) -> Mapping[str, Any]:
     """Erase the chosen memories and messages with everything derived from them.
 
-    Safe to run twice: each step looks up existing rows by id, and the messages are deleted last.
+    Safe to run twice: each step looks up existing rows by id; messages are deleted last.
     """
     user, payload = run.user(), run.payload
     if user is None:
@@ -85,10 +80,7 @@ def forget_choice(run: Run) -> Mapping[str, Any]:
 
 @handles(Kind.CLEAR_CONVERSATION, is_long=True)
 def clear_conversation(run: Run) -> Mapping[str, Any]:
-    """Erase all messages that a conversation contained at the time of the request.
-
-    Safe to run twice: later messages have higher numbers and are never touched.
-    """
+    """Erase all messages of the request's time; safe to run twice: later ones have higher keys."""
     user = run.user()
     if user is not None:
         _erase_whole(run, user)
@@ -114,10 +106,7 @@ def _erase_row(user: User, pk: int) -> Counts:
 
 @handles(Kind.FORGET_LAYER, is_long=True)
 def forget_layer(run: Run) -> Mapping[str, Any]:
-    """Erase the summaries, or the episodes, that existed at the time of the request.
-
-    The messages are kept. Safe to run twice: later rows have higher keys.
-    """
+    """Erase the layer's rows of the request's time; safe to run twice: later keys are higher."""
     user, layer, through = run.user(), run.payload["layer"], run.payload["through"]
     if user is not None:
         rows = message_forgets.layer_rows(user, layer=layer, through=through)
@@ -152,11 +141,10 @@ def _erase(
     forget_memories: bool,
     gone: Sequence[int] = (),
 ) -> None:
-    """Erase the targets, with the memories derived from them if `forget_memories` is set.
+    """Erase the targets, and memories derived from them (`forget_memories`) or in `gone`.
 
-    Derived rows are erased first and the messages last, since derived rows are found through the
-    messages. Memories in `gone` are erased even if they have other sources. The rows are hidden
-    again first, since learning may have added rows after the request.
+    Messages come last, since derived rows are found through them. The rows are hidden again first,
+    since learning may have added rows after the request.
     """
 
     def hide() -> Counts:
@@ -191,10 +179,7 @@ def _erase(
 def _remember(
     run: Run, user: User, targets: Sequence[Target], *, resting: Q | None, gone: Sequence[int]
 ) -> None:
-    """Write the ledger, and store hashes of the texts to erase for the residue scan.
-
-    `resting` is None if memories are kept.
-    """
+    """Write the ledger, and store hashes of the texts; `resting` is None if memories are kept."""
     found, elsewhere = ErasedTexts(), list[str]()
     conversations = [one.conversation for one in targets]
 
@@ -254,10 +239,7 @@ stores.caches(
 
 @reapplies("message")
 def _reapply_messages(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Forget each listed message again, without the other message of its turn.
-
-    The ledger also lists the other message if it was forgotten.
-    """
+    """Forget each listed message again; the ledger lists the other one of its turn too, if so."""
     found = Message.everything.filter(user=user, public_id__in=target["messages"]).order_by("pk")
     operations = [message_forgets.forget_message(user=user, message=one) for one in found]
     return operations[-1] if operations else None
@@ -284,7 +266,6 @@ def _reapply_conversation(user: User, target: Mapping[str, Any], at: datetime) -
 
 @reapplies("clear")
 def _reapply_clear(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Clear the messages that existed at the time of the request, but not those recorded later."""
     found = Conversation.objects.filter(user=user, public_id=target["conversation"]).first()
     if found is None:
         return None

@@ -1,4 +1,1 @@
-"""Import conversations and memories from our own exports and from files of other programs.
-
-`formats` reads the files without access to the database.
-"""
+"""Import conversations and memories from our own exports and from files of other programs."""

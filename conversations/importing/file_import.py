@@ -1,8 +1,8 @@
 """Import a file completely in one transaction, or not at all.
 
-The first pass over the file finds every error before any row is written. Then all rows are inserted
-together: if the process is killed, its lease is lost or the person is being forgotten, everything
-is rolled back, and nobody ever sees half an import. Afterwards the operation indexes the new rows.
+The first pass over the file finds every error. Then all rows are inserted together: if the process
+is killed or the person is being forgotten, everything is rolled back. Afterwards the operation
+indexes the new rows.
 """
 
 from __future__ import annotations
@@ -64,9 +64,8 @@ def request(
 ) -> Import:
     """Store the file, enqueue its import and write an audit entry.
 
-    The person's page shows the import under `file_name`. Raise `Invalid` if the format is unknown
-    or the file is empty or too large, `NoRoom` if the disk lacks space, and `Conflict`
-    (`being_forgotten`) while the person is being forgotten.
+    Raise `Invalid` for the format or the size, `NoRoom` if the disk lacks space, and `Conflict`
+    (`being_forgotten`).
     """
     users.check_still_here(user)
     if format and format not in list(Format):
@@ -112,11 +111,7 @@ def too_large() -> Invalid:
 
 
 def read(row: Import) -> Opened:
-    """Check the whole uploaded file, and return it opened for import; a zip is unpacked first.
-
-    Raise `Invalid` if the file can't be read, `NoRoom` if the disk lacks space to unpack it, and
-    `Conflict` if the file no longer exists.
-    """
+    """Check the whole uploaded file, unpacked if it is a zip, and return it opened, or raise."""
     storage = stored_files.place(IMPORTS)
     if not row.path or not storage.exists(row.path):
         raise Conflict("The file was erased; please choose it again.")
@@ -131,11 +126,7 @@ def read(row: Import) -> Opened:
 def apply(
     opened: Opened, *, user: User, reference: str, on_progress: Callable[[int], None]
 ) -> Mapping[str, Any]:
-    """Insert all rows of the file in the caller's transaction, enqueue learning, return the report.
-
-    Nothing is learned from a file about several people, since it is unknown whom a statement is
-    about.
-    """
+    """Insert the file's rows; enqueue learning if they are of one person; return the report."""
     users.check_still_here(user)
     own = users.settings_of(user)
     loading = Loading(
@@ -163,9 +154,8 @@ def apply(
 def check_still_wanted(user: User) -> None:
     """Check, as the last step before the commit, that the person isn't being forgotten.
 
-    The check never waits for a running request to forget, because that request may be waiting for a
-    conversation locked here. Raise `GiveWay` while such a request is starting, and `Conflict`
-    (`being_forgotten`) once it has been recorded.
+    This never waits for a request to forget, which may wait for a conversation locked here. Raise
+    `GiveWay` while it is starting, and `Conflict` (`being_forgotten`) afterwards.
     """
     found = statements.rows(_STILL_WANTED, [user.pk])
     if not found:
@@ -237,8 +227,7 @@ def finish(row: Import, *, report: Mapping[str, Any]) -> None:
 def run_import(run: Run) -> Mapping[str, Any] | None:
     """Read a file, insert all its rows in one transaction, and index them.
 
-    Safe to run twice: nothing is written before the transaction, and after it only indexing
-    remains. The file is deleted when the import ends, whatever its outcome.
+    Safe to run twice: after the transaction only indexing remains. Afterwards the file is deleted.
     """
     user = run.user()
     if user is None or user.hidden_at is not None:
@@ -276,11 +265,7 @@ def _import_file(run: Run, row: Import, *, user: User) -> None:
 
 
 class _Watch:
-    """Reports the progress of the long transaction, and checks whether it must stop.
-
-    It uses a separate database connection, since progress written in the long transaction would be
-    invisible until the commit.
-    """
+    """Reports the progress of the long transaction, on its own connection; may stop it."""
 
     def __init__(self, run: Run, user: User, *, total: int) -> None:
         self._run, self._user, self._total = run, user, total
@@ -297,10 +282,7 @@ class _Watch:
             self._thread.shutdown()
 
     def look(self, done: int) -> None:
-        """Report progress about once a second.
-
-        Raise `GiveWay` or `LeaseLost` if the import must stop.
-        """
+        """Report progress about once a second, or raise `GiveWay` or `LeaseLost`."""
         now = monotonic()
         if self._total < WATCHED_FROM or now - self._checked_at < _CHECK_EVERY:
             return
@@ -325,8 +307,7 @@ _INDEXED: Mapping[TargetKind, Any] = {
 def index_missing(run: Run, *, user: User) -> int:
     """Index every row of the person that has no search index entry; return the number of rows.
 
-    Works in batches, so that the person's other operations can run in between, and stops if the
-    person asks to forget something. Safe to repeat.
+    Works in batches, and stops if the person asks to forget something. Safe to repeat.
     """
     count = 0
     for kind, model in _INDEXED.items():
@@ -359,7 +340,6 @@ def _missing(kind: TargetKind, model: Any, user: User) -> Iterator[list[Entry]]:
 
 
 def _store(model: Any, entries: list[Entry], vectors: Any, *, user: User) -> None:
-    """Store the index entries of rows, except those that were forgotten in the meantime."""
     rows = model.objects.filter(user=user, pk__in=[entry.target_id for entry in entries])
     left = set(rows.values_list("pk", flat=True))
     places = [place for place, entry in enumerate(entries) if entry.target_id in left]

@@ -30,11 +30,7 @@ _LABEL_COLUMNS = 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of learning for the people whom the command has loaded.
-
-    `failures` lists the failed operations as (count, kind, last error). `later` counts operations
-    that are still queued or running.
-    """
+    """The result of learning: failures as (count, kind, last error), and operations left."""
 
     memories: int
     to_review: int
@@ -47,10 +43,7 @@ class Outcome:
 
 
 def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None:
-    """Wait until no operation of these people is due or running.
-
-    If no worker is running, the operations run in this process.
-    """
+    """Wait until no operation of these people is due or running, or run them without a worker."""
     tenth = -1
     while True:
         done, left = _progress(people, since=since)
@@ -114,7 +107,6 @@ def _worker_runs() -> bool:
 
 
 def _work() -> int:
-    """Run queued operations for about a second, as a worker does; return how many have run."""
     with as_system():
         outbox.expire(now=timezone.now())
     return worker.drain(seconds=_PORTION_SECONDS)
@@ -130,10 +122,7 @@ class Terminal:
         self._shown = ""
 
     def progress(self, label: str, done: int, total: int, *, worth_a_line: bool) -> None:
-        """Show progress.
-
-        If the output isn't a terminal, print a line only if `worth_a_line` is set.
-        """
+        """Show progress; if the output isn't a terminal, only if it is `worth_a_line`."""
         text = f"{label}  {done} of {total}"
         if self._is_watched:
             filled = 20 * done // total if total else 20
@@ -161,5 +150,4 @@ class Terminal:
 
 
 def _columns(text: str) -> int:
-    """Return the width of the text in terminal columns; a Chinese character takes two."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

@@ -1,4 +1,1 @@
-"""The pages of the chat.
-
-They contain no business rules, but call the other packages of this app.
-"""
+"""The pages of the chat, without business rules."""

@@ -135,11 +135,7 @@ def conversation_stop(request: HttpRequest, conversation_id: str) -> HttpRespons
 @chat_page.keeps_text
 @personal_page
 def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
-    """Edit one of the person's messages and forget all later messages.
-
-    If later turns would be deleted, show the form again and ask the person to confirm the list of
-    deletions.
-    """
+    """Edit one of the person's messages and forget all later ones, confirmed if there are more."""
     found = _opened(request, conversation_id)
     if request.method != "POST":
         return _ask_to_edit(request, found, MessageForm())
@@ -177,7 +173,6 @@ def _opened(request: HttpRequest, conversation_id: str) -> Opened:
 
 
 def _last(request: HttpRequest, found: Opened) -> Thread:
-    """Return the thread of the conversation's last question. Runs in the caller's transaction."""
     assert found.conversation is not None
     return chat_messages.last(user=person(request), conversation=found.conversation)
 
@@ -210,10 +205,7 @@ def _edit_message(edited: Edited) -> str:
 def _ask_to_edit(
     request: HttpRequest, found: Opened, form: MessageForm, *, confirms: bool = False
 ) -> HttpResponse:
-    """Show the message in a text field.
-
-    With `confirms`, also ask the person to confirm the deletions.
-    """
+    """Show the message in a text field; `confirms` asks to confirm the deletions."""
     given = request.POST if form.is_bound else request.GET
     message = given.get("message", "")
     context: dict[str, Any] = {"row": found.row, "section": "chat", "form": form}
@@ -242,7 +234,6 @@ def _ask_to_edit(
 
 
 def _show_as_it_is(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
-    """Show the conversation with a warning, because the message to edit no longer exists."""
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)
@@ -252,7 +243,6 @@ def _show_as_it_is(request: HttpRequest, found: Opened, error: ApplicationError)
 
 
 def _refuse_answer(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
-    """Show a warning that explains why no answer was started."""
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)

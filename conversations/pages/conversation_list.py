@@ -40,10 +40,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Row:
-    """A conversation as it is shown in the list or in the header of its page.
-
-    `place` is set if a search found one of its messages.
-    """
+    """A conversation in the list or a header; `place` is a message that a search found."""
 
     public_id: str
     title: str
@@ -54,10 +51,7 @@ class Row:
 
     @property
     def shown_title(self) -> str:
-        """Return the title, or a description if the conversation has no title.
-
-        The description of a temporary chat contains the time at which the chat began.
-        """
+        """Return the title, or a description, with the time of a temporary chat."""
         if self.is_temporary and not self.title:
             at = date_format(timezone.localtime(self.begun_at), "H:i")
             return _("Temporary chat, %(time)s") % {"time": at}
@@ -73,10 +67,7 @@ class Row:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        """Return the actions of the conversation's menu.
-
-        Renaming isn't in the menu, since it has its own button.
-        """
+        """Return the actions of the conversation's menu; renaming has its own button."""
         delete = self.delete_url
         going = {"icon": "trash", "href": delete, "hx_get": delete, "danger": True}
         if self.is_temporary:
@@ -104,11 +95,7 @@ class Listing:
 
 
 def listing(user: User, *, query: str = "", after: str = "") -> Listing:
-    """Return one page of the list of conversations.
-
-    The page begins after the conversation with the id `after`. Without `after`, it begins with the
-    temporary chats, followed by the newest stored conversation.
-    """
+    """Return one page of the list, after the conversation `after`, with temporary chats first."""
     found = _ordered(_matching(user, query))
     before = found.filter(public_id=after).first() if after else None
     groups: list[Group] = []
@@ -150,7 +137,6 @@ def _url(public_id: str) -> str:
 
 
 def _ordered(found: QuerySet[Conversation]) -> QuerySet[Any]:
-    """Order conversations by their last message, or by creation time if they have no messages."""
     dated = found.annotate(moment=Coalesce(F("last_message_at"), F("created_at")))
     return dated.order_by("-moment", "-pk")
 
@@ -164,7 +150,6 @@ def _matching(user: User, query: str) -> QuerySet[Conversation]:
 
 
 def _places(user: User, rows: Sequence[Conversation], query: str) -> dict[int, Place]:
-    """Return the newest matching message of each conversation, by conversation key."""
     if not query:
         return {}
     said = Message.objects.filter(user=user, conversation__in=rows, content__icontains=query)

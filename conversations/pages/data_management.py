@@ -1,7 +1,4 @@
-"""Pages for choosing a conversation, deleting a whole layer of memory, export and import.
-
-A layer is one kind of stored memory: memories, summaries or episodes.
-"""
+"""Pages for choosing a conversation, deleting a whole layer of memory, export and import."""
 
 from __future__ import annotations
 

@@ -115,11 +115,9 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Forget the items that the person ticked on a card, and mark the card as answered.
+    """Forget the items ticked on a card, all or none, and mark the card as answered.
 
-    Either all ticked items are forgotten or none. The person must first confirm if the choice would
-    also forget memories that weren't ticked, or if they pressed the button for all items on a card
-    that lists a message or more than one memory.
+    The person must confirm memories that weren't ticked, and the button for several items.
     """
     with own_transaction(request):
         user = person(request)
@@ -157,7 +155,6 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
 
 
 def _ticked(request: HttpRequest, card: forget_cards.Card) -> list[forget_cards.Line]:
-    """Return the ticked lines of the card; ignore other ids in the form."""
     if "all" in request.POST:
         return card.everything
     lines = [*card.memories, *card.messages]
@@ -167,7 +164,6 @@ def _ticked(request: HttpRequest, card: forget_cards.Card) -> list[forget_cards.
 def _show_card(
     request: HttpRequest, turn: Turn, card: forget_cards.Card, *, status: int = 200
 ) -> HttpResponse:
-    """Show the card again: in its place, or on a page of its own if JavaScript is off."""
     part = "conversations/includes/forget_card.html"
     template = part if is_htmx(request) else "conversations/forget_card_page.html"
     context = {"card": card, "back": Opened(turn.conversation).url}
@@ -181,7 +177,6 @@ def _forgotten(operation: Operation) -> str:
 
 
 def _conversation(request: HttpRequest, public_id: str, *, forget: str) -> HttpResponse:
-    """Return the conversation as it is now, with the receipt of the operation `forget`."""
     if not is_htmx(request):
         return redirect(deletions.page_after(public_id, forget=forget))
     with own_transaction(request):
@@ -207,10 +202,7 @@ def _turn(request: HttpRequest, turn_id: str) -> Turn:
 @require_safe
 @personal_page
 def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Return the labels under an answer that show what was learned.
-
-    The page requests them repeatedly while the turn is queued.
-    """
+    """Return the labels of what was learned, requested repeatedly while the turn is queued."""
     tries = request.GET.get("try", "")
     with own_transaction(request):
         user = person(request)
@@ -255,7 +247,6 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
 
 
 def _restore_url(memory: Memory, turn: Turn) -> str:
-    """Return the address that takes a memory out of the recycle bin and leads back to the turn."""
     back = urlencode({"next": Opened(turn.conversation).url})
     return f"{reverse('memory_restore', args=[memory.public_id])}?{back}"
 
@@ -326,7 +317,6 @@ def _place_of(message: Message) -> str:
 
 
 def _show_what_was_learned(request: HttpRequest, message: Message) -> HttpResponse:
-    """Return the updated labels under the answer."""
     if not is_htmx(request):
         return redirect(_place_of(message))
     with own_transaction(request):

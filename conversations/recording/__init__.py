@@ -1,4 +1,1 @@
-"""Record conversations: turns, summaries, episodes, temporary chats and ratings.
-
-May use `memories` and `ops`; doesn't depend on pages or the API.
-"""
+"""Record conversations: turns, summaries, episodes, temporary chats and ratings."""

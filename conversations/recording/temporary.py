@@ -1,7 +1,6 @@
 """Temporary conversations, which are stored only in Redis and expire after `TEMPORARY_HOURS`.
 
-Nothing is learned from them and no recall trace is recorded. They don't create a user: the person
-may have no user row. Redis without persistence may lose them earlier.
+Nothing is learned from them, and they have no recall trace and need no row of a user.
 """
 
 from __future__ import annotations
@@ -78,10 +77,7 @@ def client() -> redis.Redis:
 def create(
     *, user: User, external_id: str | None, title: str = "", kind: str | None = None
 ) -> TemporaryConversation:
-    """Create a temporary conversation, or return the existing one with this external id.
-
-    Raise `NotFound` if the person is being forgotten.
-    """
+    """Create or return the temporary conversation with this external id, or raise `NotFound`."""
     if external_id is not None:
         check_external_id(external_id, field="conversation_id")
     made = unsaved(user=user, external_id=external_id, title=title, kind=kind)
@@ -122,10 +118,7 @@ def unsaved(
 
 
 def find(*, user: User, reference: str) -> TemporaryConversation | None:
-    """Return the person's temporary conversation with this id, which is our id or the client's id.
-
-    Return None if Redis is down, so that stored conversations still work.
-    """
+    """Return the temporary conversation with this id, or None, also if Redis is down."""
     try:
         public_id: str | None = reference
         if not reference.startswith("conv_"):
@@ -151,10 +144,7 @@ def rename(conversation: TemporaryConversation, *, title: str) -> TemporaryConve
 def append(
     conversation: TemporaryConversation, *, messages: tuple[MessageInput, ...]
 ) -> tuple[list[TemporaryMessage], bool]:
-    """Append messages in order, and return them; also return whether all of them already existed.
-
-    Raise `Conflict` if a client's id was used for another text, and `Invalid` if an id is invalid.
-    """
+    """Append messages in order; return them, and whether all existed before."""
 
     def change(pipe: Any, current: TemporaryConversation) -> tuple[list[TemporaryMessage], bool]:
         there = _read(pipe, current)
@@ -222,10 +212,7 @@ def erase_all(user: User) -> int:
 
 
 class TemporaryData(Derived):
-    """Registers temporary conversations as personal data, so that they are erased and counted.
-
-    Exports leave them out, since a file would keep them for longer than `TEMPORARY_HOURS`.
-    """
+    """Registers temporary conversations, to erase and count them, but not to export them."""
 
     name = "temporary_conversation"
     order = 1
@@ -269,8 +256,8 @@ def _change(
 ) -> Result:
     """Change a conversation atomically with `act`. Raise `NotFound` if it no longer exists.
 
-    `act` reads, calls `pipe.multi()` and writes. It is called again if the conversation or its
-    messages changed in between, so a late call can't restore erased data.
+    `act` reads, calls `pipe.multi()` and writes. It is repeated if something changed in between, so
+    that a late call can't restore erased data.
     """
     name = _PREFIX + conversation.public_id
 
@@ -284,17 +271,13 @@ def _change(
 
 
 def _transact(change: Callable[[Any], Result], *watched: str) -> Result:
-    """Call `change` in a Redis transaction and return its result.
-
-    `change` is called again whenever a watched key has changed in the meantime.
-    """
+    """Return the result of `change` in a Redis transaction, repeated if watched keys change."""
     connected: Any = client()
     result: Result = connected.transaction(change, *watched, value_from_callable=True)
     return result
 
 
 def _put(target: Any, conversation: TemporaryConversation) -> None:
-    """Write the conversation's row, which expires `TEMPORARY_HOURS` after the creation."""
     ends = int(conversation.created_at.timestamp()) + _lifetime()
     target.set(_PREFIX + conversation.public_id, orjson.dumps(conversation), exat=ends)
 
@@ -353,10 +336,6 @@ def _new_message(message: MessageInput) -> TemporaryMessage:
 def _add(
     pipe: Any, conversation: TemporaryConversation, messages: list[TemporaryMessage], *, count: int
 ) -> None:
-    """Append the messages and update the conversation's row.
-
-    `count` is the new number of messages.
-    """
     name = _messages(conversation.public_id)
     changed = replace(
         conversation,

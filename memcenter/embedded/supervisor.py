@@ -45,10 +45,7 @@ class Server(Protocol):
 
 @dataclass
 class Watched:
-    """A server and the time of its next restart.
-
-    The delay before a restart doubles if the server ended soon after its start.
-    """
+    """A server and the time of its next restart, delayed more after each short run."""
 
     name: str
     server: Server
@@ -61,10 +58,7 @@ class Watched:
         self.started, self.due = time.monotonic(), None
 
     def look(self, *, now: float) -> str | None:
-        """Restart the server if it has ended and its delay is over.
-
-        Return a message about what happened, or None.
-        """
+        """Restart the server if it has ended and its delay is over; return a message, if any."""
         if self.due is None:
             if self.server.is_running():
                 return None
@@ -116,11 +110,7 @@ class Address:
 
 
 class Supervisor:
-    """Starts the databases and all other servers, and watches them.
-
-    The order of the start is: databases, the function `prepare`, web server (until it answers a
-    request), worker, beat, the function `announce`.
-    """
+    """Starts and watches, in this order, databases, web server, worker and beat."""
 
     def __init__(
         self,
@@ -139,10 +129,7 @@ class Supervisor:
         self._watched: list[Watched] = []
 
     def run(self) -> None:
-        """Start all servers, and keep them running until Ctrl-C or SIGTERM.
-
-        If a server doesn't start, stop all servers and raise `EmbeddedError`.
-        """
+        """Start all servers, and run until Ctrl-C or SIGTERM, or raise `EmbeddedError`."""
         using = self._folder.lock("users", shared=True)
         with self._folder.lock("serve", wait=False), _stoppable(), using:
             end_leftovers(self._folder, names=_PROGRAMS)
@@ -153,7 +140,10 @@ class Supervisor:
             except KeyboardInterrupt:
                 _say("stopping")
             finally:
-                self._stop()
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                    signal.signal(number, signal.SIG_IGN)
+                for watched in reversed(self._watched):
+                    watched.server.stop()
 
     def _start(self) -> None:
         with self._folder.lock("databases"):
@@ -163,8 +153,15 @@ class Supervisor:
                 self._begin("Redis", instance.redis)
             self._prepare()
         programs = _programs(self._folder, self._address)
-        self._begin("web", programs["web"])
-        self._wait_for_first_page(programs["web"])
+        web = programs["web"]
+        self._begin("web", web)
+        deadline = time.monotonic() + _FIRST_PAGE_SECONDS
+        while not self._address.is_healthy():
+            if not web.is_running() or time.monotonic() > deadline:
+                raise EmbeddedError(
+                    f"The web server did not start (see {web.log}): {last_lines(web.log)}"
+                )
+            time.sleep(0.05)
         self._begin("worker", programs["worker"])
         self._begin("beat", programs["beat"])
         self._announce()
@@ -175,15 +172,6 @@ class Supervisor:
         self._watched.append(watched)
         watched.start()
 
-    def _wait_for_first_page(self, web: Program) -> None:
-        deadline = time.monotonic() + _FIRST_PAGE_SECONDS
-        while not self._address.is_healthy():
-            if not web.is_running() or time.monotonic() > deadline:
-                raise EmbeddedError(
-                    f"The web server did not start (see {web.log}): {last_lines(web.log)}"
-                )
-            time.sleep(0.05)
-
     def _watch(self) -> None:
         while True:
             for watched in self._watched:
@@ -193,12 +181,6 @@ class Supervisor:
                 if news:
                     _say(f"{news} (see {watched.server.log})")
             time.sleep(_LOOK_EVERY)
-
-    def _stop(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
-        for watched in reversed(self._watched):
-            watched.server.stop()
 
 
 def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:

@@ -12,10 +12,7 @@ T = TypeVar("T")
 
 
 class BadSetting(SystemExit):
-    """A setting with an invalid value.
-
-    If this exception isn't caught, Python prints its one-line message and exits with status 1.
-    """
+    """A setting with an invalid value; uncaught, its one-line message ends Python with status 1."""
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"The setting {name} {problem}.")
@@ -54,7 +51,6 @@ def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
 def _parsed(
     parse: Callable[..., Any], name: str, default: T, *, noun: str, validate: Any = None
 ) -> T:
-    """Parse a variable. An empty variable counts as unset, unlike in the package environs."""
     wrong = f"must be {noun}, not {{input!r}}"
     messages = {"invalid": wrong, "too_large": wrong, "special": f"must be {noun}"}
     if not text(name):
@@ -97,10 +93,7 @@ def pairs(name: str) -> dict[str, str]:
 
 
 def database(name: str) -> dict[str, Any]:
-    """Return Django's database settings for the `postgresql://` URL in a variable.
-
-    `?host=/folder` in the URL connects by a Unix socket in that folder.
-    """
+    """Return database settings for a `postgresql://` URL; `?host=/folder` means a Unix socket."""
     raw = text(name)
     if not raw:
         raise BadSetting(name, "is missing; run it through manage.py or memcenter, or set it")

@@ -21,19 +21,12 @@ def program_name() -> str:
 
 
 def assets_folder() -> Path:
-    """Return the folder that contains `templates`, `static` and `locale`.
-
-    In an installed package, these folders are in `memcenter/assets`, where `setup.py` puts them.
-    """
+    """Return the folder of `templates`, `static` and `locale`: `memcenter/assets` if installed."""
     return BASE_DIR if is_checkout() else BASE_DIR / "memcenter" / "assets"
 
 
 def data_folder() -> Path:
-    """Return the path of the data folder.
-
-    The path is MEMCENTER_DATA_DIR if set, else `.data` in a checkout, else a folder in the user's
-    home.
-    """
+    """Return the data folder: MEMCENTER_DATA_DIR, `.data` in a checkout, or in the user's home."""
     named = env.text("MEMCENTER_DATA_DIR")
     if named:
         return Path(named).absolute()
@@ -41,10 +34,6 @@ def data_folder() -> Path:
 
 
 def _users_data() -> Path:
-    """Return the folder for the user's application data.
-
-    The choice follows the XDG Base Directory Specification, which says to ignore relative paths.
-    """
     named = os.environ.get("XDG_DATA_HOME", "")
     if os.path.isabs(named):
         return Path(named)

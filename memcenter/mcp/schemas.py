@@ -1,7 +1,6 @@
 """The arguments and results of the MCP tools, as serializers of the REST API and as JSON Schema.
 
-Agents learn the arguments of a tool from the descriptions here. A result has the fields of the
-corresponding REST response, apart from those that an agent doesn't need.
+Agents learn a tool from the descriptions here. Results have the fields of the REST responses.
 """
 
 from __future__ import annotations
@@ -32,12 +31,10 @@ class Id(Text):
 
 
 def _without(shape: Shape, *names: str, **more: Any) -> Shape:
-    """Return a subclass of the serializer without the fields `names`, and with `more` fields."""
     return type(shape.__name__, (shape,), dict.fromkeys(names) | more)
 
 
 def _owned(shape: Shape, **more: Any) -> Shape:
-    """Return a subclass of a REST serializer, for agents, with `owner_id` instead of `user_id`."""
     about = "Whose memory. Leave it out if the key is bound to a person."
     return _without(shape, "user_id", owner_id=UserId(allow_null=False, help_text=about), **more)
 
@@ -175,10 +172,9 @@ class Forgotten(serializers.Serializer[Any]):
 
 
 def parse(arguments: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """Return the validated arguments. An argument that is null counts as missing.
+    """Return the validated arguments, without null ones, or raise DRF's `ValidationError`.
 
-    A list may also be given as a JSON string, since some clients send lists in this form. Raise
-    DRF's `ValidationError` for invalid arguments.
+    A list may also be given as a JSON string, since some clients send lists in this form.
     """
     fields = shape().fields
     given = {
@@ -198,11 +194,7 @@ def _list(value: Any) -> Any:
 
 
 def select(answer: Mapping[str, Any], shape: serializers.Serializer[Any]) -> dict[str, Any]:
-    """Return the fields of the answer that `shape` declares.
-
-    A missing value becomes false for a boolean, an empty list for a list of plain values, and null
-    for other fields.
-    """
+    """Return the answer's fields that `shape` declares; missing ones are false, [] or null."""
     return {name: _selected(answer.get(name), field) for name, field in shape.fields.items()}
 
 
@@ -217,10 +209,7 @@ def _selected(value: Any, field: Any) -> Any:
 
 
 def json_schema(shape: serializers.Serializer[Any], *, is_result: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments, or of its result.
-
-    All fields of a result are required.
-    """
+    """Return the JSON Schema of a tool's arguments, or its result, with all fields required."""
     fields = shape.fields.items()
     return {
         "type": "object",

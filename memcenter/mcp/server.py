@@ -1,8 +1,7 @@
 """The MCP server: our tools run by the official SDK, over HTTP or stdio.
 
-For each call, the server checks the API key and its scope, finds the person whose data the call
-concerns, and calls the service in one transaction. Over HTTP, the SDK's ASGI app runs inside our
-WSGI server, in an event loop on its own thread.
+For each call, the server checks the key and its scope, finds the person, and calls the service in
+one transaction. Over HTTP, the SDK's ASGI app runs in an event loop on its own thread.
 """
 
 from __future__ import annotations
@@ -58,10 +57,7 @@ class Trouble(Exception):
 
 @dataclass(frozen=True)
 class Called(Asked):
-    """A tool call in the form that the REST API's checks expect, but without an HTTP request.
-
-    `writing` says whether the tool changes data.
-    """
+    """A tool call in the form that the REST API's checks expect; `writing` tools change data."""
 
     writing: bool = False
 
@@ -77,10 +73,9 @@ def key_of(text: str) -> ApiKey | None:
 
 
 def perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> dict[str, Any]:
-    """Run the tool in one transaction, on one of our own threads; return its result as JSON values.
+    """Run the tool in one transaction, on one of our own threads; return its result as JSON.
 
-    The only exception raised is `Trouble`, since the SDK would send the message of any other
-    exception to the agent.
+    It raises only `Trouble`, since the SDK sends messages of exceptions to the agent.
     """
     close_old_connections()
     try:
@@ -155,10 +150,7 @@ class DeclaredTool(Tool):
 
 
 def build(who_calls: WhoCalls) -> MCPServer[Any]:
-    """Build an MCP server.
-
-    `who_calls` returns the caller's API key for an HTTP request, or for None on stdio.
-    """
+    """Build an MCP server; `who_calls` returns the key of an HTTP request, or None (stdio)."""
     server = MCPServer[Any](
         "memory-center",
         title="Memory Center",
@@ -197,12 +189,10 @@ def _tool(declared: Declared, who_calls: WhoCalls) -> Tool:
 
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
-    """Return the thread pool that runs tools. Each thread has its own database connection."""
     return ThreadPoolExecutor(settings.LONG_ANSWERS, thread_name_prefix="mcp")
 
 
 def _error_result(trouble: Trouble) -> CallToolResult:
-    """Return a result with the error as in the REST API, and as text with advice for the agent."""
     fields = "".join(f"\n- {name}: {'; '.join(texts)}" for name, texts in trouble.fields.items())
     advice = _ADVICE.get(trouble.code, "Try again later.")
     error = {"code": trouble.code, "message": trouble.message, "fields": dict(trouble.fields)}
@@ -256,10 +246,7 @@ def _who_calls(request: Any) -> ApiKey:
 
 @once
 def _bridge() -> ASGIMiddleware:
-    """Return the adapter that runs the SDK's ASGI app inside this WSGI process.
-
-    The adapter is created on first use, since an event loop doesn't survive a fork.
-    """
+    """Return the adapter for the SDK's ASGI app, created on first use, after a fork."""
     app = build(_who_calls).streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
@@ -277,10 +264,7 @@ def _bridge() -> ASGIMiddleware:
 
 
 async def _live(app: Starlette, ready: Future[None]) -> None:
-    """Start the ASGI app, and keep it running until the process ends.
-
-    Without this start (ASGI's lifespan) the app answers every message with an error.
-    """
+    """Start the ASGI app (its lifespan, which it needs), and run it until the process ends."""
     try:
         async with app.router.lifespan_context(app):
             ready.set_result(None)

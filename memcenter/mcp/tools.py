@@ -1,7 +1,4 @@
-"""The MCP tools, most of which run an endpoint of the REST API.
-
-A list result contains the cursor of the next page rather than its URL.
-"""
+"""The MCP tools, most of which run an endpoint of the REST API; lists have cursors, not URLs."""
 
 from __future__ import annotations
 
@@ -30,10 +27,10 @@ SURFACE = "mcp"
 
 @dataclass(frozen=True)
 class Declared:
-    """The declaration of a tool.
+    """The declaration of a tool: `prepare` runs before the transaction, `act` inside it.
 
-    `prepare` runs before the transaction, `act` runs inside it. With `strict`, unknown arguments
-    are refused, so that a misspelt argument can't change what is erased.
+    With `strict`, unknown arguments are refused, so that a misspelt one can't change what is
+    erased.
     """
 
     name: str
@@ -64,7 +61,6 @@ class Declared:
 
 
 def _runs(view: type[MemcenterView], method: str) -> dict[str, Any]:
-    """Return the arguments of `Declared` for a tool that runs a method of a REST view."""
     handler = getattr(type(view.__name__, (view,), {"surface": SURFACE})(), method)
     declared: Endpoint = handler.endpoint
     return {
@@ -84,11 +80,7 @@ def _get(call: Call) -> Mapping[str, Any]:
 
 
 def _prepare_forget(call: Call) -> Any:
-    """Parse the requests to forget in the argument `about`; return None if the call gives ids.
-
-    Raise `Invalid` unless the call names what to forget in exactly one way, since nothing may be
-    erased on a guess.
-    """
+    """Parse the requests in `about`; None if the call gives ids, `Invalid` if not exactly one."""
     data = call.data
     if "conversation_id" in data and not data.get("message_ids"):
         raise Invalid.field("conversation_id", "Goes with message_ids only.")

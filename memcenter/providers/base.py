@@ -19,10 +19,7 @@ class ChatMessage:
 
 
 class Embedder(Protocol):
-    """Computes unit vectors: float32 of shape (len(texts), dimensions), in the order of `texts`.
-
-    Raises `ProviderError` if the model fails.
-    """
+    """Computes unit vectors: float32 of shape (len(texts), dimensions), or `ProviderError`."""
 
     name: str
     model: str
@@ -41,10 +38,7 @@ class QuestionEmbedder(Protocol):
 
 @dataclass(frozen=True)
 class Completion:
-    """A complete answer. `truncated` is set if the answer reached the length limit.
-
-    The token counts are None if the server doesn't report them.
-    """
+    """An answer, `truncated` by a length limit or not, and token counts if they are known."""
 
     text: str
     truncated: bool = False
@@ -53,11 +47,7 @@ class Completion:
 
 
 class CompletionModel(Protocol):
-    """Answers with JSON that should match `schema`; the caller must validate it.
-
-    Raises `ProviderError` if the model fails, in particular `TooLong` if the input exceeds the
-    model's context.
-    """
+    """Answers with JSON that the caller must validate, or raises `ProviderError` or `TooLong`."""
 
     name: str
     model: str

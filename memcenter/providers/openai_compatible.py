@@ -1,7 +1,6 @@
 """Chat models of any server with OpenAI's API, called through the package `openai`.
 
-A circuit breaker stops calls to a failing server for a while. Every failure is raised as a
-`ProviderError` with a message of our own, since the server's message may repeat the input.
+Every failure is a `ProviderError` with our own message, as others may repeat the input.
 """
 
 from __future__ import annotations
@@ -24,11 +23,7 @@ if TYPE_CHECKING:
 
 
 class CircuitBreaker:
-    """Stops calls for `rest` seconds after `failures` failures in a row.
-
-    After the pause, a single trial call is let through. If the trial succeeds, all calls are let
-    through again; if it fails, the next pause begins. Each process has its own state.
-    """
+    """Stops calls for `rest` seconds after `failures` failures in a row, then tries one."""
 
     def __init__(
         self,
@@ -81,11 +76,7 @@ class Endpoint:
 
 
 class _Failed(Exception):
-    """A failed call.
-
-    `again` says whether to retry the call, and `wait` is the delay in seconds that the server asks
-    for. `unknown` is an option that the server doesn't support.
-    """
+    """A failed call: retry it `again`, after `wait` seconds, or without the `unknown` option?"""
 
     def __init__(
         self,
@@ -102,8 +93,7 @@ class _Failed(Exception):
 class OpenAICompatibleModel:
     """Calls a model with a time-out, and retries a few times with growing delays.
 
-    If temporary failures last for more than a few seconds, it raises a retryable error, so that the
-    whole operation is retried later. A time-out isn't retried here.
+    Longer failures raise a retryable error, for the whole operation. Time-outs aren't retried.
     """
 
     name = "openai_compatible"
@@ -135,10 +125,7 @@ class OpenAICompatibleModel:
         return self._persistently(lambda: self._once(messages, options))
 
     def reply(self, messages: Sequence[ChatMessage]) -> Iterator[str]:
-        """Yield the answer piece by piece.
-
-        Raise `ProviderError` if the call fails or the stream stops before its end.
-        """
+        """Yield the answer piece by piece, or raise `ProviderError`."""
         stream = self._persistently(lambda: self._create(messages, {"stream": True}))
         with stream, _in_our_words():
             ended = False
@@ -151,10 +138,10 @@ class OpenAICompatibleModel:
                 raise _retryable("The model's answer stopped in the middle.")
 
     def ask(self, call: Callable[[openai.OpenAI, Collection[str]], _Answer]) -> _Answer:
-        """Make a call to the server other than a chat completion, with the same retries.
+        """Make any call other than a chat completion, with the same retries.
 
-        The arguments of `call` are the client, and the names of the options that the server doesn't
-        support. Raise `ProviderError` if the call doesn't succeed.
+        The arguments of `call` are the client and the options that the server doesn't support.
+        Raise `ProviderError`.
         """
 
         def once() -> _Answer:
@@ -167,11 +154,7 @@ class OpenAICompatibleModel:
         self._client.close()
 
     def _persistently(self, call: Callable[[], _Answer]) -> _Answer:
-        """Make the call, and retry it after temporary failures.
-
-        Raise `ProviderError` if the call doesn't succeed, or `NotAsked` if the circuit breaker
-        stops the call.
-        """
+        """Make the call, again after temporary failures, or raise `ProviderError` or `NotAsked`."""
         with telemetry.span("model call", {"gen_ai.request.model": self.model}):
             self._breaker.check()
             return self._until_it_answers(call)
@@ -195,10 +178,7 @@ class OpenAICompatibleModel:
                 return answer
 
     def _learns_from(self, failure: _Failed) -> bool:
-        """Remember the unsupported option that made a call fail.
-
-        Return whether the option is new, so that a call without this option is worth trying.
-        """
+        """Remember the unsupported option that made a call fail; return whether it is new."""
         if not failure.unknown or failure.unknown in self._left_out:
             return False
         self._left_out.add(failure.unknown)
@@ -208,7 +188,19 @@ class OpenAICompatibleModel:
         known = {name: value for name, value in options.items() if name not in self._left_out}
         if "max_tokens" in self._left_out:  # the newer name of the option
             known["max_completion_tokens"] = options["max_tokens"]
-        return _completion(self._create(messages, known))
+        answer = self._create(messages, known)
+        choices = getattr(answer, "choices", None)
+        first = choices[0] if isinstance(choices, list) and choices else None
+        text = getattr(getattr(first, "message", None), "content", None)
+        if not isinstance(text, str) or not text.strip():
+            raise _Failed(_retryable("The model answered nothing."))
+        usage = getattr(answer, "usage", None)
+        return Completion(
+            text=text,
+            truncated=getattr(first, "finish_reason", None) == "length",
+            input_tokens=_tokens(usage, "prompt_tokens"),
+            output_tokens=_tokens(usage, "completion_tokens"),
+        )
 
     def _create(self, messages: Sequence[ChatMessage], options: Mapping[str, Any]) -> Any:
         create: Callable[..., Any] = self._client.chat.completions.create
@@ -246,27 +238,10 @@ def _add_headers(request: Any) -> None:
 
 
 def _wait(failure: _Failed, *, tries: int) -> float | None:
-    """Return the seconds until the next try, or None if the call shouldn't be retried here."""
     if not failure.again:
         return None
     wait = 0.5 * 2**tries if failure.wait is None else failure.wait
     return wait if wait <= _LONGEST_WAIT else None
-
-
-def _completion(answer: Any) -> Completion:
-    """Return the answer contained in a response. Raise `_Failed` if it has no text."""
-    choices = getattr(answer, "choices", None)
-    first = choices[0] if isinstance(choices, list) and choices else None
-    text = getattr(getattr(first, "message", None), "content", None)
-    if not isinstance(text, str) or not text.strip():
-        raise _Failed(_retryable("The model answered nothing."))
-    usage = getattr(answer, "usage", None)
-    return Completion(
-        text=text,
-        truncated=getattr(first, "finish_reason", None) == "length",
-        input_tokens=_tokens(usage, "prompt_tokens"),
-        output_tokens=_tokens(usage, "completion_tokens"),
-    )
 
 
 def _tokens(usage: object, name: str) -> int | None:
@@ -285,7 +260,6 @@ def _in_our_words() -> Iterator[None]:
 
 @contextmanager
 def _converting_errors() -> Iterator[None]:
-    """Convert exceptions of the package `openai` to `_Failed`, without their messages."""
     import httpx2
     import openai
 

@@ -1,7 +1,6 @@
 """Sign-in with an account at an OpenID Connect provider, through the package Authlib.
 
-Authlib performs the discovery and the code flow with PKCE, state and nonce, and checks the
-signature, issuer, audience and age of the ID token. Only the ID token is trusted.
+Authlib does discovery, the code flow and the checks of the ID token; nothing else is trusted.
 """
 
 from __future__ import annotations
@@ -24,11 +23,7 @@ _SECONDS = 10
 
 @dataclass(frozen=True)
 class Claims:
-    """The identity of a person according to the provider.
-
-    `sub` is the provider's permanent id of the person; `email` is empty unless the provider has
-    verified it.
-    """
+    """A person's identity: the permanent id `sub`, and `email` if the provider has verified it."""
 
     issuer: str
     sub: str
@@ -53,10 +48,7 @@ def lead_there(request: HttpRequest) -> HttpResponse:
 
 
 def read_claims(request: HttpRequest) -> Claims:
-    """Return the identity of the person who has just signed in at the provider.
-
-    Raise `ProviderError` if the sign-in failed or the ID token isn't valid.
-    """
+    """Return the identity of who has just signed in at the provider, or raise `ProviderError`."""
     with _failing_as_one():
         claims: dict[str, Any] = _provider().authorize_access_token(request)["userinfo"]
         if str(claims["iss"]).rstrip("/") != settings.OIDC_ISSUER:
@@ -70,17 +62,13 @@ def read_claims(request: HttpRequest) -> Claims:
 
 
 def _verified(claims: dict[str, Any]) -> str:
-    """Return the email address if the provider has verified it, else an empty string."""
     is_so = claims.get("email_verified") in (True, "true")
     return str(claims.get("email") or "") if is_so else ""
 
 
 @contextmanager
 def _failing_as_one() -> Iterator[None]:
-    """Convert all failures in the block to `ProviderError`.
-
-    The new message names only the type of the failure, since the old message may quote input.
-    """
+    """Convert all failures in the block to `ProviderError`, by type; messages may quote input."""
     # Imported late, since they are large and most instances have no provider.
     from authlib.common.errors import AuthlibBaseError
     from joserfc.errors import JoseError
@@ -107,7 +95,6 @@ def _provider() -> Any:
 
 @cache
 def _made(issuer: str, client_id: str, client_secret: str) -> Any:
-    """Return the client of the provider, which is cached with its discovery document and keys."""
     from authlib.integrations.django_client import OAuth
 
     return OAuth().register(

@@ -26,9 +26,8 @@ _NAMED = re.compile(rb'"user_id"\s*:\s*"([^"\\\x00-\x1f]{1,256})"')
 class KeyAuthentication(BaseAuthentication):
     """Reads `Authorization: Bearer mc_…` (also `Token`) or `X-API-Key: mc_…`.
 
-    `request.auth` is the key; `request.user` is the person to whom the key is bound, or None.
-    `request.person` is the person that the key or the call seems to name, loaded together with the
-    key. Whether the call really concerns this person is decided later, in `people.whose`.
+    `request.auth` is the key; `request.user` is the person to whom it is bound, or None.
+    `request.person` is the person that the call seems to name, which `people.whose` decides.
     """
 
     def authenticate(self, request: Request) -> tuple[User | None, ApiKey] | None:
@@ -61,10 +60,7 @@ def _extra(request: Request) -> str:
 
 
 def _named(request: Request) -> str | None:
-    """Return the person's id given in the query string, or in the body if the body is small.
-
-    The id isn't verified here.
-    """
+    """Return the unverified person's id in the query string, or in a small body."""
     if not isinstance(request, Request):
         return None
     name = request.query_params.get("user_id")

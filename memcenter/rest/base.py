@@ -1,8 +1,4 @@
-"""The base class of all API views, and their URL patterns.
-
-A view validates the input, finds the person whose data the request concerns, and answers inside a
-transaction of that person.
-"""
+"""The base class of all API views, and their URL patterns."""
 
 from __future__ import annotations
 
@@ -102,7 +98,6 @@ class MemcenterView(APIView):
     def _answer_first(
         self, handler: Any, endpoint: Endpoint, call: Call, *, within: bool
     ) -> Response:
-        """Return the response, and run the deferred writes after it has been sent."""
         with afterwards.collected() as owed, _transaction(call.user, at_once=False):
             call = _prepared(call, endpoint) if within else call
             response: Response = handler(call, **self.kwargs)
@@ -129,10 +124,7 @@ def _transaction(
 
 
 def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:
-    """Read and validate the input of a request.
-
-    Raise `Invalid` or DRF's `ValidationError`, with problems by field, if the input is invalid.
-    """
+    """Read and validate the input of a request, or raise `Invalid` or `ValidationError`."""
     if any("\x00" in value for value in ids.values()):
         raise NotFound("There is nothing of this id.")
     query = _query(request, endpoint)
@@ -152,11 +144,10 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
 
 
 def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
-    """Return the query parameters without empty values.
+    """Return the query parameters without empty values; repeated values of lists are joined.
 
-    If a field accepts several words, the values of a repeated parameter are joined by commas. An
-    empty `user_id` or `owner_id` is kept, so that its field rejects it. Otherwise a client that
-    inserts an empty variable by mistake would seem to name no person at all.
+    An empty `user_id` or `owner_id` stays and is rejected: a client that inserts an empty variable
+    by mistake mustn't seem to name nobody.
     """
     query = {}
     for name, values in request.query_params.lists():
@@ -199,10 +190,7 @@ def _checked(raw: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
 
 @functools.cache
 def _checker(kind: type[Serializer[Any]], partial: bool) -> Serializer[Any]:
-    """Return a cached serializer that validates input.
-
-    The serializer is shared, since validation keeps no state and creating a serializer is slow.
-    """
+    """Return a cached serializer that validates input, since creating a serializer is slow."""
     return kind(partial=partial)
 
 
@@ -210,10 +198,7 @@ SLASHED = "-slashed"
 
 
 class NameWithSlashes(PathConverter):
-    """Matches a name that may contain slashes, but not at the end.
-
-    A slash at the end belongs to the route, since every route also accepts a trailing slash.
-    """
+    """Matches a name that may contain slashes, but not at the end, where routes accept one."""
 
     regex = ".*[^/]"
 

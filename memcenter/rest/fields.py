@@ -1,7 +1,4 @@
-"""Serializer fields of requests. Fields for JSON bodies are strict about types.
-
-Fields for queries, such as `QueryFlag`, parse strings.
-"""
+"""Serializer fields of requests: strict about types for JSON, parsing strings for queries."""
 
 from __future__ import annotations
 
@@ -102,7 +99,10 @@ class Moment(serializers.DateTimeField):
 
     def to_internal_value(self, value: Any) -> datetime:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return self._from_unix(value)
+            try:
+                return datetime.fromtimestamp(value, tz=UTC)
+            except (OverflowError, OSError, ValueError):
+                self.fail("range")
         if not isinstance(value, str):
             self.fail("invalid", format="ISO 8601")
         try:
@@ -113,12 +113,6 @@ class Moment(serializers.DateTimeField):
         if not 2 <= moment.year <= 9998:
             self.fail("range")
         return moment
-
-    def _from_unix(self, value: float) -> datetime:
-        try:
-            return datetime.fromtimestamp(value, tz=UTC)
-        except (OverflowError, OSError, ValueError):
-            self.fail("range")
 
 
 class SomeOf(serializers.ListField):
@@ -195,8 +189,6 @@ class Shape(serializers.Serializer[Any]):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One field of a shape: the path to its value, and the shape of the value or its items."""
-
     name: str
     path: tuple[str, ...]
     required: bool

@@ -1,8 +1,7 @@
 """Describe the endpoints in an OpenAPI document (with examples and links) and on a page.
 
-`describe` returns the arguments of `extend_schema` for one method. `complete` then adds the parts
-that all endpoints share. The examples are chosen by field name from `openapi_examples.json`; all
-examples are about Ana, who is allergic to peanuts.
+`describe` returns the arguments of `extend_schema` for one method; `complete` adds the parts that
+all endpoints share. Examples are chosen by field name from `openapi_examples.json`.
 """
 
 from __future__ import annotations
@@ -142,7 +141,6 @@ def _conditional(method: str, endpoint: Endpoint) -> dict[int, Any]:
 
 
 def _operation_id(qualname: str) -> str:
-    """Return the operation id of a view's method: `LongTermView.get` -> `long_term_get`."""
     name = qualname.replace("View.", "_")
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
@@ -211,10 +209,7 @@ _ERROR_RESPONSES = (
 
 
 def complete(result: NODE, generator: Any, request: Any, public: bool) -> NODE:
-    """Add errors, headers, examples and links to the OpenAPI document.
-
-    drf-spectacular calls this function as a postprocessing hook.
-    """
+    """Add errors, headers, examples and links to the document, as a postprocessing hook."""
     schemas = result["components"]["schemas"]
     result["components"]["responses"] = {name: _error(*rest) for _, name, *rest in _ERROR_RESPONSES}
     limited = {"Retry-After": _RETRY_AFTER, **_rates()}
@@ -265,7 +260,6 @@ def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
 
 
 def _page_on(path: str, operation: NODE) -> None:
-    """In the example of a list response, set the link to the next page."""
     for response in operation["responses"].values():
         example = response.get("content", {}).get(_JSON, {}).get("example")
         if isinstance(example, dict) and "results" in example and example.get("next"):
@@ -278,10 +272,6 @@ def _exemplify(media: NODE, schemas: Mapping[str, NODE]) -> None:
 
 
 def _link(document: NODE) -> None:
-    """Link each id in a response to the operations that accept it in their path.
-
-    Client generators and tests use these links.
-    """
     takers: dict[str, list[str]] = {}
     for path, _method, operation in operations(document):
         for name in _TAKEN_AS.values():
@@ -309,7 +299,6 @@ def _links(example: NODE, takers: Mapping[str, list[str]], *, apart_from: str) -
 
 
 def _ids_in(example: NODE) -> Iterator[tuple[str, str]]:
-    """Yield each field of an example that contains an id, with the path parameter for such ids."""
     for field, value in example.items():
         prefix = value.partition("_")[0] if isinstance(value, str) and "_" in value else ""
         if prefix in _TAKEN_AS:
@@ -361,7 +350,6 @@ def _object(node: NODE, schemas: Mapping[str, NODE], component: str) -> NODE:
 
 
 def _fits(value: Any, node: NODE) -> bool:
-    """Return whether an example chosen by field name has the type that the schema requires."""
     if "$ref" in node or "allOf" in node or "properties" in node:
         return False
     if value is None:
@@ -414,7 +402,6 @@ def calls() -> list[NODE]:
 
 
 def _reference_fields(about: NODE, shapes: NODE) -> Iterator[NODE]:
-    """Yield the parameters of a call (in its path, query or headers) and the fields of its body."""
     for one in about.get("parameters", ()):
         yield {
             "name": one["name"],
@@ -441,7 +428,6 @@ def _resolved(shape: Mapping[str, Any], shapes: Mapping[str, Any]) -> Mapping[st
 
 
 def _type_in_words(shape: Mapping[str, Any], shapes: Mapping[str, Any]) -> str:
-    """Return a field's type in words: `string`, `list of integer`, or the possible values."""
     shape = _resolved(shape, shapes)
     if "allOf" in shape:
         return _type_in_words(shape["allOf"][0], shapes)

@@ -1,7 +1,4 @@
-"""Response shapes, which define the OpenAPI schema; many of them also render rows.
-
-`rendering.py` builds the responses that need more than a single row.
-"""
+"""Response shapes, which define the OpenAPI schema; many of them also render rows."""
 
 from __future__ import annotations
 

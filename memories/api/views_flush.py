@@ -1,6 +1,6 @@
 """The flush endpoint, which learns from messages that a client is about to drop from its context.
 
-A flush has two stages: the first proposes memories, and the second stores the accepted ones.
+The first stage proposes memories, and the second stores the accepted ones.
 """
 
 from __future__ import annotations
@@ -26,12 +26,6 @@ NO_REPLY = "NO_REPLY"
 
 @dataclass(frozen=True)
 class _Prepared:
-    """The data that is computed before the transaction of a flush.
-
-    `read` is the result of the first stage, which proposes memories. `ready` is the input of the
-    second stage, which stores them.
-    """
-
     read: Flushed | None
     ready: Sequence[ReadyCandidate] | None
 
@@ -56,12 +50,6 @@ def _prepare(call: Call) -> _Prepared:
 
 
 def _conversation(call: Call) -> Any:
-    """Return the conversation of the request, or None if the conversation is temporary.
-
-    Nothing is stored from a temporary conversation. If the conversation is unknown and the request
-    has `messages`, create the conversation under the client's id. If the conversation is unknown
-    and there are no messages, raise `NotFound`.
-    """
     reference = call.data["conversation_id"]
     try:
         return conversation_names.resolve(user=call.user, reference=reference)

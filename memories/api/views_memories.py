@@ -180,10 +180,7 @@ def _filter(call: Call) -> MemoryFilter:
 
 
 def _sorted(rows: QuerySet[Memory], data: Any) -> tuple[QuerySet[Memory], Order]:
-    """Return the memories in the requested order; by default the newest come first.
-
-    If a memory has no value in the time column to sort by, its creation time is used.
-    """
+    """Return the memories in the requested order (newest first); creation fills missing times."""
     sort = data.get("sort")
     if sort is None:
         return rows, NEWEST
@@ -303,10 +300,6 @@ class MemoryRelationsView(MemcenterView):
 
 
 def _prepare_restore(call: Call) -> Any:
-    """Return the text of the version to restore, with its vectors; None if no version is given.
-
-    This runs before the transaction. Raise `Invalid` if the version doesn't exist.
-    """
     number = call.data.get("version")
     if number is None:
         return None

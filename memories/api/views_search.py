@@ -24,10 +24,6 @@ from ops.models import Scope, User
 
 
 def _prepare(call: Call) -> PreparedQuery:
-    """Analyse the query of the request.
-
-    A name in the query gets more weight if a speaker in the user's conversations has that name.
-    """
     speakers = sorted(call.read_with_key(conversation_selectors.speakers_of))
     return search.prepare_query(call.data["query"], speakers=speakers)
 
@@ -61,10 +57,6 @@ class SearchView(MemcenterView):
 
 
 def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
-    """Return the filters and the types to search.
-
-    If no project has the given key, the type "memory" is left out.
-    """
     data = call.data
     types, project = data.get("types") or TYPES, None
     if key := data.get("project_key"):
@@ -86,10 +78,6 @@ def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
 
 
 def _conversation(call: Call) -> Conversation | None:
-    """Return the conversation that the request names.
-
-    Return None if the request names no conversation, or if the user is unknown.
-    """
     reference = call.data.get("conversation_id")
     if reference is None or call.user.pk == people.NOBODY:
         return None
@@ -97,11 +85,6 @@ def _conversation(call: Call) -> Conversation | None:
 
 
 def _whose_trace(asked: Asked) -> User:
-    """Return the owner of a trace, which is the record of one recall or search.
-
-    A key that is bound to a user may read other users' traces if it has the scope `admin`. Raise
-    `NotFound` if the caller may not read the trace.
-    """
     key = asked.key
     of_all = key is not None and key.user_id is not None and Scope.ADMIN in key.scopes
     named = None if of_all else people.whose(asked, Endpoint(scope=asked.scope))

@@ -1,5 +1,4 @@
 """Memory files and daily notes: Markdown files that show a user's memories.
 
-The files are kept in sync with the memories: editing a file changes the memories. Agents edit the
-files through the memory tool.
+Editing a file changes the memories. Agents edit the files through the memory tool.
 """

@@ -1,8 +1,7 @@
 """Compute the changes of memories that an edited memory file requests.
 
-The edited file is compared with its text at the last sync: an unchanged line requests nothing, so
-an outdated file never undoes changes made elsewhere. If a line was edited and its memory wasn't,
-the memory gets the new text. If both have changed since the sync, the user decides.
+The edited file is compared with its text at the last sync: an unchanged line requests nothing. If a
+line and its memory have both changed since the sync, the user decides.
 """
 
 from __future__ import annotations
@@ -31,20 +30,14 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Known(Shown):
-    """A current memory as a file shows it.
-
-    `newer` is True if the memory was changed after the last sync.
-    """
+    """A current memory as a file shows it; a `newer` one was changed after the last sync."""
 
     newer: bool = False
 
 
 @dataclass(frozen=True)
 class Edited:
-    """A memory that gets the text or the kind of its line.
-
-    `content` or `kind` is None if it is unchanged.
-    """
+    """A memory that gets the text or the kind of its line; None if unchanged."""
 
     id: str
     content: str | None
@@ -55,9 +48,8 @@ class Edited:
 class Created:
     """A new statement in the file, which is to be compared with the existing memories.
 
-    `place` is the position of its line among all lines. If the line carries an id, `formerly` is
-    that id: the line is an altered copy of the memory's line, or the memory no longer exists, as in
-    an old version of the file. `kind` is "" if such a line is in no section.
+    `place` is the position of its line among all lines. `formerly` is the id that the line carries,
+    if it is an altered copy or the memory no longer exists. `kind` is "" if it is in no section.
     """
 
     place: int
@@ -68,11 +60,7 @@ class Created:
 
 @dataclass(frozen=True)
 class Disputed:
-    """A change on which the user must decide: keep the memory, or take the text of the file.
-
-    `content` is the line's text, or None if the line was removed. `kind` is the kind of the line's
-    section.
-    """
+    """A change on which the user must decide: the memory, or the file's text (None: removed)."""
 
     id: str
     reason: Reason
@@ -82,11 +70,7 @@ class Disputed:
 
 @dataclass(frozen=True)
 class Changes:
-    """All changes that the edited file requests.
-
-    `removed` holds the ids of memories to move to the recycle bin. `repeated` holds the positions
-    of lines that duplicate another line of the same memory.
-    """
+    """All changes that the edited file requests: `removed` ids, `repeated` positions of lines."""
 
     edited: tuple[Edited, ...] = ()
     created: tuple[Created, ...] = ()
@@ -104,9 +88,8 @@ def between(
 ) -> Changes:
     """Return the changes that an edited file requests, compared with its last synced version.
 
-    `synced` is an empty document if the file was never synced. `memories` are the current memories;
-    memories without a line in either document are ignored. `elsewhere` holds the ids in the user's
-    other files: lines with these ids were moved there, not removed.
+    Memories without a line in either document are ignored. `elsewhere` holds the ids in the user's
+    other files, to which lines may have been moved.
     """
     known = {memory.id: memory for memory in memories}
     before = _by_id(synced, known)
@@ -125,10 +108,7 @@ def between(
 
 
 def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
-    """Return the line of each memory, by id.
-
-    If a memory has several lines, the one with the memory's text is preferred.
-    """
+    """Return the line of each memory, by id; of several, the one with the memory's text."""
     lines: dict[str, Line] = {}
     for _, line in document.statements:
         if line.id and (line.id not in lines or _has_text_of(line, known.get(line.id))):
@@ -139,11 +119,10 @@ def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
 def _separate_copies(
     edited: Document, before: dict[str, Line], known: dict[str, Known]
 ) -> tuple[dict[str, Line], list[Created], tuple[int, ...]]:
-    """Divide the lines with an id into memories' own lines, new statements and duplicates.
+    """Return each memory's own line by id, the new statements, and the positions of duplicates.
 
-    Return each memory's own line by id, the new statements, and the positions of duplicates. A
-    copied line with altered text is a new statement. A memory's own line is the one that has the
-    memory's text, otherwise the one that has the text of the last sync, otherwise the first.
+    A memory's own line has its text, otherwise the text of the last sync, otherwise it is the
+    first. A copied line with altered text is a new statement.
     """
     own: dict[str, Line] = {}
     created: list[Created] = []
@@ -167,7 +146,6 @@ def _separate_copies(
 
 
 def _copies(edited: Document) -> dict[str, dict[int, Line]]:
-    """Return all lines that have an id, as a dict of id -> position -> line."""
     copies: dict[str, dict[int, Line]] = {}
     for place, line in edited.statements:
         if line.id:
@@ -184,7 +162,6 @@ def _mismatch(line: Line, memory: Known | None, before: Line | None) -> int:
 
 
 def _judge(line: Line, before: Line | None, memory: Known | None) -> Edited | Disputed | None:
-    """Return the change that a line requests for its memory, or None if it requests no change."""
     if before is not None and _same(line, before) and line.kind == before.kind:
         return None
     text, kind = line.text.strip(), line.kind
@@ -213,10 +190,6 @@ def _removals(
 
 
 def _new(synced: Document, edited: Document) -> list[Created]:
-    """Return the statements of new lines.
-
-    Lines that were already new at the last sync are left out.
-    """
     left = Counter(_key(line) for _, line in synced.statements if line.role is Role.NEW)
     found: list[Created] = []
     for place, line in edited.statements:
@@ -230,10 +203,7 @@ def _new(synced: Document, edited: Document) -> list[Created]:
 
 
 def _changed_elsewhere(memory: Known, before: Line | None) -> bool:
-    """Return whether the memory's text or kind was changed since the last sync, outside the file.
-
-    Other changes, such as a pin or an access, don't conflict with an edit.
-    """
+    """Return whether text or kind changed elsewhere since the last sync; only these conflict."""
     if before is None:
         return memory.newer
     return memory.newer and not (_has_text_of(before, memory) and before.kind in ("", memory.kind))
@@ -257,10 +227,7 @@ _CONTEXT = 1  # unchanged lines shown before and after a change
 
 @dataclass(frozen=True)
 class DiffLine:
-    """A line of a comparison of two texts.
-
-    For `skipped` lines only their number (`count`) is given.
-    """
+    """A line of a comparison of two texts; `skipped` lines are only counted."""
 
     change: LineChange
     text: str = ""
@@ -269,10 +236,7 @@ class DiffLine:
 
 @dataclass(frozen=True)
 class MergedLines:
-    """The result of a merge.
-
-    If both edits changed a place differently, `clean` is False and `text` has the lines of `ours`.
-    """
+    """The result of a merge; it isn't `clean` if `ours` was preferred anywhere."""
 
     text: str
     clean: bool
@@ -281,10 +245,8 @@ class MergedLines:
 def merge_lines(base: str, ours: str, theirs: str) -> MergedLines:
     """Merge two edits of a text line by line (three-way merge, diff3: Khanna, Kunal, Pierce 2007).
 
-    A place that only one edit changed gets that edit's lines. If both edits changed a place in the
-    same way, its lines appear once. If they changed the place differently, it gets the lines of
-    `ours`. Since each line is a separate statement, lines are compared one by one where all three
-    versions of a place have the same number of lines.
+    A place that both edits changed differently gets the lines of `ours`. Lines are compared one by
+    one where all three versions of a place have the same number of lines.
     """
     old = base.splitlines(keepends=True)
     mine, other = (text.splitlines(keepends=True) for text in (ours, theirs))
@@ -304,7 +266,6 @@ _Chunk = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
 def _chunks(old: Sequence[str], mine: Sequence[str], other: Sequence[str]) -> Iterator[_Chunk]:
-    """Split the three texts at the lines that all of them contain, and yield the parts."""
     here, there = _kept(old, mine), _kept(old, other)
     at = (0, 0, 0)
     for place in [one for one in range(len(old)) if one in here and one in there]:
@@ -336,16 +297,12 @@ def _places(was: Sequence[str], left: Sequence[str], right: Sequence[str]) -> It
 
 
 def _kept(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """Map the number of each old line that is still in the new text to its new number."""
     blocks = SequenceMatcher(a=old, b=new, autojunk=False).get_matching_blocks()
     return {one.a + n: one.b + n for one in blocks for n in range(one.size)}
 
 
 def compare_lines(old: str, new: str, *, most: int = 400) -> list[DiffLine]:
-    """Return the lines that differ between two texts, with one unchanged line before and after.
-
-    Lines after the first `most` are only counted.
-    """
+    """Return the lines that differ, with one unchanged line around; after `most`, count them."""
     before, after = old.splitlines(), new.splitlines()
     found: list[DiffLine] = []
     matcher = SequenceMatcher(a=before, b=after, autojunk=False)

@@ -30,10 +30,8 @@ _Text = tuple[str, str]  # the text and the kind of a memory
 class Typed:
     """The text of an edited file, with everything that is needed to interpret the edit.
 
-    `base` is the version that was edited, and `beside` is the other curated file. `elsewhere` holds
-    the ids of the memories that now have a line in the other file. `by_program` is True if a
-    program made the edit: then new statements await review, if the user has chosen to confirm
-    statements of programs.
+    `base` is the version that was edited, `beside` the other curated file, and `elsewhere` the ids
+    in it. If `by_program`, new statements may await review.
     """
 
     path: str
@@ -56,11 +54,7 @@ class Edit:
 
 @dataclass
 class Done:
-    """The effect of an edit, as lists of memory ids.
-
-    `became` maps the positions of lines to the ids of their memories, or to None for lines to
-    remove. `grammar.render` uses this mapping.
-    """
+    """The effect of an edit, as memory ids; `became` maps lines' positions (`grammar.render`)."""
 
     created: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
@@ -77,9 +71,8 @@ class Done:
 def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = False) -> Edit:
     """Check an edit and embed its texts. Call it outside a transaction.
 
-    Raise `Invalid`, with the line numbers, if lines are invalid or consist only of a secret. With
-    `keep_secrets_out`, a line that is only a secret isn't an error: an existing line keeps its old
-    text, a new line is dropped, and the rest of the edit is applied.
+    Raise `Invalid` with the line numbers. With `keep_secrets_out`, lines that are only a secret
+    aren't errors: an existing line keeps its text, a new one is dropped.
     """
     edited, refused, problems = _screened(parse(typed.text), typed.base)
     _check([*problems, *([] if keep_secrets_out else _problem_texts(refused))])
@@ -96,10 +89,7 @@ def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = Fa
 
 
 def without_secrets(text: str, base: Document) -> str:
-    """Return a user's own note with secrets masked.
-
-    Raise `Invalid`, with the line numbers, if lines consist only of a secret.
-    """
+    """Return a user's own note with secrets masked; lines of only a secret are `Invalid`."""
     screened, refused, problems = _screened(parse(text), base)
     _check([*problems, *_problem_texts(refused)])
     return screened.text
@@ -115,8 +105,7 @@ def lock(edit: Edit, *, user: User) -> None:
 def carry_out(edit: Edit, *, user: User) -> Done:
     """Apply the edit to the memories, in the caller's transaction.
 
-    The changes are computed again from the current memories. Raise `Stale` if the memories have
-    changed so much since `prepare` that `prepare` must be called again, and `Conflict`
+    Raise `Stale` if the memories have changed too much since `prepare`, and `Conflict`
     (`memory_off`) if the edit adds statements while long-term memory is off.
     """
     known = file_contents.known_of(user)
@@ -132,7 +121,6 @@ def carry_out(edit: Edit, *, user: User) -> Done:
 
 
 def _adds_text(edit: Edit) -> bool:
-    """Return True if the edit adds free text that isn't in the version before the edit."""
     before = {line.raw.strip() for line in edit.typed.base.lines}
     return any(
         line.raw.strip() and line.raw.strip() not in before
@@ -142,8 +130,6 @@ def _adds_text(edit: Edit) -> bool:
 
 
 class _Work:
-    """Applies one edit to the memories and records its effect in `done`."""
-
     def __init__(self, edit: Edit, user: User, known: Mapping[str, Known]) -> None:
         self.edit, self.user, self.known = edit, user, known
         self.done = Done()
@@ -194,10 +180,6 @@ class _Work:
             self.done.became[one.place] = memory.public_id
 
     def _restore_from_bin(self, one: Created) -> bool:
-        """Restore a deleted memory whose line comes back from an old version of the file.
-
-        Return False if there is no such memory in the recycle bin.
-        """
         binned = Memory.visible.filter(user=self.user, deleted_at__isnull=False)
         memory = binned.filter(public_id=one.formerly, content=one.content).first()
         if memory is None:
@@ -236,10 +218,7 @@ class _Work:
 
 
 def is_forgotten(public_id: str, *, user: User) -> bool:
-    """Return True if the memory has been forgotten or is being forgotten.
-
-    If a file still has the line of such a memory, the line must not be learned again.
-    """
+    """Return True if the memory was forgotten, so that its line must not be learned again."""
     hidden = Memory.everything.filter(user=user, public_id=public_id, hidden_at__isnull=False)
     if hidden.exists():
         return True
@@ -247,10 +226,7 @@ def is_forgotten(public_id: str, *, user: User) -> bool:
 
 
 def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
-    """Compute the changes that an edited file requests.
-
-    A memory counts as newer than the file if its text or kind differs from its line in the files.
-    """
+    """Compute the requested changes; memories that differ from their lines count as newer."""
     lines = (line for file in (typed.beside, typed.base) for line in file.lines if line.id)
     seen = {line.id: (line.text.strip(), line.kind) for line in lines}
     judged = [
@@ -261,7 +237,6 @@ def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
 
 
 def _texts_to_embed(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
-    """Yield the texts that must be embedded for the changes, each with the kind of its memory."""
     by_id = {one.id: one for one in known}
     for edited in plan.edited:
         if edited.content is not None:
@@ -274,7 +249,6 @@ def _texts_to_embed(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
 
 
 def _kind_of(disputed: Disputed, known: Mapping[str, Known]) -> str:
-    """Return the kind with which the text of a disputed line is stored."""
     memory = known.get(disputed.id)
     return disputed.kind or (memory.kind if memory else Kind.FACT)
 
@@ -282,10 +256,6 @@ def _kind_of(disputed: Disputed, known: Mapping[str, Known]) -> str:
 def _screened(
     edited: Document, base: Document
 ) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
-    """Mask secrets in an edited file; return the file, the refused lines and error texts.
-
-    A refused line contains only a secret. The refused lines are a dict of line number -> refusals.
-    """
     as_was = {line.raw for line in base.lines}
     covered = cover(edited.text)
     place = 0

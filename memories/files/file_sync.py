@@ -1,13 +1,11 @@
 """Sync memory files with their copies: apply edits made in the copies, and rewrite the copies.
 
-A copy is written after the rows are committed, under the lock of the user's files. If the process
-is killed in between, the copy is outdated; the next sync recognizes its text as a known version of
-the file and overwrites it.
+A copy is written after the rows are committed. If the process is killed in between, the next sync
+recognizes the outdated text as a known version and overwrites it.
 
-Edits made in the copies of daily notes and of users' own notes are never applied: a daily note only
-grows, through `daily_notes.append`. If such a copy was changed by hand, it is left unchanged and
-reported. To distinguish an outdated copy from a changed one, keyed hashes of the written texts are
-kept in a file next to the copies.
+Edits in the copies of notes are never applied: a daily note only grows, through
+`daily_notes.append`. Such a copy is left unchanged and reported; keyed hashes of the written texts,
+in a file next to the copies, distinguish it from an outdated one.
 """
 
 from __future__ import annotations
@@ -60,11 +58,7 @@ SELECT u.subject FROM ops_user u
 
 @dataclass
 class Synced:
-    """The result of a sync.
-
-    `edits` holds the counts of applied changes by path, `written` the paths of the copies that were
-    written, and `failed` the error messages by path.
-    """
+    """The result of a sync by path: changes applied, copies written, and error messages."""
 
     edits: dict[str, Mapping[str, int]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
@@ -86,10 +80,9 @@ def edit(ready: Ready, *, user: User) -> Applied:
 def sync(user: User) -> Synced:
     """Apply the edits made in the copies of a user's files, and write all copies again.
 
-    Copies of daily notes and of the user's own notes are only written (`write_note_copies`). Safe
-    to repeat and to kill at any point: a copy whose edit was already applied is recognized by its
-    text. A missing copy is written; it doesn't count as an empty file. A copy that can't be read or
-    applied is left unchanged and reported.
+    Copies of notes are only written. Safe to repeat and to kill at any point: an applied edit is
+    recognized by its text. A missing copy isn't an empty file. A copy that can't be applied is
+    left.
     """
     synced = Synced()
     for path in CURATED:
@@ -110,10 +103,7 @@ def sync(user: User) -> Synced:
 
 
 def write_copy(user: User, path: str) -> bool:
-    """Write the current text of a curated file to its copy; return False if nothing was written.
-
-    If the copy was edited since the last sync, it isn't overwritten but left for the next sync.
-    """
+    """Write a curated file to its copy, and return True, unless the copy was edited."""
     with as_user(user, changing=True):
         file_copies.hold(user.pk)
         if _is_being_forgotten(user):
@@ -146,10 +136,9 @@ def request(*, subject: UUID) -> Operation:
 
 
 def request_where_changed() -> int:
-    """Enqueue a sync for each user whose memories, notes or copies changed since the last sync.
+    """Enqueue a sync for each user whose memories, notes or copies changed, inside `as_system`.
 
-    Call it inside `as_system`. Changes are detected by timestamps, so that writing a memory has no
-    extra cost.
+    Changes are detected by timestamps, so that writing a memory has no extra cost.
     """
     found: set[UUID] = {subject for (subject,) in statements.rows(_CHANGED, [_AT_ONCE])}
     found.update(_with_changed_copies())
@@ -159,10 +148,7 @@ def request_where_changed() -> int:
 
 
 def request_where_edited() -> int:
-    """Enqueue a sync for each user with an edited local copy.
-
-    The check only compares modification times, so it is cheap enough to run often.
-    """
+    """Enqueue a sync for each user with an edited local copy, by its modification time."""
     found = set(_with_changed_copies())
     for subject in found:
         request(subject=subject)
@@ -180,10 +166,6 @@ def _with_changed_copies() -> Iterator[UUID]:
 
 
 def _read_in(user: User, path: str, synced: Synced) -> None:
-    """Apply the edit that was made in a copy.
-
-    Raise an `ApplicationError` if the edit can't be applied.
-    """
     for _round in range(_ROUNDS):
         found = file_copies.read(user.pk, path)
         with as_user(user, changing=True):
@@ -209,7 +191,6 @@ def _read_in(user: User, path: str, synced: Synced) -> None:
 
 
 def _written(row: MemoryFile | None) -> Document:
-    """Return the text last written to the file's copy, or an empty document if it is unknown."""
     if row is None:
         return Document()
     version = FileVersion.objects.filter(file=row, number=row.written_version).first()
@@ -217,10 +198,6 @@ def _written(row: MemoryFile | None) -> Document:
 
 
 def _is_known(row: MemoryFile, text: str) -> bool:
-    """Return whether the text is a known version of the file.
-
-    A copy with such a text contains no edit that still has to be applied, but it may be outdated.
-    """
     versions = FileVersion.objects.filter(file=row)
     digest = file_contents.digest_of(text)
     return versions.filter(Q(content=text) | Q(typed=digest)).exists()
@@ -239,10 +216,9 @@ def _copy_of(user: User, path: str) -> str:
 
 
 def write_note_copies(user: User) -> Synced:
-    """Write, update and remove copies of notes, so that they match the rows.
+    """Write, update and remove copies of notes, to match the rows, under the files' lock.
 
-    Call it under the lock of the user's files. Safe to repeat and to kill at any point: the hashes
-    are stored before the copies are written.
+    Safe to kill at any point: the hashes are stored before the copies are written.
     """
     done, known, wanted = Synced(), _note_digests(user.pk), _notes_by_path(user)
     stale = {
@@ -266,10 +242,7 @@ def write_note_copies(user: User) -> Synced:
 
 
 def unchanged_note_copies(user_id: int) -> Collection[str]:
-    """Return the paths of the note copies that nobody has changed since we wrote them.
-
-    The path of the file that stores the hashes of the copies is included.
-    """
+    """Return the paths of note copies (and of their hashes) that nobody else has changed."""
     known = _note_digests(user_id)
     return {WRITTEN, *(path for path in known if _is_ours(user_id, path, known))}
 
@@ -283,10 +256,7 @@ def _notes_by_path(user: User) -> dict[str, str]:
 def _is_stale(
     user: User, path: str, text: str, known: Mapping[str, list[str]], done: Synced
 ) -> bool:
-    """Return True if the copy is missing, or is an outdated copy that we wrote.
-
-    If the copy was changed by hand, record that in `done.failed`.
-    """
+    """Return True if the copy is missing or an outdated one of ours; report a changed one."""
     try:
         found = file_copies.read(user.pk, path)
     except Unreadable as error:
@@ -308,7 +278,6 @@ def _is_ours(user_id: int, path: str, known: Mapping[str, list[str]]) -> bool:
 
 
 def _note_digests(user_id: int) -> dict[str, list[str]]:
-    """Return the stored hashes of the written texts, by path; empty if they can't be read."""
     try:
         found = json.loads(file_copies.read(user_id, WRITTEN) or "{}")
     except (Unreadable, json.JSONDecodeError):

@@ -1,9 +1,8 @@
 r"""The grammar of memory files: their lines, their paths, and rendering memories as a file.
 
-`## <kind>` opens a section; another heading of the first or second level ends it.
-`- <content> <!-- mem_… -->` is a memory; inside a section, `- <content>` is a new statement. All
-other lines are free text. A comment must be closed on its line, so an unclosed comment never
-affects the lines after it.
+`## <kind>` opens a section; another heading of the first or second level ends it. `- <content> <!--
+mem_… -->` is a memory; inside a section, `- <content>` is a new statement. All other lines, and
+comments that aren't closed on their line, are free text.
 
 Content is written verbatim, except for sequences that would break the line or hide its end: a
 newline is written as `\n`, other line breaks as `\u2028` and the like, and `<!--` as `\<!--`.
@@ -61,12 +60,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Line:
-    """One parsed line of a memory file.
-
-    `raw` is the whole line, including its line ending. `kind` is the kind of the line's section (""
-    outside of any section). `text` is the decoded content of a memory or new statement, and `id` is
-    the memory's id.
-    """
+    """A parsed line: `raw` with its ending, the section's kind, content and id of a memory."""
 
     raw: str
     role: Role = Role.FREE
@@ -85,7 +79,13 @@ def read(raw: str, *, kind: str) -> Line:
     """Parse a line that is in the section of `kind` ("" outside of any section)."""
     body = raw.removeprefix("\ufeff").rstrip(" \t\r\n")
     if body.startswith("- "):
-        return _read_statement(raw, body, kind=kind)
+        found = _MEMORY.fullmatch(body)
+        if found is not None:
+            return Line(raw, Role.MEMORY, kind=kind, text=plain(found["text"]), id=found["id"])
+        text = plain(body.removeprefix("- ")).strip()
+        if not kind or not text:
+            return Line(raw, kind=kind)
+        return Line(raw, Role.NEW, kind=kind, text=text)
     heading = _HEADING.fullmatch(body)
     if heading is None:
         return Line(raw, kind=kind)
@@ -137,16 +137,6 @@ def plain(text: str) -> str:
     return _WRITTEN.sub(unescape, text)
 
 
-def _read_statement(raw: str, body: str, *, kind: str) -> Line:
-    found = _MEMORY.fullmatch(body)
-    if found is not None:
-        return Line(raw, Role.MEMORY, kind=kind, text=plain(found["text"]), id=found["id"])
-    text = plain(body.removeprefix("- ")).strip()
-    if not kind or not text:
-        return Line(raw, kind=kind)
-    return Line(raw, Role.NEW, kind=kind, text=text)
-
-
 def _kind_of(heading: str) -> str:
     return _KIND_OF.get(heading.strip().lower(), "")
 
@@ -189,7 +179,6 @@ def parse(text: str) -> Document:
 
 
 def _lines(text: str) -> list[str]:
-    """Split the text at newlines only, since a line may contain other line breaks."""
     parts = text.split("\n")
     return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
@@ -211,11 +200,10 @@ class BadPath(ValueError):
 
 
 def below_root(path: str) -> str:
-    """Return the path relative to `/memories`, or "" for that folder itself.
+    """Return the path relative to `/memories`, or "" for that folder itself, or raise `BadPath`.
 
-    Raise `BadPath` if the path is invalid or outside the folder. Each file has a single valid name:
-    repeated and trailing slashes are ignored, and characters are composed (NFC). Nothing is
-    decoded, and percent-encoded separators and dots are refused.
+    Each file has a single valid name: repeated and trailing slashes are ignored, and characters are
+    composed (NFC). Nothing is decoded; percent-encoded separators and dots are refused.
     """
     if path != ROOT and not path.startswith(f"{ROOT}/"):
         raise BadPath(f"Path must start with {ROOT}, got: {path}")
@@ -224,21 +212,17 @@ def below_root(path: str) -> str:
         raise BadPath(f"Path {path} would escape {ROOT} directory")
     inside = unicodedata.normalize("NFC", "/".join(names))
     for name in inside.split("/") if inside else []:
-        _check(name)
+        if any(unicodedata.category(sign) in _ODD for sign in name):
+            raise BadPath("A path must not contain control characters or invisible ones.")
+        if name.startswith("."):
+            raise BadPath("A name in a path must not begin with a dot.")
+        if name != name.strip():
+            raise BadPath("A name in a path must not begin or end with a space.")
+        if len(name) > LONGEST_NAME or len(name.encode()) > _MOST_BYTES:
+            raise BadPath(f"A name in a path has at most {LONGEST_NAME} characters.")
     if len(inside) > LONGEST or len(names) > DEEPEST:
         raise BadPath(f"A path has at most {LONGEST} characters and {DEEPEST} names.")
     return inside
-
-
-def _check(name: str) -> None:
-    if any(unicodedata.category(sign) in _ODD for sign in name):
-        raise BadPath("A path must not contain control characters or invisible ones.")
-    if name.startswith("."):
-        raise BadPath("A name in a path must not begin with a dot.")
-    if name != name.strip():
-        raise BadPath("A name in a path must not begin or end with a space.")
-    if len(name) > LONGEST_NAME or len(name.encode()) > _MOST_BYTES:
-        raise BadPath(f"A name in a path has at most {LONGEST_NAME} characters.")
 
 
 _LINE = re.compile(r"- (?P<time>[0-2]\d:[0-5]\d) (?P<said>.*)", re.DOTALL)
@@ -309,10 +293,7 @@ _NOTHING = Document()
 
 @dataclass(frozen=True)
 class Shown:
-    """A memory as a file shows it.
-
-    `text` is the content; if the content is too long, `long` is True and `text` is the summary.
-    """
+    """A memory as a file shows it: its content or, if that is too `long`, its summary."""
 
     id: str
     kind: str
@@ -357,7 +338,6 @@ def _kept_lines(
     *,
     end: str,
 ) -> list[Line]:
-    """Return the lines that are kept or updated, and remove their memories from `waiting`."""
     lines: list[Line] = []
     for place, line in enumerate(keeping.lines):
         id = became.get(place, line.id)
@@ -379,10 +359,7 @@ def _updated(line: Line, memory: Shown, *, end: str) -> Line:
 
 
 def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str) -> list[Line]:
-    """Add lines for the remaining memories to existing sections.
-
-    These memories are removed from `sections`.
-    """
+    """Add lines for the remaining memories to existing sections, which leave `sections`."""
     places = _ends(kept)
     lines: list[Line] = []
     for place, line in enumerate(kept):
@@ -397,9 +374,8 @@ def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str)
 def _ends(lines: list[Line]) -> dict[str, int]:
     """Return, for each section, the position after which new lines are added.
 
-    This is the position of the section's last statement, or of its heading if there is no
-    statement. An empty line directly below the heading counts as part of the heading; otherwise
-    each rendering could add another empty line.
+    An empty line directly below the heading counts as part of the heading; otherwise each rendering
+    could add another empty line.
     """
     places: dict[str, int] = {}
     for place, line in enumerate(lines):
@@ -434,10 +410,7 @@ class Block:
 
 
 def blocks_of(lines: Iterable[Line]) -> Iterator[Block]:
-    """Yield the lines grouped into blocks, in order.
-
-    Empty lines between two blocks are left out.
-    """
+    """Yield the lines grouped into blocks, without the empty lines between them."""
     for what, group in groupby(lines, key=_what):
         found = list(group)
         if what == "heading":

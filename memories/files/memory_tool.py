@@ -1,7 +1,7 @@
 """Anthropic's memory tool (`memory_20250818`): six commands with which a model edits memory files.
 
-The folder `/memories` contains the same files that users see: an edit of `MEMORY.md` changes
-memories, a daily note can only be appended to, and any other path is one of the user's own notes.
+`/memories` contains the files that users see: editing `MEMORY.md` changes memories, daily notes can
+only be appended to, and other paths are the user's own notes.
 """
 
 from __future__ import annotations
@@ -32,21 +32,13 @@ _APPEND_ONLY = (
 
 @dataclass(frozen=True)
 class Planned:
-    """A command that was checked before the transaction.
-
-    `act` runs the command and returns the answer for the model.
-    """
+    """A command that was checked before the transaction; `act` returns the model's answer."""
 
     act: Callable[[], str]
 
 
 def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
-    """Check a command and embed its texts; call this function outside a transaction.
-
-    `data` holds the arguments as given. If the command can't be carried out, raise `NotFound`,
-    `Conflict`, or `Invalid` with the name of the wrong argument. The messages have the wording of
-    Anthropic's tool.
-    """
+    """Check a command and embed its texts, outside a transaction."""
     try:
         return _PREPARED[data["command"]](data, user)
     except ToolProblem as problem:
@@ -54,10 +46,7 @@ def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
 
 
 def carry_out(planned: Planned) -> str:
-    """Run the command in the caller's transaction; return the answer for the model.
-
-    Raise the same errors as `prepare`, and `Stale` if the file has changed since `prepare`.
-    """
+    """Run the command in the caller's transaction; return the answer, or raise (also `Stale`)."""
     return planned.act()
 
 
@@ -67,10 +56,6 @@ def _view(data: Mapping[str, Any], user: User) -> Planned:
 
 
 def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
-    """Return the answer to a `view` command: a file or a folder listing.
-
-    While long-term memory is off, the answer is an empty listing.
-    """
     asked = data["path"].rstrip("/")
     if not users.settings_of(user).longterm_enabled:
         return listing_answer(asked, {})
@@ -191,10 +176,6 @@ def _to_edit(data: Mapping[str, Any], user: User) -> Shown:
 
 
 def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFile]:
-    """Return the note at a path, or all notes below it.
-
-    Raise `NotFound` if there are none, and `Conflict` if a daily note is among them.
-    """
     if file_contents.day_of(path) or (path == daily_notes.FOLDER and file_contents.days_of(user)):
         raise Conflict(_APPEND_ONLY.format(path=asked))
     row = file_contents.row_of(user, path)
@@ -205,7 +186,6 @@ def _notes_at(user: User, path: str, asked: str, missing: str) -> list[MemoryFil
 
 
 def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Ready:
-    """Call `memory_files.prepare`; report errors in the text under the argument named `field`."""
     try:
         return memory_files.prepare(text, user=user, path=path, surface=SURFACE, **how)
     except Invalid as problem:
@@ -225,10 +205,6 @@ def _edited(user: User, ready: Ready, answer: str) -> str:
 
 
 def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> Planned:
-    """Plan to append lines to today's note.
-
-    Raise `Conflict` if the path belongs to the note of another day.
-    """
     today = timezone.now().astimezone(ZoneInfo(users.settings_of(user).timezone)).date()
     if path != daily_notes.path_of(today):
         raise Conflict(_APPEND_ONLY.format(path=asked))
@@ -238,10 +214,7 @@ def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> 
 
 
 def _line_text(line: str) -> str:
-    """Return the text of a line without the time and source of a note line.
-
-    Agents may copy the time and source from the displayed note.
-    """
+    """Return a line without the time and source, which agents may copy from a displayed note."""
     shown = grammar.read_note_line(line.strip())
     return (shown.text if shown else line.strip().removeprefix("- ")).strip()
 
@@ -267,10 +240,7 @@ _DEEPEST = 2  # levels shown in a listing
 
 
 class ToolProblem(ValueError):
-    """Raised if a command can't be carried out.
-
-    The message is written for the model; `field` is the argument that is wrong.
-    """
+    """Raised if a command can't be carried out, with a message for the model and the `field`."""
 
     def __init__(self, message: str, *, field: str) -> None:
         super().__init__(message)
@@ -278,10 +248,7 @@ class ToolProblem(ValueError):
 
 
 def file_answer(path: str, text: str, *, lines: Sequence[int] | None = None) -> str:
-    """Return the answer that shows a file with numbered lines.
-
-    `lines` holds the numbers of the first and the last line to show; -1 means the end of the file.
-    """
+    """Return the answer that shows (a range of) a file with numbered lines; -1 is the end."""
     shown, first = text.split("\n"), 1
     if lines is not None:
         first = max(1, lines[0])
@@ -291,10 +258,7 @@ def file_answer(path: str, text: str, *, lines: Sequence[int] | None = None) -> 
 
 
 def listing_answer(path: str, sizes: Mapping[str, int]) -> str:
-    """Return the answer that lists a folder, two levels deep.
-
-    `sizes` maps the path of each file to its size in bytes.
-    """
+    """Return the answer that lists a folder, two levels deep, with sizes in bytes."""
     head = (
         f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
     )
@@ -311,10 +275,7 @@ def listing_answer(path: str, sizes: Mapping[str, int]) -> str:
 
 
 def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, str]:
-    """Replace the only occurrence of `old`; return the new text and the tool's answer.
-
-    Raise `ToolProblem` if `old` doesn't occur exactly once.
-    """
+    """Replace the only occurrence of `old` (else `ToolProblem`); return text and answer."""
     places = _places(old, text)
     if not places:
         raise ToolProblem(
@@ -338,10 +299,7 @@ def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, s
 
 
 def inserted_answer(path: str, text: str, *, line: int, new: str) -> tuple[str, str]:
-    """Insert `new` after a line (0: at the beginning); return the new text and the tool's answer.
-
-    Raise `ToolProblem` if the line doesn't exist.
-    """
+    """Insert `new` after an existing line (0: at the beginning); return text and answer."""
     lines = numbered_lines(text)
     if not 0 <= line <= len(lines):
         raise ToolProblem(
@@ -357,16 +315,12 @@ def inserted_answer(path: str, text: str, *, line: int, new: str) -> tuple[str, 
 
 
 def numbered_lines(text: str) -> list[str]:
-    """Return the lines of a text, split at newlines only.
-
-    A final newline doesn't start another line.
-    """
+    """Return the lines of a text, split at newlines only."""
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 
 def _places(old: str, text: str) -> list[int]:
-    """Return the positions of all occurrences of `old`, including overlapping ones."""
     places: list[int] = []
     place = text.find(old)
     while place != -1:
@@ -380,7 +334,6 @@ def _numbered(lines: Sequence[str], *, first: int) -> list[str]:
 
 
 def _size(count: int) -> str:
-    """Format a number of bytes as Anthropic's tool does: 0B, 512B, 1.5K, 2M."""
     if count == 0:
         return "0B"
     step = min((count.bit_length() - 1) // 10, 3)

@@ -1,7 +1,4 @@
-"""Read from the database how memories depend on each other and on their sources.
-
-`derivation` uses the result to compute which texts a request to forget erases or changes.
-"""
+"""Read from the database how memories depend on each other and on sources, for `derivation`."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ _WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 @dataclass(frozen=True)
 class Graph:
-    """Memories with all their versions, and the versions from which those were made.
-
-    `versions` maps primary keys to versions; `texts` describes each version for `derivation`.
-    """
+    """Memories with all their versions (by key), and the versions from which those were made."""
 
     memories: Sequence[Memory]
     versions: Mapping[int, MemoryVersion]
@@ -60,7 +54,6 @@ def read(user: User, memory_ids: Iterable[int]) -> Graph:
 
 
 def _with_outputs(user: User, known: set[int]) -> set[int]:
-    """Return the given keys and the keys of all memories derived from them, even indirectly."""
     frontier = known
     while frontier:
         made = MemoryVersion.everything.filter(user=user, inputs__memory__in=frontier)

@@ -1,7 +1,6 @@
-"""Collect the texts that will be erased, before anything is erased.
+"""Collect the texts to erase, and similar ones that remain, before anything is erased.
 
-After the erasure, the residue scan checks that none of these texts is left anywhere. The scan must
-not report texts that legitimately remain, so these texts are collected too.
+The residue scan then checks that none of the former is left anywhere.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 class ErasedTexts:
     """The texts and rows to be erased, and similar texts that legitimately remain (`staying`).
 
-    `memory_ids` holds the keys of all memories that are erased or derived again. The side texts of
-    a memory are its tags, data, metadata and remarks. The erasure clears all side texts of the
-    memories in `emptied`, and all except the metadata of the memories in `renewed`.
+    `memory_ids` are the keys of memories that are erased or derived again. The side texts (tags,
+    data, metadata, remarks) of memories in `emptied` are cleared, and, except the metadata, in
+    `renewed`.
     """
 
     texts: Sequence[str] = ()
@@ -54,11 +53,9 @@ class ErasedTexts:
 
 
 def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedTexts:
-    """Return the texts and rows to erase when sources and memories are forgotten.
+    """Return the texts and rows to erase when sources and memories (`gone`) are forgotten.
 
-    The forgotten memories are those in `gone`. The forgotten sources are the sources of these
-    memories and the sources that match `resting`. All these rows must already be hidden. The result
-    is computed with the same plan as the erasure itself.
+    All these rows must already be hidden. The plan is the same as for the erasure itself.
     """
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     present = Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True)
@@ -109,11 +106,7 @@ def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedText
 
 
 def collect_none(*, user: User, resting: Q) -> ErasedTexts:
-    """Return the keys of memories that depend on the sources matching `resting`, but no texts.
-
-    Callers use this function if messages are forgotten but the memories learned from the messages
-    are kept.
-    """
+    """Return the keys of memories that depend on forgotten sources, but no texts: they are kept."""
     sources = Source.everything.filter(resting, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
     return ErasedTexts(
@@ -122,11 +115,7 @@ def collect_none(*, user: User, resting: Q) -> ErasedTexts:
 
 
 def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
-    """Return texts of other memories that resemble `texts`.
-
-    These texts of other memories legitimately remain, even in answers that repeat them. `without`
-    holds the keys of the memories to leave out.
-    """
+    """Return texts of other memories that resemble `texts`, and so remain, `without` these keys."""
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
     others = versions.exclude(memory__in=without).order_by().values_list("content", flat=True)
@@ -136,9 +125,8 @@ def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """Yield texts that a user or client wrote or confirmed, and texts newer than `since`.
 
-    The residue scan doesn't report these texts. `since` is the time of the request to forget: from
-    then on, the forgotten content was unreadable, so a text said or learned later must have another
-    source. Texts that were derived again are left out.
+    They are no residue: after the request to forget, the content was unreadable, so a newer text
+    must have another source. Texts that were derived again are left out.
     """
     told = Q(change__in=WRITTEN) | Q(sources__comment=rederivation.KEPT)
     meant = told & ~Q(actor=Origin.EXTRACTED)
@@ -159,9 +147,7 @@ def _texts_of_other_memories(
 ) -> Iterator[str]:
     """Yield the contents of other learned memories that resemble the texts.
 
-    `without` holds the keys of memories that depend on an erased source. Call this function before
-    any text is derived again, so that a derived text isn't mistaken for the content of another
-    memory.
+    Call this before any text is derived again. `without` are keys with an erased source.
     """
     wanted = Resemblance(texts)
     there = Memory.everything.filter(user=user, hidden_at__isnull=True)  # includes the recycle bin
@@ -172,10 +158,6 @@ def _texts_of_other_memories(
 
 
 def _texts(memories: Iterable[Memory]) -> Iterator[str]:
-    """Yield the texts of the memories.
-
-    Strings in their data and metadata are included only if they are long enough to be distinctive.
-    """
     for one in memories:
         yield from filter(None, (one.content, one.summary, one.feedback_reason))
         yield from (
@@ -188,8 +170,7 @@ def staying_texts(
 ) -> list[str]:
     """Return tags, titles and other side texts that remain and resemble `texts`.
 
-    Call this function before any row is erased. All rows to be erased must already be hidden,
-    except memories, since some hidden memories are shown again later. The titles of
+    Call this before any row is erased, with rows other than memories hidden. The titles of
     `conversations`, which lose messages, are left out.
     """
     wanted = Resemblance(texts)
@@ -203,11 +184,7 @@ def staying_texts(
 
 
 def texts_written_since(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield side texts (tags, titles, labels) that were written after `since`.
-
-    `since` is the time of the request to forget. From then on, the forgotten content was
-    unreadable, so these texts have another source.
-    """
+    """Yield tags, titles and labels written after the request, which have another source."""
     if since is None:
         return
     made, told = Q(created_at__gt=since), Q(user_message__recorded_at__gt=since)

@@ -36,10 +36,7 @@ _MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
 
 
 def erase_memories(*, user: User, memories: Sequence[Memory]) -> Counter[str]:
-    """Erase memories with all rows that belong only to them.
-
-    Tombstones are left, so that the same statements aren't learned again.
-    """
+    """Erase memories with their rows, leaving tombstones against learning them again."""
     if not memories:
         return Counter()
     pks = [one.pk for one in memories]
@@ -67,11 +64,7 @@ def erase_index(*, user: User, kind: TargetKind, target_ids: Collection[int]) ->
 
 
 def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
-    """Erase all fragments (additional search texts) made from these memories.
-
-    If another memory replaced one of these memories, the other memory may have a fragment with the
-    replaced text; such fragments are erased too.
-    """
+    """Erase all fragments made from these memories, also those of memories that replaced them."""
     of = Q(memory__in=memory_ids) | Q(version__memory__in=memory_ids)
     return _erase_fragments(user, Fragment.objects.filter(of, user=user))
 
@@ -109,9 +102,8 @@ def blank_questions(*, user: User, public_ids: Collection[str]) -> None:
 def blank_questions_about(*, user: User, texts: Iterable[str]) -> None:
     """Blank the recorded queries that share a word, other than stop words, with these texts.
 
-    If a query was asked before a text was learned and indexed, no recorded result links the query
-    to the text. Blanking too many queries is better than keeping a forgotten word. Queries whose
-    answer still exists are kept, since the remaining message contains them anyway.
+    No recorded result may link a query to the text. Queries whose answer exists are kept, since the
+    remaining message contains them anyway.
     """
     said = {term for text in texts for term in segment.terms(text)}
     asked = _unanswered(user).exclude(query="").values_list("pk", "query")
@@ -126,10 +118,7 @@ def erase_traces(
     conversation: int | None = None,
     until: datetime | None = None,
 ) -> Counter[str]:
-    """Erase the recall traces that belong to these answers.
-
-    If `conversation` is given, also erase all its traces up to `until`.
-    """
+    """Erase the recall traces of these answers, and those of `conversation` up to `until`."""
     concerned = Q(answer__in=answers)
     if conversation is not None and until is not None:
         concerned |= Q(conversation=conversation, created_at__lte=until)
@@ -137,10 +126,7 @@ def erase_traces(
 
 
 def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
-    """Erase the recall traces and notes that repeat one of these texts.
-
-    Traces whose answer still exists are kept, since the remaining message repeats the text anyway.
-    """
+    """Erase recall traces without existing answer, and notes, that repeat one of these texts."""
     wanted = Resemblance(texts)
     if not wanted:
         return Counter()
@@ -156,7 +142,6 @@ def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
 
 
 def _unanswered(user: User) -> QuerySet[RecallTrace]:
-    """Return the recall traces whose answer doesn't exist or is being forgotten."""
     return RecallTrace.objects.filter(user=user).filter(
         Q(answer__isnull=True) | Q(answer__hidden_at__isnull=False)
     )
@@ -165,7 +150,7 @@ def _unanswered(user: User) -> QuerySet[RecallTrace]:
 def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
     """Erase copies of the erased texts in recall traces, notes, file lines and verdicts.
 
-    A text may remain if another message or a version written by the user also contains it.
+    A text stays if another message or a version written by the user also contains it.
     """
     copies = Copies(operation, user=user)
     erased = erase_hits(user=user, public_ids=copies.public_ids)
@@ -203,7 +188,6 @@ def _blank_decisions(user: User, copies: Copies) -> Counter[str]:
 
 
 def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
-    """Remove the erased lines from the copies of files, and keep all other text in the copies."""
     named = set(copies.public_ids)
 
     def without(text: str) -> str:
@@ -234,11 +218,7 @@ def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
 
 
 def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
-    """Hide the note lines that equal one of these texts, until they are erased.
-
-    Memory files and their old versions are always shown as a whole, so the lines are removed from
-    them at once.
-    """
+    """Hide the note lines that equal one of these texts; remove the lines from memory files."""
     same = DailyNote.objects.filter(user=user, text__in=texts)
     files = set(same.filter(file__isnull=False).values_list("file", flat=True))
     same.update(hidden_at=at)
@@ -272,10 +252,6 @@ def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
 
 
 def _files_of(user: User, *, marked: bool = False) -> list[tuple[type[Model], int, str]]:
-    """Return the memory files and their old versions.
-
-    With `marked`, return only those that may contain ids of memories.
-    """
     models: tuple[type[Model], ...] = (MemoryFile, FileVersion)
     files, versions = (
         model._base_manager.filter(user=user, **{"content__contains": "<!--"} if marked else {})

@@ -48,7 +48,7 @@ def forget_memory(run: Run) -> Mapping[str, Any]:
 def forget_project(run: Run) -> Mapping[str, Any]:
     """Erase a project's memories, then the project.
 
-    Safe to run twice: the project is erased last, since it is needed to find its memories.
+    Safe to run twice: the project, by which its memories are found, is erased last.
     """
     user = run.user()
     if user is not None:
@@ -93,10 +93,6 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
 
 
 def _erase_project(user: User, pk: int, until: datetime) -> Counts:
-    """Erase the project, and remove its key from the turns that were recorded up to `until`.
-
-    Turns that were recorded later with the same project key are kept as they are.
-    """
     own = Project.everything.filter(user=user, pk=pk)
     before = Turn.everything.filter(user=user, user_message__recorded_at__lte=until)
     before.filter(project_key__in=own.values("key")).update(project_key="")
@@ -119,22 +115,14 @@ def _memories_again(user: User, target: Mapping[str, Any], at: datetime) -> Oper
 
 @reapplies("project")
 def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Forget a project again after a backup was restored.
-
-    The creation time is checked too, since after a restore another project may have the same
-    primary key.
-    """
+    """Forget a project, of this key and creation time, again after a backup was restored."""
     own = Project.everything.filter(user=user, pk=target["project"], created_at__lte=at)
     project = own.first()
     return memory_forgets.forget_project(user=user, project=project) if project else None
 
 
 def forget_binned(run: Run) -> int:
-    """Forget memories whose time in the recycle bin has expired; return the number of memories.
-
-    At most `AT_ONCE` memories are handled. The memories of each user are forgotten in a separate
-    transaction, by the service that the button "Forget now" uses.
-    """
+    """Forget at most `AT_ONCE` expired memories of the bin, a transaction a user; count them."""
     with as_system():
         due = Memory.visible.filter(purge_at__lte=timezone.now()).order_by("pk")
         owners: dict[int, list[int]] = defaultdict(list)
@@ -162,10 +150,7 @@ def erase_binned_files(run: Run) -> int:
 
 
 def erase_expired(run: Run) -> dict[str, int]:
-    """Erase expired recall traces, stored responses, sign-in links and receipt tokens.
-
-    Return the number of each. Rows are erased in batches, each in its own transaction.
-    """
+    """Erase expired traces, responses, sign-in links and receipt tokens in batches; count them."""
     now = timezone.now()
     too_old = now - timedelta(days=settings.TRACE_DAYS)
     tokens = Operation.objects.filter(token_expires_at__lt=now, token_digest__isnull=False)

@@ -1,7 +1,6 @@
 """Hide texts that depend on forgotten sources, then erase them or derive them again.
 
-A text is derived again if it also has other sources. `memories.forgetting.derivation` computes the
-plan; this module reads its input and writes its result. Every hidden source counts as forgotten, no
+`memories.forgetting.derivation` computes the plan. Every hidden source counts as forgotten, no
 matter which operation will erase it.
 """
 
@@ -39,10 +38,7 @@ KEPT = "kept when its conversation was deleted"
 
 @dataclass(frozen=True)
 class Derived:
-    """The result of one round of `derive`: the numbers of erased rows.
-
-    `more` is True if another round is needed.
-    """
+    """The numbers of erased rows of one round of `derive`, and whether there is `more` to do."""
 
     erased: Counter[str]
     more: bool
@@ -50,18 +46,13 @@ class Derived:
 
 @dataclass(frozen=True)
 class _Hidden:
-    """The memories that were hidden, with the graph and the plan from which they were computed."""
-
     graph: Graph
     outcomes: Mapping[int, Outcome]
     memories: Sequence[Memory]
 
 
 def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
-    """Hide the sources that match `resting`, the memories in `gone`, and all texts based on them.
-
-    Return the keys of the hidden memories. Safe to repeat.
-    """
+    """Hide the sources `resting`, the memories `gone`, and all texts based on them; return keys."""
     if not _hide_sources(user, resting, gone) and not gone:
         # The operation that hid the sources has also hidden the texts that depend on them.
         return []
@@ -77,10 +68,6 @@ def _hide_sources(user: User, resting: Q, gone: Collection[int]) -> int:
 def _hide(
     *, user: User, resting: Q, gone: Collection[int], leaving: Collection[int], newly: bool
 ) -> _Hidden | None:
-    """Hide the texts that depend on hidden sources, and return what was hidden.
-
-    `gone` holds the memories to erase in this round; `leaving` holds all memories to be erased.
-    """
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     touched = {*sources.values_list("memory", flat=True).distinct(), *gone}
     if not touched:
@@ -107,10 +94,6 @@ def _hide_rows(
     *,
     leaving: Collection[int],
 ) -> None:
-    """Hide the memories and versions, and remove them from all places that show them.
-
-    Rows that are already hidden are skipped.
-    """
     now = timezone.now()
     MemoryVersion.everything.filter(
         user=user, pk__in=[one.pk for one in versions], hidden_at__isnull=True
@@ -132,11 +115,10 @@ def _hide_rows(
 
 
 def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
-    """Erase or derive again up to `limit` memories.
+    """Erase or derive again up to `limit` memories: those in `gone` or with sources in `resting`.
 
-    These are the memories in `gone`, and the memories that depend on sources matching `resting`.
-    Memories in `gone` and memories with no remaining text are erased; the others are shown again
-    with their remaining text. A repeated run continues where the last run stopped.
+    Memories in `gone` and memories with no remaining text are erased; the others are shown again. A
+    repeated run continues where the last run stopped.
     """
     left = set(Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True))
     sources = Source.everything.filter(resting | Q(memory__in=left), user=user)
@@ -154,8 +136,7 @@ def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200
 def keep(*, user: User, resting: Q) -> None:
     """Keep memories although their source is erased; from then on they count as the user's own.
 
-    In each version, the sources that match `resting` are replaced by a single source without ids or
-    quote. A memory that also has turns as sources still counts as learned. Safe to repeat.
+    In each version, a single source without ids or quote replaces `resting`. Safe to repeat.
     """
     sources = Source.everything.filter(resting, user=user)
     rows = list(sources.values_list("version", "memory").distinct())
@@ -211,7 +192,6 @@ def _derive_kept(
     emptied: Sequence[int],
     kept: Sequence[int],
 ) -> Counter[str]:
-    """Write the new texts of the memories that are kept; return the numbers of erased rows."""
     of_kept = {pk: one for pk, one in changed.items() if graph.versions[pk].memory_id in kept}
     left = [pk for pk in emptied if pk in of_kept]
     tombstones.leave(user=user, version_ids=left)
@@ -228,17 +208,12 @@ def stands(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
 
 
 def _is_open(graph: Graph, outcomes: Mapping[int, Outcome], text: Text) -> bool:
-    """Return False if the text is hidden because another operation will erase it."""
     return outcomes[text.id].changed or graph.versions[text.id].hidden_at is None
 
 
 def _mark_versions(
     user: User, changed: Mapping[int, Outcome], memory_ids: Sequence[int]
 ) -> Counter[str]:
-    """Write the new texts to the versions; return the numbers of erased rows.
-
-    Forgotten sources and the links of emptied versions are deleted.
-    """
     now = timezone.now()
     erased = memory_erasure.erase_earlier_texts(user=user, version_ids=changed)
     erased += memory_erasure.erase_phrases(user=user, version_ids=changed)
@@ -265,10 +240,6 @@ def _mark_versions(
 
 
 def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -> None:
-    """Show a memory again with its newest remaining text.
-
-    If the text has changed, enqueue its indexing.
-    """
     own = graph.by_memory[memory.pk]
     if not any(outcomes[one.id].changed for one in own):
         return
@@ -308,7 +279,6 @@ def _give_text(
 
 
 def _restore_version(memory: Memory, version: MemoryVersion) -> MemoryVersion:
-    """Create a new version with an older version's text and sources."""
     numbers = MemoryVersion.everything.filter(memory=memory).values_list("number", flat=True)
     made = MemoryVersion.objects.create(
         user_id=memory.user_id,

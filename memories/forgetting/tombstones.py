@@ -1,9 +1,8 @@
 """Tombstones prevent a forgotten statement from being learned again from older messages.
 
-Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
-its content words, and of overlapping pieces, so that a slightly different excerpt of the same words
-is still recognized. Statements said after the request to forget aren't blocked. The exception is a
-statement from a message that only asks: a question about a forgotten matter doesn't state it again.
+Normalised texts are stored as keyed hashes only: of the whole, of content words, and of overlapping
+pieces, for slightly different excerpts. Later statements aren't blocked, except those of messages
+that only ask.
 """
 
 from __future__ import annotations
@@ -37,9 +36,8 @@ _BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at 
 class Telling:
     """Where and when a statement was said.
 
-    `said` is the keyed hash of the whole message, and `text` is the known part of its text.
-    `message_ids` holds the public ids of the messages of its turn. If `at` is None, the time is
-    unknown: then the statement counts as older than any request to forget.
+    `said` is the hash of the whole message, `text` the known part; `message_ids` are of its turn.
+    Without `at`, it counts as older than any request to forget.
     """
 
     text: str
@@ -50,8 +48,6 @@ class Telling:
 
 @dataclass(frozen=True)
 class _Words:
-    """A quotation in normalised text, with some of the text before and after it."""
-
     text: str
     start: int
     end: int
@@ -65,10 +61,7 @@ class _Words:
 
 
 def tombstone_key(text: str) -> str:
-    """Return a keyed hash, which identifies a text without revealing it.
-
-    The key is the instance's secret.
-    """
+    """Return a keyed hash, which identifies a text without revealing it."""
     return _keyed(shingles.normalise(text))
 
 
@@ -81,9 +74,9 @@ def about_key(text: str) -> str:
 def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool:
     """Return True if the statement was forgotten after it was said.
 
-    The statement or its quotation must match a forgotten text. The time doesn't matter if the
-    forgotten text comes from the same messages. It doesn't matter either if the message is only a
-    question and one forgotten text contains all significant words of the statement.
+    The statement or its quotation must match a forgotten text. The time doesn't matter if that
+    comes from the same messages, or if the message is only a question and one forgotten text has
+    all its significant words.
     """
     if is_only_question(telling.text) and _has_only_forgotten_words(user, quote or text):
         return True
@@ -103,7 +96,6 @@ def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool
 
 
 def _has_only_forgotten_words(user: User, text: str) -> bool:
-    """Return True if one forgotten text contains all significant words of a text."""
     words = _word_hashes(user, text)
     found = words and statements.rows(
         "SELECT 1 FROM memories_tombstone"
@@ -114,10 +106,7 @@ def _has_only_forgotten_words(user: User, text: str) -> bool:
 
 
 def _word_hashes(user: User, text: str) -> list[str]:
-    """Return the hashes of a text's significant words.
-
-    A Chinese word is significant only if it has at least two characters.
-    """
+    """Return the hashes of a text's significant words (in Chinese, of two characters)."""
     plain = segment.normalise(text)
     words = {word for word in segment.words(plain) if shingles.has_han(word) and len(word) > 1}
     words |= {term for term in segment.terms(plain) if not shingles.has_han(term)}
@@ -127,11 +116,7 @@ def _word_hashes(user: User, text: str) -> list[str]:
 
 
 def leave(*, user: User, version_ids: Sequence[int]) -> None:
-    """Leave a tombstone for each text of these versions and for each quotation in their sources.
-
-    A version is hidden at the time of the request to forget; its tombstones store that time.
-    Existing tombstones are kept.
-    """
+    """Leave a tombstone, of the time when it was hidden, for each version's text and quotations."""
     versions = MemoryVersion.everything.filter(user=user, pk__in=version_ids)
     messages, quotes = _sources_of(user, version_ids)
     fields = "pk", "memory__public_id", "hidden_at", "content", "candidate_text"
@@ -175,7 +160,6 @@ def leave_messages(*, user: User, messages: QuerySet[Message], at: datetime) -> 
 def _sources_of(
     user: User, version_ids: Sequence[int]
 ) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
-    """Return the ids of the messages, and the quotations, on which each version depends."""
     messages: dict[int, set[str]] = {pk: set() for pk in version_ids}
     quotes: dict[int, set[str]] = {pk: set() for pk in version_ids}
     sources = Source.everything.filter(user=user, version__in=version_ids).values_list(
@@ -193,19 +177,12 @@ def _sources_of(
 
 
 def _message_and_note_ids(ids: Iterable[str | None]) -> Iterable[str]:
-    """Yield only those ids that belong to messages or notes.
-
-    The `reference` of a source may be a note's id or something else.
-    """
+    """Yield only those ids (a source's `reference` may be any) of messages or notes."""
     return (one for one in ids if one and one.startswith(("msg_", "note_")))
 
 
 def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:
-    """Return the size of a text's pieces, and their hashes.
-
-    A short text is a single piece. A very short text has no pieces, since other texts may contain
-    it by chance.
-    """
+    """Return the size of a text's pieces, and their hashes; too short a text has none."""
     plain = shingles.normalise(text)
     full = shingles.size_for(plain)
     if len(plain) * 2 <= full:
@@ -223,7 +200,6 @@ def _matches_pieces(
     sizes: Sequence[int],
     before: Sequence[object],
 ) -> bool:
-    """Return True if the quotation consists mostly of the words of a forgotten text."""
     words = _words_of(quote, telling.text)
     key = _key_of(user)
     places = {size: words.pieces(key, size) for size in sizes}
@@ -251,8 +227,7 @@ def _are_mostly_the_same(
 ) -> bool:
     """Return True if the forgotten pieces cover most of the quotation.
 
-    At least half of the pieces must occur in the quotation or the text around it, and their overlap
-    with the quotation must cover at least half of the quotation or of the matched text.
+    At least half of them occur in or around it, and cover at least half of either.
     """
     found = [key for key in pieces if key in places]
     if len(found) * 2 < len(pieces):
@@ -267,10 +242,7 @@ def _piece_hash(key: bytes, piece: str) -> str:
 
 
 def _key_of(user: User) -> bytes:
-    """Return the user's own key for hashing pieces.
-
-    Pieces are short, so their hashes must not be comparable across users.
-    """
+    """Return the user's own key, so that hashes of short pieces differ between users."""
     return salted_hmac(f"{_SALT}.pieces", str(user.pk), algorithm="sha256").digest()
 
 

@@ -51,10 +51,7 @@ SELECT id FROM marked
 
 
 def extract(text: TurnText) -> Extraction:
-    """Run the extractor, and drop candidates that are unimportant or must not be kept.
-
-    Raise `ProviderError` if a model call fails.
-    """
+    """Run the extractor, and drop candidates that are unimportant or must not be kept."""
     found = language_steps.extractor().extract(text)
     kept = tuple(
         one
@@ -65,10 +62,7 @@ def extract(text: TurnText) -> Extraction:
 
 
 def only_forgets(text: TurnText) -> Extraction:
-    """Extract only the requests to forget, for a text that nothing may be learned from.
-
-    No chat model is called.
-    """
+    """Extract only the requests to forget, without a chat model."""
     found = language_steps.bundled_extractor().extract(text)
     return Extraction(forget=found.forget, secrets=found.secrets)
 
@@ -76,11 +70,9 @@ def only_forgets(text: TurnText) -> Extraction:
 def extract_from(heard: Heard) -> Extraction:
     """Extract candidates and requests to forget from a turn.
 
-    If `heard.learns` is False, only requests to forget are extracted, and no chat model is called.
-    If the turn must not be kept, only requests such as "forget that" are extracted, since they
-    refer to earlier messages.
-    If the reply came late, memories were already learned from the question alone; then only
-    statements by the assistant are extracted, and only if both speakers are named.
+    Unless `heard.learns`, only the requests. If the turn must not be kept, only requests such as
+    "forget that", about earlier messages. After a late reply, only statements of a named assistant,
+    since the question was learned from alone.
     """
     if not heard.learns:
         return only_forgets(heard.text)
@@ -97,8 +89,7 @@ def extract_from(heard: Heard) -> Extraction:
 def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
     """Decide on each candidate and apply it in its own transaction, then mark the turn.
 
-    The turn is marked in the transaction of the last candidate. If the process was killed, a
-    repeated run skips the candidates that are already decided: verdicts are logged in the
+    A repeated run skips candidates that are already decided: verdicts are logged in the
     transactions that apply them.
     """
     marked = partial(mark, user, heard.turn, extraction)
@@ -121,8 +112,7 @@ def share_earlier_texts(
 ) -> None:
     """Make the memories of one turn findable by each other's earlier texts.
 
-    For example, "I quit Acme and joined Initech" becomes two memories, and a search for Acme should
-    find both. Candidates that only repeated a known memory are left out.
+    "I quit Acme and joined Initech" becomes two memories, both found by "Acme".
     """
     new = [
         (candidate, one.memory.pk)
@@ -140,11 +130,7 @@ def share_earlier_texts(
 
 
 def _replaces(candidate: Candidate, ended: Candidate) -> bool:
-    """Return True if `candidate` says what has replaced the thing that ended according to `ended`.
-
-    In "I left Chase and moved over to Ally", for instance, both statements are about the user, and
-    the second directly follows the first.
-    """
+    """Return True if `candidate` directly follows, and replaces, what ended: "left A, joined B"."""
     own = all(one.reasons[:1] and one.reasons[0].startswith("self.") for one in (candidate, ended))
     gap = candidate.quote_start - ended.quote_start - len(ended.quote)
     return own and "ends" in ended.reasons and 0 <= gap <= _ONE_BREATH
@@ -161,9 +147,8 @@ def learn_one(
 ) -> Decided | None:
     """Decide on a candidate and apply it in its own transaction.
 
-    `needs` holds the other turns of a statement that was composed from several turns: the statement
-    is erased if any of them is forgotten. Return None if the candidate was already decided or
-    forgotten, a turn no longer exists or memory is off.
+    It needs the turns in `needs` too. Return None if it was already decided or forgotten, a turn no
+    longer exists or memory is off.
     """
     return _learn_candidate(
         run, teach(candidate, turn=turn, project=project, needs=needs), user=user
@@ -188,10 +173,7 @@ def teach(
     needs: Sequence[Turn] = (),
     embedded: tuple[Vectors, list[str]] | None = None,
 ) -> Taught:
-    """Build the draft memory of a candidate.
-
-    Without `embedded`, this function embeds the text and must be called outside a transaction.
-    """
+    """Build the draft memory of a candidate, embedding it (outside a transaction) if necessary."""
     vectors, pieces = embedded or search_index.embed_memory(candidate.content)
     draft = draft_of(candidate, vectors, pieces, project)
     return Taught(candidate, labelled(draft, turn.labels), turn, needs)
@@ -204,10 +186,7 @@ def _nothing() -> None:
 def _learn_candidate(
     run: Run, taught: Taught, *, user: User, then: Callable[[], None] = _nothing
 ) -> Decided | None:
-    """Decide on the candidate, and apply it together with `then` in one transaction.
-
-    If a remote model is used, it is called before the transaction.
-    """
+    """Decide on the candidate, before the transaction if remotely, and apply it with `then`."""
     if language_steps.all_here():
         with run.applying(user):
             decided = decide_here(taught, user=user)
@@ -239,10 +218,6 @@ def _meet(taught: Taught, known: Sequence[Known] | None) -> Meeting | None:
 
 
 def _find_similar(taught: Taught, *, user: User) -> list[Known] | None:
-    """Return the memories that are similar to the candidate.
-
-    Return None if the candidate was already decided or forgotten.
-    """
     turn, candidate = taught.turn, taught.candidate
     if not may_learn(user, turn, candidate, needs=taught.needs):
         return None
@@ -272,31 +247,30 @@ def _apply(taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None
         merged=merged,
     )
     if decided.result == "updated" and turn.labels:
-        _add_labels(decided.memory, taught.draft)
+        memory, draft = decided.memory, taught.draft
+        for name in ("agent_id", "app_id", "run_id"):
+            setattr(memory, name, getattr(memory, name) or getattr(draft, name))
+        memory.metadata = {**memory.metadata, **draft.metadata}
+        memory.valid_until = draft.valid_until or memory.valid_until
+        memory.save(
+            update_fields=["agent_id", "app_id", "run_id", "metadata", "valid_until", "updated_at"]
+        )
     if decided.result != "skipped":
         memory_writes.join_sources(decided.memory, turn=turn, others=taught.needs)
     return decided
 
 
 def mark(user: User, turn: Turn, extraction: Extraction) -> None:
-    """Mark the turn as processed and record the secrets that were refused.
-
-    The user's message gets the positions of its secrets. If the user asked not to keep it, it is
-    marked as withheld, and the turn's episode is erased.
-    """
+    """Mark the turn as processed, with secrets and, if it isn't to be kept, as withheld."""
     understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
         learnability.note(extraction.refused, user_id=user.pk, turn=turn)
         if extraction.withheld:
-            _erase_episode(user, turn)
-
-
-def _erase_episode(user: User, turn: Turn) -> None:
-    episodes = Episode.everything.filter(user=user, turn=turn)
-    ids = list(episodes.values_list("pk", flat=True))
-    if ids:
-        search_index.erase(user_id=user.pk, kind=TargetKind.EPISODE, target_ids=ids)
-        cascades.delete(episodes)
+            episodes = Episode.everything.filter(user=user, turn=turn)
+            ids = list(episodes.values_list("pk", flat=True))
+            if ids:
+                search_index.erase(user_id=user.pk, kind=TargetKind.EPISODE, target_ids=ids)
+                cascades.delete(episodes)
 
 
 def may_learn(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
@@ -317,10 +291,7 @@ def was_decided(user: User, turn: Turn, candidate: Candidate) -> bool:
 
 
 def still_there(user: User, turn: Turn) -> bool:
-    """Return True if the turn still exists, and lock it until the transaction ends.
-
-    Message texts never change, so they need no check.
-    """
+    """Return True if the turn still exists, and lock it until the transaction ends."""
     held = statements.rows(
         "SELECT 1 FROM conversations_turn"
         " WHERE id = %s AND user_id = %s AND hidden_at IS NULL FOR UPDATE",
@@ -349,10 +320,7 @@ def draft_of(
 
 
 def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
-    """Return the draft with the turn's labels added.
-
-    The labels are copied to everything that is learned from the turn.
-    """
+    """Return the draft with the turn's labels, which everything learned from it gets."""
     until, at = labels.get("valid_until"), labels.get("occurred_at")
     return replace(
         draft,
@@ -365,22 +333,8 @@ def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
     )
 
 
-def _add_labels(memory: Memory, draft: Draft) -> None:
-    """Add the turn's labels to a memory that the turn has updated; existing ids are kept."""
-    for name in ("agent_id", "app_id", "run_id"):
-        setattr(memory, name, getattr(memory, name) or getattr(draft, name))
-    memory.metadata = {**memory.metadata, **draft.metadata}
-    memory.valid_until = draft.valid_until or memory.valid_until
-    memory.save(
-        update_fields=["agent_id", "app_id", "run_id", "metadata", "valid_until", "updated_at"]
-    )
-
-
 def source_of(turn: Turn, candidate: Candidate) -> SourceInput:
-    """Return the source of a candidate: the message of the turn that contains it.
-
-    If the user accepted a claim that the previous reply made, the source is the accepting message.
-    """
+    """Return the message of the turn that contains the candidate, or accepts the claim."""
     message, quote, start = turn.user_message, candidate.quote, candidate.quote_start
     if candidate.quoted_role != "user":
         if candidate.quote in turn.assistant_message.content:

@@ -1,12 +1,9 @@
 """Memory flush: learn from messages that a client is about to drop from its context.
 
-A flush has two stages. The first reads the messages and stores nothing: it returns candidates
-(proposed memories), each with the message it was found in. A candidate's id is the signed candidate
-itself, so nothing that could be forgotten is stored between the stages. The second stage compares
-the accepted candidates with known memories and stores them.
-
-Messages from which nothing may be learned are skipped (`learnability`). Messages that aren't
-recorded here count as older than any request to forget, unless the caller gives their time.
+The first stage stores nothing: it returns candidates, each with its message, whose ids are the
+signed candidates themselves, so nothing that could be forgotten is stored in between. The second
+stage compares the accepted ones with known memories and stores them. Messages that aren't recorded
+here count as older than any request to forget, unless their time is given.
 """
 
 from __future__ import annotations
@@ -51,10 +48,7 @@ _NUMBERS = ("importance", "confidence")
 
 @dataclass(frozen=True)
 class GivenMessage:
-    """A message that the caller is about to drop.
-
-    `reference` is our id or the caller's id of the message; it is "" if only the text is known.
-    """
+    """A message that the caller drops; `reference` is our id or the caller's, or ""."""
 
     role: str
     content: str
@@ -66,9 +60,8 @@ class GivenMessage:
 class Proposed:
     """A candidate, with its source: a turn, or the caller's message at `index`.
 
-    `through` is the number of the last message that was read in this flush, 0 for messages given by
-    the caller. For such a message, `said` is the keyed hash of the whole message, and `at` the time
-    it was said, if known.
+    `through` is the number of the last recorded message that was read. `said` is the keyed hash of
+    a given message, and `at` its time, if known.
     """
 
     candidate: Candidate
@@ -82,10 +75,7 @@ class Proposed:
 
     @property
     def telling(self) -> Telling:
-        """Return where and when a message given by the caller was said.
-
-        In the second stage, only the quoted part of the message is known.
-        """
+        """Return where and when a given message was said; in the second stage, of its quote."""
         at = datetime.fromisoformat(self.at) if self.at else None
         return Telling(self.candidate.quote, self.said, at=at)
 
@@ -100,11 +90,7 @@ class Proposed:
 
 @dataclass(frozen=True)
 class Flushed:
-    """The result of the first stage of a flush.
-
-    `tokens` counts the tokens of messages that weren't flushed before; `through` is the number of
-    the last message that was read.
-    """
+    """The first stage's result, with the `tokens` and the last number of unflushed messages."""
 
     proposed: Sequence[Proposed]
     tokens: int
@@ -114,11 +100,7 @@ class Flushed:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A turn to extract from, either recorded here or given by the caller.
-
-    If the turn isn't recorded, `given` holds its question and reply, and `index` is the position of
-    the question among the given messages.
-    """
+    """A turn to extract from, recorded, or `given` by the caller, with its question's `index`."""
 
     text: TurnText
     turn: Turn | None = None
@@ -137,9 +119,8 @@ def propose(
 ) -> Flushed:
     """Return candidates from the given messages, or from all turns since the last flush.
 
-    In the second case, there are no candidates if fewer than `least` tokens are waiting. There are
-    never candidates while long-term memory is off. Call it outside a transaction. Raise
-    `ProviderError` if a model call fails.
+    Without messages, fewer than `least` waiting tokens give none; nor while memory is off. Call it
+    outside a transaction. Raise `ProviderError` if a model call fails.
     """
     with as_user(user):
         own = users.settings_of(user)
@@ -165,11 +146,7 @@ def propose(
 
 
 def taken_back(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
-    """Verify and decode candidates that a caller sends back, as ids or as ids with edits.
-
-    Raise `Invalid` if an id isn't ours, is too old or belongs to another user, or if an edit is
-    invalid.
-    """
+    """Verify and decode candidates that a caller sends back, perhaps edited, or raise `Invalid`."""
     return [_verify(one, place, user=user) for place, one in enumerate(candidates)]
 
 
@@ -269,10 +246,6 @@ def _pieces_of_given(
     *,
     zone: zoneinfo.ZoneInfo,
 ) -> list[_Piece]:
-    """Return the turns to extract from: recorded ones where possible, the other messages as given.
-
-    A recorded message that is withheld is left out, whichever id the caller uses for it.
-    """
     ids = [one.reference for one in given if one.reference]
     turns = selectors.whole_turns(
         user,
@@ -298,11 +271,6 @@ def _pieces_of_given(
 def _readable(
     user: User, conversation: Conversation, rest: Sequence[tuple[int, GivenMessage]]
 ) -> list[tuple[int, GivenMessage]]:
-    """Return the given messages that may be read for learning.
-
-    A message is left out if its recorded copy is withheld, or if it asks not to be kept. For a
-    message recorded here, the recorded time replaces the given time.
-    """
     own = Message.objects.filter(user=user, conversation=conversation)
     withheld = own.exclude(withheld=Withheld.NO).values_list("role", "content")
     texts = {(role, shingles.normalise(content)) for role, content in withheld}
@@ -354,10 +322,7 @@ SOURCE = "flush"  # the source that is shown in the line of the note
 
 @dataclass(frozen=True)
 class ReadyCandidate:
-    """A candidate with secrets masked and its text embedded.
-
-    `draft` is None if the text was only a secret.
-    """
+    """A candidate with secrets masked and text embedded; None if it was only a secret."""
 
     proposed: Proposed
     draft: Draft | None
@@ -367,9 +332,8 @@ class ReadyCandidate:
 class WrittenCandidate:
     """The result for a candidate in the second stage.
 
-    `result` is created, updated, skipped (already known), refused (a secret) or gone (the candidate
-    or its source was forgotten in the meantime). If a line was added to today's note, `line` is its
-    text and `note` its id.
+    `result` is created, updated, skipped (known), refused (a secret) or gone (forgotten). `line`
+    and `note` are text and id of a line added to today's note.
     """
 
     memory: str | None
@@ -379,10 +343,7 @@ class WrittenCandidate:
 
 
 def prepare_candidates(proposed: Sequence[Proposed]) -> list[ReadyCandidate]:
-    """Mask secrets in the candidates and embed their texts. Call it outside a transaction.
-
-    Raise `ProviderError` if embedding fails.
-    """
+    """Mask secrets and embed texts, outside a transaction, or raise `ProviderError`."""
     return [_prepared(one) for one in proposed]
 
 
@@ -390,8 +351,7 @@ def commit_candidates(ready: Sequence[ReadyCandidate], *, user: User) -> list[Wr
     """Compare each candidate with known memories and store it, in the caller's transaction.
 
     Safe to repeat. The bundled arbiter decides; a chat model may revise the decision later. Raise
-    `Conflict` while memory is off (`memory_off`) or the user is being forgotten
-    (`being_forgotten`).
+    `Conflict` (`memory_off`, `being_forgotten`).
     """
     direct_writes.check_on(user)
     written = [_write(one, user=user) for one in ready]
@@ -467,10 +427,7 @@ def _decided(ready: ReadyCandidate, draft: Draft, *, user: User, turn: Turn | No
 
 
 def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) -> WrittenCandidate:
-    """Append the memory's text to today's note, and link the line to the memory's source.
-
-    The text is appended unchanged, so that forgetting the memory erases the line too.
-    """
+    """Append the unchanged text to today's note, linked to the source for forgetting both."""
     note = daily_notes.append(text, user=user, source=SOURCE).note
     source = Source.objects.filter(memory=decided.memory, turn=turn).order_by("-pk").first()
     if source is not None:
@@ -481,17 +438,12 @@ def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) 
 
 
 def _turn(user: User, public_id: str) -> Turn | None:
-    """Return the turn, locked until the transaction ends.
-
-    Return None if the turn or one of its messages no longer exists.
-    """
     where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
     found = selectors.whole_turns(user, Sql(where, (public_id,)))
     return found[0] if found and ingest.still_there(user, found[0]) else None
 
 
 def _memory_of(user: User, turn: Turn, text: str) -> str | None:
-    """Return the id of the memory that was already made from this exact candidate."""
     made = Memory.objects.filter(user=user, arbitrations__turn=turn)
     found = made.filter(arbitrations__candidate_text=text).order_by("-pk").first()
     return found.public_id if found else None

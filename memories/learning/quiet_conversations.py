@@ -1,9 +1,7 @@
 """Learn from a conversation as a whole, when it is inactive or messages leave the context window.
 
-Memories are learned from each turn by itself when the turn is recorded. Here the turns are read
-together, to find statements that only several turns reveal, and messages without a reply are
-processed on their own. Turns recorded while memory was off, or from which nothing may be learned,
-are never read.
+Turns are read together, for statements that only several reveal, and messages without a reply
+alone. Turns recorded while memory was off are never read.
 """
 
 from __future__ import annotations
@@ -40,11 +38,7 @@ _UNLEARNED = (Status.PENDING, Status.FAILED)
 
 @dataclass(frozen=True)
 class Session:
-    """The part of a conversation that is processed as a whole.
-
-    `turns` holds the turns by key, `heard` the same turns in order; `through` is the number of the
-    last message.
-    """
+    """The part of a conversation that is processed as a whole, up to the number `through`."""
 
     conversation: Conversation
     turns: dict[int, Turn]
@@ -57,10 +51,7 @@ class Session:
 
 
 class NotLearnedYet(ProviderError):
-    """Raised while turns of the conversation are still queued to be processed one by one.
-
-    This happens for instance while the chat model is unreachable.
-    """
+    """Raised while turns are still queued to be learned from, as without the chat model."""
 
     def __init__(self) -> None:
         super().__init__("Some of its turns are not learned from yet.", retryable=True)
@@ -97,9 +88,8 @@ def examine(
 ) -> list[Decided]:
     """Learn from several turns of a conversation together, and record the progress.
 
-    Messages without a reply are processed first, each on its own. While long-term memory is off
-    nothing is learned, but the progress is recorded. Raise `ProviderError` if a model call fails,
-    or while turns are still queued to be processed one by one.
+    Messages without a reply come first. While memory is off nothing is learned. Raise
+    `ProviderError` if a model call fails, or while turns are queued to be processed one by one.
     """
     with as_user(user):
         session = read(user=user, conversation_id=conversation_id, through=through)
@@ -123,21 +113,28 @@ def examine(
 def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> list[Decided]:
     """Learn from all messages up to number `through`, before they leave the context window.
 
-    Turns that couldn't be processed when they were recorded are processed first; then all turns are
-    read together. Safe to repeat. Raise `ProviderError` if a model call fails; then no message may
-    leave the context window.
+    Unprocessed turns come first; then all are read together. Safe to repeat. Raise `ProviderError`
+    if a model call fails; then no message may leave the context window.
     """
     with as_user(user):
-        late = _late_turns(user, conversation, through=through)
+        unread = statements.rows(
+            "SELECT t.id FROM conversations_turn t"
+            "  JOIN conversations_message q ON q.id = t.user_message_id"
+            "  JOIN conversations_message a ON a.id = t.assistant_message_id"
+            " WHERE t.user_id = %s AND t.conversation_id = %s AND t.extracted_at IS NULL"
+            "   AND t.hidden_at IS NULL AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
+            "   AND q.number > %s AND a.number <= %s",
+            [user.pk, conversation.pk, conversation.examined_through, through],
+        )
+        late = sorted(_queued_turns(user, [pk for (pk,) in unread], _UNLEARNED))
     decided = [one for turn in late for one in _learn_late(run, user, turn)]
     return decided + examine(run, user=user, conversation_id=conversation.pk, through=through)
 
 
 def read(*, user: User, conversation_id: int, through: int | None = None) -> Session | None:
-    """Return the turns that weren't yet processed as a whole, with some earlier turns as context.
+    """Return the turns not yet processed as a whole, with some earlier turns as context.
 
-    Return None if there is no new message, or if the conversation or the user no
-    longer exists. The result has no turns while long-term memory is off.
+    Return None if there is nothing new. There are no turns while long-term memory is off.
     """
     conversation = selectors.conversation_by(user, conversation_id)
     if conversation is None or user.hidden_at is not None:
@@ -160,10 +157,7 @@ def read(*, user: User, conversation_id: int, through: int | None = None) -> Ses
 
 
 def gather(session: Session) -> list[Gathered]:
-    """Find statements that only several turns reveal, and drop unimportant ones.
-
-    Call this function outside a transaction, since a chat model may be called.
-    """
+    """Find important statements of several turns, outside a transaction."""
     learned = [one for one in session.heard if session.turns[one.turn].extracted_at]
     if len(learned) < 2:
         return []
@@ -177,10 +171,6 @@ def gather(session: Session) -> list[Gathered]:
 def _turns(
     user: User, conversation: Conversation, *, after: int, through: int, last: str, most: int
 ) -> list[Turn]:
-    """Return turns from which memories may be learned and whose messages both exist.
-
-    `last` is the SQL expression to order by.
-    """
     return selectors.teaching_turns(
         user,
         Sql(
@@ -234,7 +224,6 @@ def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:
 
 
 def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) -> set[int]:
-    """Return the ids of the turns that have a learning operation with one of `statuses`."""
     if not turns:
         return set()
     wanted = Operation.objects.filter(
@@ -246,25 +235,8 @@ def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) 
     return {row["turn"] for row in wanted.values_list("payload", flat=True)}
 
 
-def _late_turns(user: User, conversation: Conversation, *, through: int) -> list[int]:
-    """Return the keys of turns whose learning operation is still queued or has failed."""
-    late = statements.rows(
-        "SELECT t.id FROM conversations_turn t"
-        "  JOIN conversations_message q ON q.id = t.user_message_id"
-        "  JOIN conversations_message a ON a.id = t.assistant_message_id"
-        " WHERE t.user_id = %s AND t.conversation_id = %s AND t.extracted_at IS NULL"
-        "   AND t.hidden_at IS NULL AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
-        "   AND q.number > %s AND a.number <= %s",
-        [user.pk, conversation.pk, conversation.examined_through, through],
-    )
-    return sorted(_queued_turns(user, [pk for (pk,) in late], _UNLEARNED))
-
-
 def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
-    """Learn from a turn whose learning operation is still queued or has failed.
-
-    If the turn contains a request to forget, do nothing: the operation will carry out the request.
-    """
+    """Learn from a turn whose operation is queued or failed, unless that has to forget."""
     with as_user(user):
         heard = turn_context.hear(user=user, turn_id=turn)
     extraction = ingest.extract_from(heard) if heard else None

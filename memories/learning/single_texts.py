@@ -35,10 +35,9 @@ from ops.queue.run import Run
 class SingleText:
     """A text that isn't a turn, with where and when it was said (`telling`).
 
-    `taught` is a filter for the memories learned from the text. `hold` locks the text's row until
-    the transaction ends and returns the source for a candidate, or None if the text no longer
-    exists. If the user confirms memories before they are used, explicit requests to remember need
-    no confirmation, unless `confirms_all` is True.
+    `taught` is a filter for the memories learned from it. `hold` locks its row and returns a
+    candidate's source, or None if it is gone. With `confirms_all`, explicit requests to remember
+    must be confirmed too.
     """
 
     telling: Telling
@@ -50,8 +49,8 @@ class SingleText:
 def learn(run: Run, candidate: Candidate, *, user: User, text: SingleText) -> Decided | None:
     """Decide on a candidate and apply it in its own transaction.
 
-    Return None if the candidate was already decided or forgotten, or if long-term memory is off.
-    Raise `ProviderError` if a model call fails.
+    Return None if it was already decided or forgotten, or if memory is off. Raise `ProviderError`
+    if a model call fails.
     """
     vectors, pieces = search_index.embed_memory(candidate.content)
     with as_user(user):
@@ -103,8 +102,7 @@ def unanswered_messages(*, user: User, conversation: Conversation, through: int)
 def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decided]:
     """Learn from a message without a reply, and carry out its requests to forget.
 
-    While long-term memory is off, nothing is learned. The message is marked as done. If the
-    process was killed, a repeated run skips candidates that are already decided. Raise
+    The message is marked as done. A repeated run skips candidates that are already decided. Raise
     `ProviderError` if a model call fails.
     """
     with as_user(user):
@@ -134,10 +132,6 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
 
 
 def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extraction) -> None:
-    """Forget the memories that the message asks to forget; if they are unclear, ask the user.
-
-    The outcome is stored in the running operation.
-    """
     if not extraction.forget:
         return
     asked = spoken_requests.prepare(extraction.forget)
@@ -163,11 +157,6 @@ def _held_message(user: User, message: Message) -> Message | None:
 
 
 def _source(message: Message, candidate: Candidate) -> SourceInput:
-    """Return the source of a candidate.
-
-    If the candidate is a claim by the assistant, the source is the message in which the user
-    accepted the claim.
-    """
     own = candidate.quoted_role == "user"
     return SourceInput(
         origin=Origin.EXTRACTED,
@@ -181,10 +170,7 @@ _AT_ONCE = 500  # lines per run; the next night's run continues
 
 
 def unread_notes(now: datetime) -> QuerySet[DailyNote]:
-    """Return all users' note lines that are old enough and not yet processed, oldest first.
-
-    Lines that a memory flush wrote are left out, since they repeat memories.
-    """
+    """Return all users' old, unprocessed note lines, oldest first, that no flush wrote."""
     last = now.date() - timedelta(days=settings.NOTES_LEARN_DAYS)
     found = DailyNote.objects.filter(day__lte=last, learned_at__isnull=True)
     return found.exclude(source=memory_flush.SOURCE).order_by("day", "number")
@@ -198,10 +184,10 @@ def people_with_unread_notes(now: datetime) -> Iterator[User]:
 
 
 def learn_from_notes(run: Run, *, user: User) -> list[Decided]:
-    """Learn from a user's old note lines, one by one.
+    """Learn from a user's old note lines, one by one, while long-term memory is on.
 
-    Does nothing while long-term memory is off. If the process was killed, a repeated run skips
-    candidates that are already decided. Raise `ProviderError` if a model call fails.
+    A repeated run skips candidates that are already decided. Raise `ProviderError` if a model call
+    fails.
     """
     with as_user(user):
         if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:

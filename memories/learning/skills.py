@@ -1,7 +1,6 @@
 """Learn skills: sequences of tool calls that succeeded for the same kind of request more than once.
 
-The sources of a skill are the turns in which it worked. Its successes and failures are counted from
-the turns each time, so that a repeated run or a forgotten turn never leads to a miscount.
+Successes and failures are counted each time from the turns, which are the sources.
 """
 
 from __future__ import annotations
@@ -35,8 +34,6 @@ _IMPORTANCE = 0.5
 
 @dataclass(frozen=True)
 class _Skill:
-    """A sequence of tool calls, with the turns in which it worked and those in which it failed."""
-
     steps: tuple[Step, ...]
     worked: Sequence[Workflow]
     failed: Sequence[Workflow]
@@ -86,10 +83,6 @@ def _turns(user: User, turn: Turn) -> list[Turn]:
 
 
 def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
-    """Return the workflows of turns with similar requests, including `own`.
-
-    All of these workflows begin with the same tool.
-    """
     found = [
         one
         for turn in turns
@@ -105,10 +98,7 @@ def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
 
 
 def _proven_steps(own: Workflow, alike: Sequence[Workflow]) -> list[tuple[Step, ...]]:
-    """Return the sequences of steps that worked often enough and that the turn of `own` repeats.
-
-    The turn either succeeded with all of these steps or failed at one of them.
-    """
+    """Return the proven sequences with which `own` succeeded, or at the last failed."""
     worked: dict[tuple[Step, ...], int] = defaultdict(int)
     for one in alike:
         worked[one.steps] += one.worked
@@ -147,7 +137,15 @@ def _keep(user: User, skill: _Skill, turn: Turn) -> Memory | None:
     if memory is None or memory.deleted_at is not None:
         return None
     _add_turns(memory, skill, turns)
-    return _update_confidence(memory, skill)
+    memory.confidence = skill.confidence
+    memory.data = {**memory.data, **skill.data}
+    low = skill.confidence < settings.SKILL_FLOOR
+    if low and memory.status == MemoryStatus.ACTIVE and not memory.pinned:
+        memory.status = MemoryStatus.ARCHIVED
+    elif not low and memory.status == MemoryStatus.ARCHIVED:
+        memory.status = MemoryStatus.ACTIVE
+    memory.save(update_fields=["confidence", "data", "status", "updated_at"])
+    return memory
 
 
 def _create(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | None:
@@ -175,25 +173,12 @@ def _create(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | No
 
 
 def _add_turns(memory: Memory, skill: _Skill, turns: Mapping[int, Turn]) -> None:
-    """Add the turns in which the skill succeeded to its sources, with the wording of each turn."""
     version = memory_writes.current_version(memory)
     known = set(Source.objects.filter(version=version).values_list("turn", flat=True))
     for one in skill.worked:
         if one.turn not in known:
             memory_writes.add_source(version, source=_source(one, turns))
             _log(memory, one, turns, verdict=Verdict.SKIP)
-
-
-def _update_confidence(memory: Memory, skill: _Skill) -> Memory:
-    memory.confidence = skill.confidence
-    memory.data = {**memory.data, **skill.data}
-    low = skill.confidence < settings.SKILL_FLOOR
-    if low and memory.status == MemoryStatus.ACTIVE and not memory.pinned:
-        memory.status = MemoryStatus.ARCHIVED
-    elif not low and memory.status == MemoryStatus.ARCHIVED:
-        memory.status = MemoryStatus.ACTIVE
-    memory.save(update_fields=["confidence", "data", "status", "updated_at"])
-    return memory
 
 
 def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
@@ -210,7 +195,6 @@ def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
 
 
 def _log(memory: Memory, one: Workflow, turns: Mapping[int, Turn], *, verdict: Verdict) -> None:
-    """Log the wording of the turn, so that the wording remains if another turn is forgotten."""
     Arbitration.objects.create(
         user_id=memory.user_id,
         turn=turns[one.turn],

@@ -53,11 +53,7 @@ SELECT content FROM memories_memory
 
 @dataclass(frozen=True)
 class Heard:
-    """A turn with everything that extraction needs.
-
-    `learns` is False if long-term memory is off, or was off when the turn was recorded: then only
-    requests to forget are extracted.
-    """
+    """A turn for extraction; if `learns` is False, only requests to forget are extracted."""
 
     turn: Turn
     text: TurnText
@@ -71,11 +67,7 @@ def hear(*, user: User, turn_id: int) -> Heard | None:
 
 
 def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
-    """Load several turns for extraction; return them by key.
-
-    The number of SQL statements doesn't depend on the number of turns, except for one query for
-    each turn with a project.
-    """
+    """Load several turns for extraction; return them by key."""
     own = users.settings_of(user)
     if user.hidden_at is not None:
         return {}
@@ -108,10 +100,6 @@ def project_of(turn: Turn) -> Project | None:
 
 
 def _earlier_messages(turns: Sequence[Turn]) -> dict[int, list[Message]]:
-    """Return the last messages before each turn, latest first.
-
-    Earlier messages that ask not to be kept are included.
-    """
     before: dict[int, list[Message]] = {turn.pk: [] for turn in turns}
     found = statements.rows(
         f"SELECT t.id, {statements.columns(Message, 'm')} FROM conversations_turn t"
@@ -149,10 +137,6 @@ def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
 def _with_earlier(
     text: TurnText, earlier: Sequence[Message], *, zone: zoneinfo.ZoneInfo
 ) -> TurnText:
-    """Add the earlier messages (latest first) as context.
-
-    These are the user's messages, the last reply, and messages that ask not to keep something.
-    """
     latest = [one for one in earlier if not one.withheld]
     return replace(
         text,
@@ -168,10 +152,7 @@ def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
 
 
 def recently_shown(user_id: int) -> str:
-    """Return the texts recently put into the user's prompts.
-
-    These texts must not be learned again when a message repeats them.
-    """
+    """Return the texts recently put into the user's prompts, which mustn't be learned again."""
     since = timezone.now() - _BLOCK_AGE
     shown = statements.rows(_SHOWN, [user_id, user_id, since])
     return "\n".join([*(content for (content,) in shown), *_FRAME_LINES])

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from memcenter.lib import ids
-from memcenter.lib.database.schema import VisibleManager
+from memcenter.lib.database.schema import Record, VisibleManager
 
 
 class PresentFiles(VisibleManager["MemoryFile"]):
@@ -18,12 +18,11 @@ class PresentFiles(VisibleManager["MemoryFile"]):
         return super().get_queryset().filter(deleted_at__isnull=True)
 
 
-class MemoryFile(models.Model):
+class MemoryFile(Record):
     """A file that users and agents read and edit.
 
-    `content` is the text of the newest version. `written_version` is the last version known to be
-    in the file's copy on disk, or 0 if there is none. While a user's own note is in the recycle bin
-    (`deleted_at` is set), another file may have the same path.
+    `content` is the newest version's text. `written_version` is that of the copy on disk, 0 for
+    none. While a note is in the recycle bin (`deleted_at`), another file may have its path.
     """
 
     personal_data = True
@@ -52,16 +51,12 @@ class MemoryFile(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"file {self.pk}"
-
 
 class FileVersion(models.Model):
     """A version of a memory file.
 
-    After a user's edit of a curated file, `content` is rendered from the memories, and `typed` is
-    half of a keyed hash of the text as the user wrote it. If the copy on disk couldn't be rewritten
-    and still has this text, `typed` shows that the copy contains no new edit.
+    After a user's edit of a curated file, `typed` is half of a keyed hash of the text as the user
+    wrote it: a copy with this text contains no new edit.
     """
 
     personal_data = True
@@ -89,13 +84,12 @@ class FileVersion(models.Model):
         return f"version {self.number} of file {self.file_id}"
 
 
-class DailyNote(models.Model):
+class DailyNote(Record):
     """A line of a daily note, or a line of free text in a memory file.
 
-    Lines of a daily note are only appended, and `day` is in the user's time zone. `learned_at` is
-    set when memories are learned from an old line. A row for free text in a memory file lets search
-    find the text as a note. Such a row has a `file` and no day, `number` is its position in the
-    file, and the row is updated when the file changes.
+    Lines of a daily note are only appended; `day` is in the user's time zone. `learned_at` is set
+    when memories are learned from an old line. A row with a `file` and no day lets search find its
+    free text; `number` is its position in the file.
     """
 
     personal_data = True
@@ -129,15 +123,9 @@ class DailyNote(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return self.public_id
-
     @property
     def on(self) -> date:
-        """Return the day of a daily note's line.
-
-        Raise `ValueError` if the line belongs to a file.
-        """
+        """Return the day of a daily note's line, or raise `ValueError` for a file's."""
         if self.day is None:
             raise ValueError("a line of a file has no day")
         return self.day

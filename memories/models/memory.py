@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Rating
 from memcenter.lib import ids
-from memcenter.lib.database.schema import VisibleManager, one_of
+from memcenter.lib.database.schema import Record, VisibleManager, one_of
 from memories.models.file import Project
 
 if TYPE_CHECKING:
@@ -62,16 +62,14 @@ class PresentManager(VisibleManager["Memory"]):
         return super().get_queryset().filter(deleted_at__isnull=True)
 
 
-class Memory(models.Model):
+class Memory(Record):
     """A durable statement about a user or about one of the user's projects.
 
-    `status` states whether the memory is in use. `deleted_at` and `purge_at` are set while the
-    memory is in the recycle bin, `hidden_at` while the memory is being forgotten or derived again
-    from other sources. `current_version` is the number of the version that has the same text.
-    `content_hash` is only used for tracing. `removal_asked_at` is set while the memory awaits the
-    user's review because its line was removed from a memory file. `archived_at` is set if the
-    memory was archived because it was unused; then it can be restored. `confidence` includes the
-    user's rating; `confidence_unrated` is its value without the rating.
+    `status` states whether it is in use. `deleted_at` and `purge_at` are set in the recycle bin,
+    `hidden_at` while it is being forgotten or derived again. `current_version` numbers the version
+    with the same text. `removal_asked_at` is set while the removal of its line in a file awaits
+    review. `archived_at` is set if it was archived because it was unused. `confidence` includes the
+    user's rating; `confidence_unrated` doesn't.
     """
 
     personal_data = True
@@ -180,15 +178,9 @@ class Memory(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return self.public_id
-
     @property
     def is_always_included(self) -> bool:
-        """Return True if the memory is part of every prompt, even where it is irrelevant.
-
-        A memory that the user has rated as very wrong is only included where it is relevant.
-        """
+        """Return True if it is in every prompt, even if irrelevant, and not rated as very wrong."""
         is_always = self.kind == Kind.CONSTRAINT or self.pinned or self.standing
         return is_always and self.feedback != Rating.VERY_NEGATIVE
 
@@ -206,10 +198,8 @@ class Change(models.TextChoices):
 class MemoryVersion(models.Model):
     """A version of a memory's text. An existing version changes only if a source is forgotten.
 
-    A version keeps the statement that caused it (`candidate_text`) and its own sources. `inputs`
-    are other versions that this version was made from, for example by merging or consolidation. If
-    all sources of a version were forgotten, its text is emptied (`erased_at`), and the version
-    can't be restored.
+    It keeps the statement that caused it (`candidate_text`) and its own sources. `inputs` are other
+    versions that it was made from. If all sources were forgotten, it is emptied (`erased_at`).
     """
 
     personal_data = True
@@ -252,12 +242,10 @@ class MemoryVersion(models.Model):
         return f"version {self.number} of memory {self.memory_id}"
 
 
-class PortraitPhrase(models.Model):
+class PortraitPhrase(Record):
     """A short phrase that a chat model wrote for one version of a memory, for the portrait page.
 
-    The phrase is shown while that version is the memory's current version and the memory is in use;
-    otherwise the user's own words are shown. If `text` is empty, the user's own words are always
-    shown.
+    It is shown while the version is current and in use, else (or if empty) the user's own words.
     """
 
     personal_data = True
@@ -269,11 +257,8 @@ class PortraitPhrase(models.Model):
     text = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    def __str__(self) -> str:
-        return f"phrase of version {self.version_id}"
 
-
-class VersionInput(models.Model):
+class VersionInput(Record):
     """A link from a version (`output`) to another version that it was made from (`input`)."""
 
     personal_data = True
@@ -290,16 +275,12 @@ class VersionInput(models.Model):
         ]
         indexes = [models.Index(fields=["user"], name="version_input_user")]
 
-    def __str__(self) -> str:
-        return f"version {self.input_id} in {self.output_id}"
 
-
-class Fragment(models.Model):
+class Fragment(Record):
     """An additional text with its own vector, so that search also finds the memory by this text.
 
-    A fragment is usually a piece of a long memory: 500 tokens, with an overlap of 50. If `version`
-    is set, the fragment is an earlier text that the memory replaced; then the fragment is erased
-    when that version is forgotten.
+    Usually a piece of a long memory: 500 tokens, with an overlap of 50. With `version`, it is an
+    earlier, replaced text, erased with that version.
     """
 
     personal_data = True
@@ -326,9 +307,6 @@ class Fragment(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"fragment {self.number} of memory {self.memory_id}"
-
 
 class RelationKind(models.TextChoices):
     SUPPORTS = "supports", _("supports")
@@ -336,7 +314,7 @@ class RelationKind(models.TextChoices):
     REFINES = "refines", _("refines")
 
 
-class Relation(models.Model):
+class Relation(Record):
     """A relation between two memories, with a strength from 0 to 1."""
 
     personal_data = True
@@ -360,6 +338,3 @@ class Relation(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["user"], name="relation_user")]
-
-    def __str__(self) -> str:
-        return f"{self.memory_id} {self.kind} {self.other_id}"

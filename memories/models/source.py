@@ -8,16 +8,15 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Message, Turn
-from memcenter.lib.database.schema import VisibleManager, one_of
+from memcenter.lib.database.schema import Record, VisibleManager, one_of
 from memories.models.memory import Memory, MemoryVersion, Origin
 
 
-class Source(models.Model):
+class Source(Record):
     """The basis of a memory's version: a turn, an API call, a note, a file line or an import.
 
-    For a turn, `quote` is the quoted part. Sources determine exactly what must be erased when a
-    turn is forgotten. Several `joint` sources support the text only together: the text was composed
-    from all of them. `reference` is an id or path, never text.
+    Sources determine exactly what must be erased when a turn is forgotten. Several `joint` sources
+    support the text only together. `reference` is an id or path, never text.
     """
 
     personal_data = True
@@ -53,9 +52,6 @@ class Source(models.Model):
             models.Index(fields=["user", "turn"], name="source_turn"),
         ]
 
-    def __str__(self) -> str:
-        return f"source {self.pk} of memory {self.memory_id}"
-
 
 class SecretCategory(models.TextChoices):
     PASSWORD = "password", _("password")
@@ -66,7 +62,7 @@ class SecretCategory(models.TextChoices):
     ADDRESS = "address", _("precise address")
 
 
-class Refusal(models.Model):
+class Refusal(Record):
     """A record that a secret was refused or masked. It never contains the secret itself."""
 
     personal_data = True
@@ -83,16 +79,11 @@ class Refusal(models.Model):
         constraints = [one_of("category", SecretCategory, name="refusal_category_known")]
         indexes = [models.Index(fields=["user", "-id"], name="refusal_user")]
 
-    def __str__(self) -> str:
-        return f"refusal {self.pk}"
 
+class Arbitration(Record):
+    """A verdict on a statement that was compared with the known memory `target`, and who decided.
 
-class Arbitration(models.Model):
-    """A verdict on a statement that was compared with the known memories.
-
-    `target` is the memory that the statement was compared with, and `memory` the resulting memory.
-    The row also records who decided and why. The texts are erased when either memory or the turn is
-    forgotten.
+    `memory` is the result. The texts are erased when either memory or the turn is forgotten.
     """
 
     personal_data = True
@@ -118,22 +109,18 @@ class Arbitration(models.Model):
     class Meta:
         indexes = [models.Index(fields=["user", "-id"], name="arbitration_user")]
 
-    def __str__(self) -> str:
-        return f"arbitration {self.pk} {self.verdict}"
 
-
-class Tombstone(models.Model):
+class Tombstone(Record):
     """A record that a text was forgotten, which prevents it from being learned again.
 
-    The record contains neither the text nor a vector, and only blocks messages older than the
-    request to forget. It is deleted with the user.
+    It contains neither text nor vector, and only blocks messages older than the request to forget.
+    It is deleted with the user.
 
-    There is a row for each text of a forgotten memory: the content and the extracted statement of
-    each version, and each quotation of its sources. A forgotten message leaves a row as well,
-    without a `memory_public_id`. The row contains keyed hashes, whose keys derive from the
-    instance's secret: `text_hash` of the normalised text, `about_hash` of all its content words
-    together, `word_hashes` of single words, and `pieces` of overlapping pieces of `piece_size`
-    characters. `message_ids` holds the public ids of the source messages.
+    There is a row for each text of a forgotten memory (content, statement and quotations of each
+    version) and for each forgotten message (no `memory_public_id`). Its hashes have keys derived
+    from the instance's secret: `text_hash` of the normalised text, `about_hash` of all content
+    words together, `word_hashes` of single ones, and `pieces` of `piece_size` characters.
+    `message_ids` are the public ids of the source messages.
     """
 
     personal_data = True
@@ -159,6 +146,3 @@ class Tombstone(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["user", "text_hash"], name="tombstone_text")]
-
-    def __str__(self) -> str:
-        return f"tombstone of {self.memory_public_id or 'a message'}"

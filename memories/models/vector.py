@@ -10,7 +10,7 @@ from pgvector.django import HalfVectorField
 
 from conversations.models import Conversation, Message
 from memcenter.lib import ids
-from memcenter.lib.database.schema import one_of
+from memcenter.lib.database.schema import Record, one_of
 
 
 class TargetKind(models.TextChoices):
@@ -77,11 +77,8 @@ class EmbeddingSpace(models.Model):
         return f"{self.embedder} {self.model} {self.dimensions}"
 
 
-class Vector(models.Model):
-    """The unit vector of one indexed row in an embedding space.
-
-    The column `embedding` has no fixed dimension, because embedders have different dimensions.
-    """
+class Vector(Record):
+    """The unit vector of one indexed row, of the embedding space's own dimension."""
 
     personal_data = True
     words = ()
@@ -113,16 +110,12 @@ class Vector(models.Model):
             models.Index(fields=["target_id"], name="vector_target"),
         ]
 
-    def __str__(self) -> str:
-        return f"vector of {self.target_kind} {self.target_id}"
 
-
-class VectorChange(models.Model):
+class VectorChange(Record):
     """A pending update of Milvus: a vector was inserted, changed or deleted in PostgreSQL.
 
-    A database trigger writes the rows. A row has no foreign keys, so that it remains until Milvus
-    is updated, even after the user's account is deleted. While vectors are only in PostgreSQL,
-    there are no rows.
+    A trigger writes the rows, only while Milvus is used. They have no foreign keys, so that they
+    remain until Milvus is updated, even after the account is deleted.
     """
 
     personal_data = False
@@ -140,11 +133,8 @@ class VectorChange(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"change of {self.target_kind} {self.target_id}"
 
-
-class LexicalEntry(models.Model):
+class LexicalEntry(Record):
     """The segmented words of one indexed row, with repetitions, for keyword ranking."""
 
     personal_data = True
@@ -179,9 +169,6 @@ class LexicalEntry(models.Model):
             models.Index(fields=["target_id"], name="lexical_target"),
         ]
 
-    def __str__(self) -> str:
-        return f"words of {self.target_kind} {self.target_id}"
-
 
 class TraceKind(models.TextChoices):
     RECALL = "recall", _("recall")
@@ -189,10 +176,7 @@ class TraceKind(models.TextChoices):
 
 
 class RecallTrace(models.Model):
-    """A record of one recall or search, identified by `request_id`.
-
-    `answer` is the reply for which the recalled block was used.
-    """
+    """A record of one recall or search (`request_id`), and the reply that used the block."""
 
     personal_data = True
     words = ("query",)
@@ -220,7 +204,7 @@ class RecallTrace(models.Model):
         return self.request_id
 
 
-class RecallHit(models.Model):
+class RecallHit(Record):
     """One result of a recorded recall: its rank, and all components that add up to its score."""
 
     personal_data = True
@@ -239,6 +223,3 @@ class RecallHit(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["trace", "rank"], name="hit_rank")]
         indexes = [models.Index(fields=["target_public_id"], name="hit_named")]
-
-    def __str__(self) -> str:
-        return f"hit {self.rank} of trace {self.trace_id}"

@@ -1,8 +1,4 @@
-"""Views that act on memories: pin, disable, delete and undo, and "Forget now".
-
-Each view redirects to the page where the action was chosen. "Forget now" first lists what is erased
-and what is kept.
-"""
+"""Views that act on memories: pin, disable, delete and undo, and "Forget now" (with a list)."""
 
 from __future__ import annotations
 
@@ -87,10 +83,7 @@ def memory_act(request: HttpRequest, memory_id: str, action: str) -> HttpRespons
 @require_POST
 @personal_page
 def memory_rate(request: HttpRequest, memory_id: str) -> HttpResponse:
-    """Rate a memory or remove the rating.
-
-    After a very bad rating the page offers to forget the memory.
-    """
+    """Rate a memory or remove the rating; after a very bad one, offer to forget it."""
     rating = request.POST.get("rating", "")
     if rating not in ("", *Rating.values):
         return HttpResponse(_("There’s no such rating."), status=422)
@@ -141,7 +134,6 @@ def ask_for_it_back(request: HttpRequest, memory: Memory) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
-    """Redirect to the page; if htmx replaces only the memory's row, return the changed row."""
     if not is_row(request):
         return _answer_all(request, [memory_id], back=back)
     with own_transaction(request):
@@ -149,7 +141,6 @@ def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
 
 
 def _answer_all(request: HttpRequest, ids: Sequence[str], *, back: str) -> HttpResponse:
-    """Redirect to the page; if htmx replaces the rows in place, return the changed rows."""
     if not is_in_place(request):
         return redirect(back)
     with own_transaction(request):
@@ -208,10 +199,7 @@ def remember_undo(
     back: str = "",
     view: str = "memory_undo",
 ) -> str:
-    """Store the data for a later undo in the session, and return the URL that undoes the action.
-
-    The ids are stored in the session because there can be too many for a URL.
-    """
+    """Store the data for an undo in the session, too long for a URL; return its URL."""
     token = secrets.token_urlsafe(8)
     kept = list(request.session.get("undo", {}).items())[1 - _KEPT_UNDOS :]
     request.session["undo"] = dict([*kept, (token, (action, list(ids)))])
@@ -380,10 +368,6 @@ def _repeating(count: int) -> list[str]:
 
 
 def _choices(memory: Memory, told: Sequence[Message], *, count: int) -> list[dict[str, Any]]:
-    """Return the option to delete the messages too, with the memories that are then also forgotten.
-
-    The list is empty if there are no messages.
-    """
     if not count:
         return []
     also = message_forgets.also_forgotten(

@@ -79,7 +79,6 @@ def _growth_in_words(first: str, last: str, most: str) -> str:
 
 
 def _points(totals: Sequence[int], *, most: int) -> list[str]:
-    """Return the points of the curve. A single value is drawn as a horizontal line."""
     values = totals if len(totals) > 1 else [totals[0], totals[0]]
     step = _WIDE / (len(values) - 1)
     high = _HIGH - 4  # keeps the stroke inside
@@ -155,10 +154,7 @@ def _latency(found: Latency) -> dict[str, Any]:
 
 
 class _Bar(NamedTuple):
-    """One bar of a chart. If `href` is set, the label is a link.
-
-    `tone` is the name of a colour in the style sheet.
-    """
+    """One bar of a chart, perhaps a link; `tone` is the name of a colour in the style sheet."""
 
     label: str
     size: int
@@ -179,10 +175,7 @@ def _bars(
     *,
     show: Callable[[int], str] = _number,
 ) -> dict[str, Any]:
-    """Return the data of a bar chart.
-
-    The length of a bar is in percent of the longest bar, and at least 1 unless the value is 0.
-    """
+    """Return the data of a bar chart, with lengths in percent of the longest, at least 1."""
     longest = max((bar.size for bar in bars), default=0)
     shown = [
         bar._asdict()
@@ -244,10 +237,7 @@ class Uses:
 
 
 def topics_of(user: User) -> dict[str, int]:
-    """Return how many memories are in use, by title.
-
-    The titles are the titles of the portrait's groups, and one title for all projects together.
-    """
+    """Return how many memories are in use, by the portrait's groups and all projects."""
     rows = Memory.objects.filter(in_use(), user=user)
     alike = rows.filter(project=None).values("tags", "kind", "standing").annotate(n=Count("pk"))
     counted: Counter[str] = Counter()
@@ -273,11 +263,7 @@ def uses_of(user: User) -> Uses:
 
 
 def growth_of(user: User) -> dict[str, Growth]:
-    """Return how the numbers of messages and memories grew.
-
-    A memory counts from the day of its oldest source message. If it has no source message, it
-    counts from its creation.
-    """
+    """Return the growth of messages and memories, from the oldest source or creation."""
     zone = timezone.get_current_timezone_name()
     said = (
         "coalesce((SELECT min(m.created_at) FROM memories_source s"
@@ -306,7 +292,6 @@ def _by_day(
 
 
 def _growth(counted: Sequence[tuple[date, int]]) -> Growth:
-    """Return the running total at equal steps from the first day to today."""
     if not counted:
         return Growth((), ())
     today = max(timezone.localdate(), counted[-1][0])
@@ -348,5 +333,4 @@ def latency_of(user: User) -> Latency:
 
 
 def _percentile(ordered: Sequence[float], part: float) -> float:
-    """Return the percentile of sorted values by nearest rank; 0 if there are no values."""
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0.0

@@ -1,7 +1,4 @@
-"""The conversation tab, which shows the prompt that a chat model would get now, part by part.
-
-The parts of the memory block are called layers here.
-"""
+"""The conversation tab, which shows the prompt that a chat model would get, in layers."""
 
 from __future__ import annotations
 
@@ -44,8 +41,7 @@ _LONGEST = 400
 class ShownConversation:
     """The conversation that the page shows, and the question for which the prompt is built.
 
-    `asked` is the question that the user typed on the page. If it is empty, `latest` is used: the
-    newest user message of the conversation. `choice` holds the conversations to choose from.
+    It is `asked` (typed on the page) or else `latest`, the newest user message.
     """
 
     conversation: Conversation
@@ -80,11 +76,6 @@ def _shown(
 
 
 def _requested(request: HttpRequest, asked: str) -> ShownConversation | None:
-    """Return the requested conversation, or the newest conversation if none is requested.
-
-    Return None if the user has no conversation. Raise `NotFound` if there is no conversation with
-    the requested id.
-    """
     user, reference = person(request), request.GET.get("conversation", "")
     said = Message.objects.filter(conversation=OuterRef("pk"), role=Role.USER).order_by("-number")
     rows = selectors.conversations_of(user).annotate(latest=Subquery(said.values("content")[:1]))
@@ -131,7 +122,6 @@ def _stack(
 
 
 def _window(user: User, conversation: Conversation, window: Window) -> dict[str, Any]:
-    """Return the messages that the model gets word for word, and the last messages before them."""
     before: list[Message] = []
     if window.first_number is not None and window.first_number > 1:
         messages = selectors.messages_of(user, conversation)
@@ -157,7 +147,6 @@ def _masked(messages: Sequence[Message]) -> Sequence[Message]:
 def _episodes(
     user: User, looked: ShownConversation, prepared: PreparedQuery, built: Context
 ) -> list[Likeness]:
-    """Return the episodes most similar to the typed question, or the latest if none was typed."""
     if not looked.asked:
         latest = selectors.episodes_of(user, looked.conversation)[:_EPISODES]
         return [Likeness(one, None) for one in latest]
@@ -187,11 +176,7 @@ SLID_OUT = 4  # number of messages before the window that are shown
 
 @dataclass(frozen=True)
 class Layer:
-    """One part of the memory block, shown as a card on the page.
-
-    `most` is the part's own share of the token budget; unused tokens are passed on to the next
-    parts.
-    """
+    """One part of the memory block as a card; `most` is its own share of the token budget."""
 
     name: str
     label: str
@@ -239,11 +224,7 @@ class Likeness:
 
 
 def layers_of(built: Context, *, asked: str) -> list[Layer]:
-    """Return the layers in the order of the memory block.
-
-    Empty layers are included, because the page lists them as empty. Only empty persona layers are
-    left out.
-    """
+    """Return the layers in the order of the memory block, without empty persona layers."""
     sections = {one.name: one for one in built.sections}
     by_id = {one.memory.public_id: one for one in built.gathered.memories}
     layers = []
@@ -266,10 +247,9 @@ def layers_of(built: Context, *, asked: str) -> list[Layer]:
 
 
 def missed(built: Context, *, asked: str) -> list[dict[str, Any]]:
-    """Return relevant memories that aren't in the prompt, at most `PREVIEW_MISSES`.
+    """Return at most `PREVIEW_MISSES` relevant memories that aren't in the prompt.
 
-    Recalled memories that didn't fit in the token budget come first, followed by the most similar
-    memories that weren't recalled.
+    Recalled memories that didn't fit come first, then the most similar others.
     """
     inside = {item.id for item in built.items}
     trimmed = [one for one in built.gathered.memories if one.memory.public_id not in inside]
@@ -279,7 +259,6 @@ def missed(built: Context, *, asked: str) -> list[dict[str, Any]]:
 
 
 def _recalled(one: RecalledMemory, *, asked: str) -> dict[str, Any]:
-    """Return a memory that was recalled for the question, with its score."""
     memory, components = one.memory, one.components
     why = reason_words.why(components, asked=asked, text=memory.content, always=one.is_always_in)
     return {

@@ -97,7 +97,6 @@ def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
 
 
 def _notes_of(memory: Memory, sources: Iterable[Source]) -> dict[str, DailyNote]:
-    """Return the daily note lines that are among the sources, keyed by public id."""
     named = {one.reference for one in sources if one.reference.startswith("note_")}
     if not named:
         return {}
@@ -142,7 +141,6 @@ def _source_words(source: Source) -> str:
 
 
 def _quote(source: Source, message: Message) -> dict[str, Any]:
-    """Return the message, divided into the quoted part and the text before and after it."""
     (text,) = masking.masked_together([message.content], places=[message.secrets])
     words = masking.masked(source.quote)
     start = source.quote_start
@@ -160,7 +158,6 @@ def _quote(source: Source, message: Message) -> dict[str, Any]:
 
 
 def _note_quote(source: Source, note: DailyNote | None) -> dict[str, Any] | None:
-    """Return the quote of the daily note line that the memory was learned from, or None."""
     if note is None or not source.quote:
         return None
     return {
@@ -173,7 +170,6 @@ def _note_quote(source: Source, note: DailyNote | None) -> dict[str, Any] | None
 
 
 def _history(user: User, memory: Memory) -> list[dict[str, Any]]:
-    """Return the versions, newest first, each with its difference from the version before."""
     # Load one version more than is shown, to compare the last shown version with it.
     versions = list(selectors.versions_of(memory)[: _SHOWN_VERSIONS + 1])
     steps = [_step(memory, one, before) for one, before in pairwise([*versions, None]) if one]
@@ -211,9 +207,8 @@ def waits_because(
 ) -> list[str]:
     """Return sentences that explain why a memory awaits the user's review.
 
-    `known` is the memory that `memory` contradicts, or None. If `known` is given, the sentences
-    include the reasons of the last verdict; a verdict about another memory is ignored, because the
-    user doesn't see that memory. The sentences always say why the statement may be misunderstood.
+    With `known`, the contradicted memory, they include the last verdict's reasons about it, and
+    always why the statement may be misunderstood.
     """
     is_told = verdict is not None and (
         verdict.target_id == known.pk if known else verdict.verdict != Verdict.REVIEW
@@ -243,7 +238,6 @@ def _title(version: MemoryVersion) -> str:
 
 
 def _used(user: User, memory: Memory) -> list[dict[str, Any]]:
-    """Return the latest uses of the memory in answers, each with the scores at that time."""
     return [_use(memory, hit) for hit in selectors.uses_of(user, memory)[:_SHOWN_USES]]
 
 
@@ -310,7 +304,6 @@ def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
 
 
 def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
-    """Return the selected section (history, uses or related memories), and all tabs."""
     sections: dict[str, tuple[str, str, Callable[[User, Memory], Any]]] = {
         "history": (_("History"), "history", _history),
         "used": (_("Used"), "sparkle", _used),
@@ -342,11 +335,7 @@ class Part:
 
 
 def diff_words(old: str, new: str) -> list[Part]:
-    """Compare two texts word by word, and return their parts in order.
-
-    Chinese text is divided into words; spaces are kept. The parts with the change "same" or "added"
-    together make up `new`.
-    """
+    """Compare texts word by word; the parts "same" and "added", in order, make up `new`."""
     before, after = _split(old, new)
     parts: list[Part] = []
     for tag, start, end, start_new, end_new in _opcodes(before, after):
@@ -361,10 +350,7 @@ def diff_words(old: str, new: str) -> list[Part]:
 
 
 def _split(old: str, new: str) -> tuple[list[str], list[str]]:
-    """Split both texts into words.
-
-    If comparing words would take too long, split them into sentences or not at all.
-    """
+    """Split both texts into words or, if comparing would take too long, sentences or not."""
     for pieces in (_words, _sentences):
         before, after = list(pieces(old)), list(pieces(new))
         if _comparisons(before, after) <= _MAX_COMPARISONS:
@@ -373,20 +359,14 @@ def _split(old: str, new: str) -> tuple[list[str], list[str]]:
 
 
 def _comparisons(before: list[str], after: list[str]) -> int:
-    """Return an upper bound for the number of comparisons that difflib makes.
-
-    difflib may compare each pair of equal pieces once per match.
-    """
+    """Return an upper bound for difflib's comparisons: each pair of equal pieces per match."""
     of_after = Counter(after)
     pairs = sum(count * of_after[piece] for piece, count in Counter(before).items())
     return pairs * min(len(before), len(after))
 
 
 def _opcodes(before: list[str], after: list[str]) -> list[_Opcode]:
-    """Return difflib's opcodes, with neighbouring changes merged into one.
-
-    Changes count as neighbouring if only spaces and punctuation separate them.
-    """
+    """Return difflib's opcodes; changes separated only by spaces and punctuation are merged."""
     steps: list[_Opcode] = []
     opcodes = SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes()
     for number, step in enumerate(opcodes):

@@ -160,7 +160,6 @@ def memory_note_add(request: HttpRequest) -> HttpResponse:
 def _save(
     request: HttpRequest, path: str, text: str, tag: str | None, *, new: bool = False
 ) -> Applied:
-    """Save the file. Raise the same errors as `memory_files.prepare` and `memory_files.apply`."""
     user = person(request)
     ready = memory_files.prepare(text, user=user, path=path, surface=_SURFACE, match=tag, new=new)
     with own_transaction(request):
@@ -174,10 +173,6 @@ def _check_free(request: HttpRequest, path: str) -> None:
 
 
 def _file(user: User, path: str) -> Shown:
-    """Return the file, or an empty file for a persona layer that was never written.
-
-    Raise `NotFound` if there is no such file.
-    """
     if path in LAYERS and file_contents.row_of(user, path) is None:
         return Shown(path, "", 0, timezone.now())
     return memory_files.read(user, path)
@@ -192,7 +187,6 @@ def _editor(
 
 
 def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
-    """Show the user's text, the current text and a merged text, after a concurrent edit."""
     mine, tag = form.cleaned_data["content"], form.cleaned_data["tag"]
     with own_transaction(request):
         now = _file(person(request), path)
@@ -214,7 +208,6 @@ def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
 
 
 def _base_text(request: HttpRequest, path: str, tag: str) -> str | None:
-    """Return the text of the version that the user edited, or None if no version has this `tag`."""
     versions = FileVersion.objects.filter(user=person(request), file__path=path)
     contents = versions.order_by("-number").values_list("content", flat=True)
     return next((text for text in contents if file_contents.etag_of(text) == tag), None)

@@ -137,7 +137,6 @@ def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> Me
 
 
 def _accept(request: HttpRequest, memory: Memory) -> None:
-    """Accept a memory that awaited review, after its text was edited."""
     given = ReviewInput(memory.public_id, "accept")
     with own_transaction(request):
         review.confirm(user=person(request), decisions=[given])
@@ -145,7 +144,6 @@ def _accept(request: HttpRequest, memory: Memory) -> None:
 
 
 def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Return the changed row if the edit was made in the list; otherwise redirect to the page."""
     page = reverse("memory_page", args=[memory.public_id])
     if not is_row(request):
         return leave(request, way_back(request, default=page))
@@ -184,7 +182,6 @@ def memory_restore_version(request: HttpRequest, memory_id: str, number: int) ->
 
 
 def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """Return the page, its dialog or its inline form, with status 422 if the form is invalid."""
     shown = {"back": way_back(request, default=reverse("memory_list"))} | context
     status = 422 if context["form"].is_bound else 200
     with own_transaction(request):
@@ -328,10 +325,7 @@ class EditForm(MemoryForm):
         )
 
     def refuse_if_outdated(self, memory: Memory) -> bool:
-        """Return whether the text was changed after this form was shown, and say so in the form.
-
-        The form then has the number of the current version, so saving again replaces that version.
-        """
+        """Return whether the text has changed since, say so, and let saving again replace it."""
         seen = self.cleaned_data.pop("seen")
         if seen is None or seen == memory.current_version:
             return False
@@ -345,11 +339,7 @@ class EditForm(MemoryForm):
         return True
 
     def changes(self, memory: Memory) -> dict[str, Any]:
-        """Return the values that differ from those of the memory.
-
-        The form shows the text without the square brackets around additions. If the user changes
-        the text, it is saved without these brackets.
-        """
+        """Return the values that differ; the form shows and saves additions without brackets."""
         before = {
             "content": additions_in_words(memory.content),
             "kind": memory.kind,

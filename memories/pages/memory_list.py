@@ -1,8 +1,7 @@
 """The list of long-term memories with search and filters, the recycle bin, and refused secrets.
 
-The counts of the page (status line, filter options) are computed from a single query of at most a
-thousand rows. If a user has more memories, the counts are computed in SQL and cached for two
-minutes, so that the page isn't slower.
+The counts of the page come from a single query of at most a thousand rows, or else from SQL, cached
+for two minutes.
 """
 
 from __future__ import annotations
@@ -140,8 +139,7 @@ def _page(
 ) -> tuple[Page, int | None]:
     """Return a page of memories, and the number of matches if they were ranked (else None).
 
-    While long-term memory is off, nothing may be recalled: a search then lists the memories whose
-    text or tags contain the typed text, without ranking them.
+    While memory is off, a search lists, unranked, memories with the typed text.
     """
     user = person(request)
     if prepared is not None and own_settings(request).longterm_enabled:
@@ -159,7 +157,6 @@ def _shared(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
 
 
 def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) -> dict[str, Any]:
-    """Return the template context for everything around the rows, such as filters and counts."""
     user, survey = person(request), standing_for(request).survey
     return {
         "choices": choices_of(survey, tag=asked.values["tag"]),
@@ -171,7 +168,6 @@ def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) 
 
 
 def _total(asked: Asked, found: int | None, totals: Totals, *, user: User) -> str:
-    """Return a phrase with the number of memories, or of matches for a ranked search."""
     if found is not None:
         words = ngettext("%(count)s match, best first", "%(count)s matches, best first", found)
         return words % {"count": found}
@@ -194,10 +190,9 @@ def search_page(
 ) -> tuple[Page, int]:
     """Return a page of the best matches, best first, and the number of matches, at most `MOST`.
 
-    Disabled, archived and waiting memories are included, so that the user can manage them. A memory
-    always matches if it contains the typed text, or words that begin like the typed words or are
-    spelled similarly. Other memories must reach the relevance floor, so that a search doesn't
-    return all memories. No recall trace is recorded.
+    Disabled, archived and waiting memories are included. A memory matches if it contains the typed
+    text, or words that begin like or resemble the typed words, or reaches the relevance floor. No
+    recall trace is recorded.
     """
     eligible = memories_of(user, replace(filters, query="", waiting=True)).prefetch_related(None)
     candidates = candidate_pool.fill(prepared, shelf_of(eligible), user=user)
@@ -227,8 +222,6 @@ def search_page(
 
 
 class _Match(NamedTuple):
-    """A memory that a search found; `spelled` holds its words that resemble the typed words."""
-
     ranked: Ranked
     content: str
     spelled: Sequence[str] = ()
@@ -272,7 +265,6 @@ def memory_refusals(request: HttpRequest) -> HttpResponse:
 
 
 def _rows_part(request: HttpRequest) -> str:
-    """Return the template partial to render: "#rows" while the user scrolls, otherwise ""."""
     return "#rows" if request.GET.get("after") and is_htmx(request) else ""
 
 
@@ -300,8 +292,6 @@ class Survey:
 
 
 class _Row(NamedTuple):
-    """The values of a memory that the counts need; the last three come from related tables."""
-
     status: str
     deleted_at: datetime | None
     valid_until: datetime | None
@@ -409,10 +399,7 @@ class Choice:
 
 
 def choices_of(survey: Survey, *, tag: str = "") -> dict[str, Sequence[Choice]]:
-    """Return the options of each filter and of the sort order.
-
-    The options for kind, project, tag and origin have counts, and match at least one memory.
-    """
+    """Return the options, with counts, of each filter and of the sort order."""
     return {
         "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in survey.kinds],
         "project": [Choice(one.value, one.name or one.value, one.count) for one in survey.projects],
@@ -468,10 +455,7 @@ class Standing:
 
 
 def standing_for(request: HttpRequest) -> Standing:
-    """Return the user's status line.
-
-    The status line is computed once per request, and used by the header and the page.
-    """
+    """Return the user's status line, computed once per request."""
     standing: Standing | None = getattr(request, "memory_standing", None)
     if standing is None:
         user, own = person(request), own_settings(request)

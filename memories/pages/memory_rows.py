@@ -1,7 +1,4 @@
-"""Show memories as rows of a list, in pages with a cursor, each row with its source and actions.
-
-The cost of a page doesn't grow with the number of memories.
-"""
+"""Show memories as rows of a list, in pages with a cursor, of constant cost."""
 
 from __future__ import annotations
 
@@ -55,8 +52,7 @@ SORTS = {
 class Row:
     """A memory in a list, with its newest source.
 
-    `why` explains why a search found the memory. `back` is the URL to which the forms in the row
-    return. `column` is the name of the date field that is shown.
+    `why` a search found it, the URL `back` for its forms, and the name `column` of its date.
     """
 
     memory: Memory
@@ -127,10 +123,7 @@ class Page:
 
 @dataclass(frozen=True)
 class _Place:
-    """The position after which the next page begins.
-
-    `pinned` is True if the position is among the pinned memories, which come first.
-    """
+    """The position, among the pinned memories or after them, where the next page begins."""
 
     key: Any
     pk: int
@@ -159,7 +152,7 @@ def _unpinned(
 ) -> list[_Place]:
     """Return the positions of the next memories that aren't pinned.
 
-    One query is run for each status, because the index returns the rows of one status in order.
+    One query is run for each status, because the index returns the rows of one in order.
     """
     places: list[_Place] = []
     for status in [filters.status] if filters.status else LISTED:
@@ -188,10 +181,7 @@ def page_by(
 
 
 def listed(user: User, pks: Sequence[int]) -> list[Row]:
-    """Return the rows for the memories `pks`, in that order, each with its newest source.
-
-    Two queries are run.
-    """
+    """Return the rows for the memories `pks`, in that order, by two queries."""
     rows = Memory.visible.filter(user=user).select_related("project").in_bulk(list(pks))
     sources = {one.memory_id: one for one in _newest_sources(user, pks)}
     return [Row(rows[pk], sources.get(pk)) for pk in pks if pk in rows]
@@ -214,11 +204,6 @@ def count_of(user: User, filters: MemoryFilter, *, most: int) -> int:
 def _next_rows(
     rows: QuerySet[AnyRow, Any], column: str, *, descending: bool, place: _Place | None
 ) -> QuerySet[AnyRow, Any]:
-    """Return the rows after `place`, ordered by a column, or all rows if `place` is None.
-
-    The condition on `column` alone is redundant, but lets the database start at that position in
-    the index.
-    """
     if place is not None:
         near, far = ("lte", "lt") if descending else ("gte", "gt")
         rows = rows.filter(
@@ -261,11 +246,7 @@ def is_in_place(request: HttpRequest) -> bool:
 
 
 def rows_again(request: HttpRequest, ids: Sequence[str], *, oob: bool = True) -> HttpResponse:
-    """Render the current rows of these memories, with Django's messages.
-
-    A row that no longer belongs to the list becomes a placeholder, so that an undo can show it
-    again.
-    """
+    """Render the current rows, with messages; those off the list become placeholders for undo."""
     memories = Memory.visible.filter(user=person(request), public_id__in=list(ids))
     present = memories.filter(deleted_at=None).order_by("pk").values_list("pk", flat=True)
     rows = rows_of(listed(person(request), list(present)), back=here(request))
@@ -293,7 +274,6 @@ def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
 
 
 def _uses(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
-    """Return the menu items that decide whether the memory is used: pin, disable, enable."""
     if memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         return [_pin(memory, back=back), _switch(memory, back=back)]
     if memory.archived_at is not None or memory.status == MemoryStatus.SUPERSEDED:

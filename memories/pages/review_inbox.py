@@ -138,11 +138,6 @@ def _first_reason(memory: Memory) -> explanation.Reason | None:
 
 
 def _next_after(shown: list[Memory], current: Memory) -> str:
-    """Return the URL for the choice "later", which shows the next memory in the inbox.
-
-    After the last memory, the URL leads back to the first. Return "" if the inbox has no other
-    memory.
-    """
     if len(shown) < 2:
         return ""
     place = (shown.index(current) + 1) % len(shown)

@@ -46,14 +46,15 @@ class Model:
             str(path), options, providers=["CPUExecutionProvider"]
         )
         about = self._session.get_modelmeta().custom_metadata_map
-        _check_labels(about)
+        expected = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
+        expected |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
+        for name, answers in expected.items():
+            if tuple(about[name].split()) != answers:
+                raise ValueError(f"The reader's file answers another question: {name}")
         self.tokenizer = Tokenizer.load(path.parent, _normal(about))
 
     def scores(self, window: Input) -> tuple[Scores, Scores]:
-        """Return the scores of each token and of the whole text, before softmax or sigmoid.
-
-        Their shapes are (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,).
-        """
+        """Return scores before softmax or sigmoid: (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,)."""
         given = {
             "ids": [window.ids],
             "segments": [window.segments],
@@ -73,21 +74,11 @@ def _normal(about: Mapping[str, str]) -> dict[int, str]:
     return normal
 
 
-def _check_labels(about: Mapping[str, str]) -> None:
-    """Raise `ValueError` unless the model file has the same labels as this code, in this order."""
-    expected = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
-    expected |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
-    for name, answers in expected.items():
-        if tuple(about[name].split()) != answers:
-            raise ValueError(f"The reader's file answers another question: {name}")
-
-
 @dataclass(frozen=True)
 class Reading:
     """What the model found in a message; statements and secrets are in text order.
 
-    `flags` maps each name in `statements.FLAGS` to its probability. `innocent` holds the spans
-    (start, end) that the model is confident are not part of a secret.
+    `flags` are probabilities by name. `innocent` holds spans that are surely no part of a secret.
     """
 
     statements: tuple[Statement, ...]
@@ -97,11 +88,7 @@ class Reading:
 
 
 class Readings:
-    """A cache of the model's latest results, which uses keyed hashes as keys and stores no text.
-
-    The cache helps because several steps analyse the same short text: to find secrets, the kind of
-    a memory and its topics.
-    """
+    """A cache of the model's latest results, by keyed hashes, without text, for several steps."""
 
     _MOST = 64
     _LONGEST = 2_000  # characters; the results of longer texts aren't cached
@@ -138,9 +125,7 @@ class Reader:
         """Return the statements, secrets and flags that the model finds in a message.
 
         `before` holds up to three earlier messages of the same person, latest first; `assistant` is
-        the assistant's message that this message answers. `secret` is the minimum probability at
-        which a span counts as a secret. At most 2,048 tokens are used: the first 1,536 and the last
-        512.
+        the message that this one answers. `secret` is the minimum probability of a secret.
         """
         asked = (text, assistant, str(secret), *before[:3])
         return self._latest.of(
@@ -166,11 +151,7 @@ class Reader:
         return Reading(tuple(found), tuple(hidden), flags, tuple(plain))
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
-        """Return, for each pair (known, new), the probability of each relation in `PAIRS`.
-
-        The probabilities of a pair sum to 1. The pairs are run one by one, because batching would
-        change their scores slightly.
-        """
+        """Return, for each pair (known, new), the probabilities of the relations in `PAIRS`."""
         place = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
         return [
             dict(zip(PAIRS, softmax(self._pair_scores(*pair)[place]).tolist(), strict=True))
@@ -186,10 +167,7 @@ class Reader:
 
 
 def _whole_words(statement: Statement, text: str) -> Statement:
-    """Extend a statement to word boundaries, since a token may start or end within a word.
-
-    A Chinese particle at the beginning is removed, because it belongs to the preceding text.
-    """
+    """Extend a statement to word boundaries, without a Chinese particle at the beginning."""
     start, end = statement.start, statement.end
     if 0 < start < end - 1 and _PARTICLE.match(text, start - 1):
         start += 1

@@ -1,5 +1,4 @@
-"""Find secrets in users' texts, however they are spelled.
+"""Find secrets in users' texts, however they are spelled, without Django.
 
-The package takes and returns plain values and does not depend on Django. Every pattern that is
-applied to a user's text runs on RE2, whose time grows linearly with the text.
+Every pattern that is applied to a user's text runs on RE2, in linear time.
 """

@@ -1,8 +1,7 @@
 """Find secrets that only their context reveals, with the reader model.
 
-The model takes a few milliseconds, so it is used only for texts that are derived from messages or
-written as memories. Pages, for which users wait, use the positions that were found when the message
-was processed (`Message.secrets`).
+The model takes milliseconds, so it is used for derived texts and memories. Pages use the positions
+that were found when the message was processed (`Message.secrets`).
 """
 
 from __future__ import annotations
@@ -68,18 +67,15 @@ _known = secret_search.Places()
 
 
 def find(text: str) -> tuple[Span, ...]:
-    """Return all secrets in `text`, in order and without overlap, using rules and the reader model.
-
-    The result is cached. Only the positions are cached, never the text.
-    """
+    """Return all secrets, in order and without overlap; only their positions are cached."""
     return _known.of(text, lambda unread: of_reading(unread, reader().read(unread), reader().read))
 
 
 def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> tuple[Span, ...]:
     """Return all secrets in a message, like `find`, given the model's output.
 
-    `read` is called to analyse a changed text in the same context. A secret that a rule found only
-    by the words around it is dropped if the model is confident that it is harmless.
+    `read` analyses a changed text in the same context. A secret that a rule found only by the words
+    around it is dropped if the model is confident that it is harmless.
     """
     found = [
         _whole_words(text, *_trimmed(text, secret.start, secret.end)) for secret in reading.secrets
@@ -115,7 +111,6 @@ def _gaps(text: str, spans: Sequence[Span]) -> Iterator[Span]:
 
 
 def _is_public(span: Span, public: Sequence[tuple[int, int]]) -> bool:
-    """Return whether a span lies within a public span, give or take a character at each end."""
     return any(start <= span.start + 1 and span.end - 1 <= end for start, end in public)
 
 
@@ -124,9 +119,8 @@ def _without_unusual_words(
 ) -> list[Span]:
     """Drop single words that the model took for secrets only because they are unusual.
 
-    An unknown name, even with a number after it, can look like a password to the model. To check
-    this, the word is replaced by an ordinary word: if the context announces a secret, the model
-    takes the ordinary word for a secret too.
+    An ordinary word takes the word's place: if the context announces a secret, the model takes that
+    for a secret too.
     """
     unusual = [span for span in spans if _NAME.search(text[span.start : span.end])]
     if not unusual:
@@ -147,10 +141,7 @@ def _without_unusual_words(
 
 
 def _spans_by_rules(text: str, reading: Reading) -> list[Span]:
-    """Return the secrets that rules find, except those that the model is confident are harmless.
-
-    Secrets with a known form, such as card numbers and keys, are always returned.
-    """
+    """Return the secrets that rules find, unless surely harmless or of a known form."""
     found = secret_search.find(text)
     if not found:
         return []
@@ -174,7 +165,6 @@ def spans_at(places: Sequence[int], text: str) -> tuple[Span, ...]:
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without spaces and punctuation at both ends."""
     while start < end and text[start] in " \t\n,，。:：;；\"'“”「」":
         start += 1
     while start < end and text[end - 1] in " \t\n,，。;；\"'“”「」":
@@ -183,7 +173,6 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span, extended to whole Latin words and numbers."""
     while (
         0 < start < end and _is_word_character(text[start - 1]) and _is_word_character(text[start])
     ):
@@ -202,7 +191,6 @@ def _is_word_character(sign: str) -> bool:
 
 
 def _can_be_secret(text: str, start: int, end: int) -> bool:
-    """Return whether a span is short, lies within one sentence and occurs only a few times."""
     words = text[start:end]
     if not 0 < len(words) <= _LONGEST or _SENTENCE_ENDS.search(words):
         return False
@@ -222,7 +210,6 @@ def _is_harmless(text: str, span: Span) -> bool:
 
 
 def _is_handle(text: str, start: int) -> bool:
-    """Return whether an @ before the word makes it the name of an account."""
     return (
         text[max(0, start - 1) : start] == "@" and not text[: start - 1].rstrip("( ")[-1:].isalnum()
     )

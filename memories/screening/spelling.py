@@ -27,10 +27,7 @@ _NEXT_SPACED = 2  # the same minimum directly after a spaced-out word
 
 @dataclass(frozen=True)
 class Folded:
-    """A normalised text that keeps the original position of each character.
-
-    Character n of `text` corresponds to the span `starts[n]:ends[n]` of the original.
-    """
+    """A normalised text; its character n stands at `starts[n]:ends[n]` of the original."""
 
     text: str
     starts: list[int]
@@ -44,10 +41,7 @@ class Folded:
         return self.starts[start], self.ends[end - 1]
 
     def replaced(self, parts: list[tuple[int, int, str]]) -> Folded:
-        """Replace each part, given as (start, end, new text) in order.
-
-        Each character of the new text corresponds to the whole replaced part.
-        """
+        """Replace each part (start, end, new text), to whose whole each new character belongs."""
         text: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -117,17 +111,12 @@ def _is_mark(sign: str) -> bool:
 
 
 def _look_alike(sign: str) -> str:
-    """Return the Latin letter that a character looks like, or an empty string."""
     return _look_alikes().get(sign, "")
 
 
 @cache
 def _look_alikes() -> dict[str, str]:
-    """Return a dictionary that maps look-alike characters to Latin letters.
-
-    Only this dictionary is kept in memory, because the complete data of the package
-    `confusable_homoglyphs` takes 8 MB.
-    """
+    """Map look-alike characters to Latin letters; the complete data would take 8 MB."""
     found = {}
     for sign, others in confusable_homoglyphs.load("confusables.json").items():
         if len(sign) > 1 or not sign.isalpha():
@@ -150,7 +139,6 @@ def close_up(folded: Folded) -> Folded:
 
 
 def _spaced_out(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield the start, end and separator length of each word whose characters are separated."""
     place, last_end = 0, -10
     while place + 2 < len(text):
         end, step = _end_of_spaced(text, place)
@@ -163,7 +151,6 @@ def _spaced_out(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _end_of_spaced(text: str, place: int) -> tuple[int, int]:
-    """Return the end of a run of single characters and the length of their common separator."""
     separator = _separator(text, place + 1)
     if not separator or not text[place].isalnum() or (place and text[place - 1].isalnum()):
         return place + 1, 1
@@ -174,7 +161,6 @@ def _end_of_spaced(text: str, place: int) -> tuple[int, int]:
 
 
 def _separator(text: str, place: int) -> str:
-    """Return the separator at a position, with any spaces around it, or an empty string."""
     if text[place : place + 1] == " " and text[place + 1 : place + 2] in _SIGNS:
         return text[place : place + 3] if text[place + 2 : place + 3] == " " else ""
     return text[place] if text[place : place + 1] in _SEPARATORS else ""

@@ -54,6 +54,5 @@ def _is_masked(text: str) -> bool:
 
 
 def _runs_of_x(text: str) -> list[str]:
-    """Return the runs of two or more letters x, in either case."""
     runs = "".join(sign if sign in "xX" else " " for sign in text).split()
     return [run for run in runs if len(run) > 1]

@@ -71,10 +71,7 @@ class SurveyCache(Derived):
 
 
 class FileCopies(Derived):
-    """The copies of memory files in a folder.
-
-    The copies aren't exported, since the next sync writes them again.
-    """
+    """The copies of memory files, not exported, since the next sync writes them again."""
 
     name = "file_copies"
     order = 27
@@ -147,7 +144,6 @@ def memory_pages(user: User, conversation: int | None) -> Iterator[Page]:
 
 
 def _file_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a file, without memory ids and with translated headings of kinds."""
     for line in text.splitlines():
         kind = _KIND_OF_HEADING.get(line.removeprefix("## "))
         yield f"## {Kind(kind).label}" if kind else _MARK.sub("", line)
@@ -174,7 +170,6 @@ def _memories(user: User, zone: ZoneInfo) -> Iterator[str]:
 
 
 def _sections(user: User) -> list[tuple[str, QuerySet[Memory]]]:
-    """Return a title and the memories for each section: active, other statuses, and recycle bin."""
     rows = Memory.objects.filter(user=user)
     shelves = [("", rows.filter(status=MemoryStatus.ACTIVE))]
     shelves += [

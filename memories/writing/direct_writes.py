@@ -1,7 +1,4 @@
-"""Store a memory that a user or a program writes explicitly, on a page or through an API.
-
-The memory is compared with the known memories in the same call.
-"""
+"""Store what a user or a program writes explicitly, compared with known memories at once."""
 
 from __future__ import annotations
 
@@ -75,11 +72,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Written:
-    """The result of a write.
-
-    `result` is "created", "updated" or "skipped". If the text was skipped, `memory` is the known
-    memory that already states it.
-    """
+    """A write's result ("created", "updated", "skipped") and the memory that states the text."""
 
     memory: Memory
     result: str
@@ -100,10 +93,9 @@ def prepare(
 ) -> Prepared:
     """Check an input and embed its text; call this function outside a transaction.
 
-    A text that is only a secret is refused; a secret within a longer text is masked. The vectors of
-    a very long text are computed later by an operation. If `describes` is True, a short text
-    without tags or data gets the tags and data that the reader model finds. Raise `Invalid`, which
-    names the fields, if values are invalid.
+    Secrets are masked; a text that is only a secret is refused. An operation embeds very long
+    texts. If it `describes`, tags and data of a short text may come from the reader model. Raise
+    `Invalid`, which names the fields.
     """
     _check(given, longest=longest or settings.MAX_MEMORY_CHARS)
     screened = screen(given.content.strip())
@@ -160,13 +152,10 @@ def remember(
     by_program: bool = False,
     source: SourceInput | None = None,
 ) -> Written:
-    """Compare the text with the known memories and store it.
+    """Compare the text with the known memories and store it; the bundled arbiter decides at once.
 
-    The bundled arbiter decides at once, so that the response can report the outcome. If the user
-    wants to confirm memories, texts written by programs await review; texts from the user's own
-    pages never do. Set `by_program` if a program writes the text and the draft's origin doesn't
-    show this. `source` is the source of the text, or None for the call itself. Raise `Conflict`
-    while memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
+    Texts by programs (by origin, or `by_program`) may await review. `source` is None for the call
+    itself. Raise `Conflict` (`memory_off`, `being_forgotten`).
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
@@ -195,11 +184,7 @@ def remember(
 
 
 def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
-    """Store memories without comparing them with known memories.
-
-    If the user wants to confirm memories, the new memories await review. Raise `Conflict` while
-    memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
-    """
+    """Store memories, perhaps for review, without comparing them with known ones."""
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
     own = _checked(settings_of_user())
@@ -218,10 +203,7 @@ def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
 
 
 def check_on(user: User) -> UserSettings:
-    """Return the user's settings, locked until the transaction ends.
-
-    Raise `Conflict` while long-term memory is off or the user is being forgotten.
-    """
+    """Return the locked settings; `Conflict` while memory is off or the user is being forgotten."""
     return _checked(users.hold_settings(user, Batch())())
 
 
@@ -259,8 +241,5 @@ def _project(given: MemoryInput, *, user: User) -> Project | None:
 
 
 def kind_of(text: str) -> str:
-    """Return the kind of memory that the reader model finds in a text.
-
-    Return "fact" if the model finds no kind or several kinds.
-    """
+    """Return the single kind that the reader model finds in a text, else "fact"."""
     return language_steps.bundled_extractor().kind_of(text) or Kind.FACT.value

@@ -1,8 +1,4 @@
-"""Let a chat model check texts that were stored at once by the bundled arbiter.
-
-The bundled arbiter decides while the caller waits; the chat model may revise its decision
-afterwards.
-"""
+"""Let a chat model check, afterwards, what the bundled arbiter stored while the caller waited."""
 
 from __future__ import annotations
 
@@ -37,11 +33,7 @@ class Written:
 
 
 def ask_later(memory: Memory, *, verdict: Verdict) -> None:
-    """Enqueue the chat model's check of a memory that was stored without changing other memories.
-
-    Does nothing if the memory isn't active, `verdict` is neither ADD nor KEEP_BOTH, or no chat
-    model is configured.
-    """
+    """Enqueue a chat model's check of an active memory stored by ADD or KEEP_BOTH."""
     if settings.LANGUAGE_METHOD != "model" or verdict not in _BOTH_STAY:
         return
     if memory.status != MemoryStatus.ACTIVE:
@@ -70,10 +62,7 @@ def as_candidate(one: Draft | Memory) -> Candidate:
 
 
 def find(user: User, *, memory_id: int, version: int) -> Memory | None:
-    """Return the memory if it is active and `version` is still its current version.
-
-    Otherwise, and while long-term memory is off, return None.
-    """
+    """Return the memory if active, with `version` as its current one, and memory on."""
     found = Memory.objects.filter(
         user=user, pk=memory_id, current_version=version, status=MemoryStatus.ACTIVE
     )
@@ -93,10 +82,7 @@ def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
 
 
 def decide(written: Written) -> Decision:
-    """Return the decision of the configured arbiter. Call it outside a transaction.
-
-    Raise `ProviderError` if the model call fails.
-    """
+    """Return the configured arbiter's decision, outside a transaction, or raise `ProviderError`."""
     return language_steps.arbiter().arbitrate(
         written.candidate, written.known, now=written.memory.created_at
     )
@@ -105,9 +91,8 @@ def decide(written: Written) -> Decision:
 def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
     """Apply and log the model's decision; return True if a memory changed.
 
-    If the memory is merged into another memory, it is archived as an input of the other memory's
-    new version, which has the sources of both. A repeated run finds the memory archived or awaiting
-    review, and does nothing.
+    A merged memory is archived as an input of the other's new version. A repeated run finds it
+    archived or awaiting review, and does nothing.
     """
     met = next((one for one in written.known if one.id == decision.target_id), None)
     if met is None or decision.verdict in _BOTH_STAY:
@@ -135,7 +120,6 @@ def _unchanged(memory: Memory, target: Memory, written: Written, met: Known) -> 
 
 
 def _protected(target: Memory, memory: Memory, decision: Decision) -> bool:
-    """Return True if the decision would let a program overwrite the user's own words."""
     by_person = target.origin == Origin.USER and memory.origin != Origin.USER
     return by_person and decision.verdict != Verdict.SKIP
 
@@ -171,7 +155,6 @@ def _log(memory: Memory, target: Memory, met: Known, decision: Decision) -> None
 
 
 def _draft(written: Written, text: str, decision: Decision) -> Draft:
-    """Return the draft with the decided text, embedded. Call it outside a transaction."""
     memory = written.memory
     vectors, pieces = search_index.embed_memory(text)
     draft = Draft(

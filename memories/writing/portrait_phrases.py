@@ -1,8 +1,7 @@
 """The short phrases of the portrait page, which a chat model writes for memories.
 
-Each phrase belongs to one version of a memory and is erased with that version. When a memory
-changes, its new version has no phrase, so the user's own words are shown until the next run.
-Without a chat model no operation is enqueued.
+Each belongs to one version, and is erased with it; until the next run, a new version is shown in
+the user's own words.
 """
 
 from __future__ import annotations
@@ -34,10 +33,7 @@ def request_for(memory: Memory) -> None:
 
 
 def request(*, user: User) -> None:
-    """Enqueue an operation that writes the missing phrases, unless one is already queued.
-
-    The operation runs after `DELAY`. Nothing is enqueued if no chat model is configured.
-    """
+    """Enqueue, with a chat model, an operation that writes missing phrases after `DELAY`."""
     if settings.LANGUAGE_METHOD != "model":
         return
     outbox.enqueue(
@@ -52,10 +48,7 @@ def request(*, user: User) -> None:
 
 
 def write(run: Run, *, user: User) -> int:
-    """Write the missing phrases of the portrait; return the number of phrases that aren't empty.
-
-    Raise `ProviderError` if a model call fails; phrases stored before that are kept.
-    """
+    """Write and store the portrait's missing phrases; count those that aren't empty."""
     phraser = language_steps.phraser()
     if phraser is None:
         return 0
@@ -77,10 +70,6 @@ def _unworded(user: User) -> list[Memory]:
 
 
 def _store(memories: Sequence[Memory], phrases: Sequence[str], *, user: User) -> int:
-    """Store the phrases, except for memories that are no longer in use or have another text now.
-
-    Return the number of phrases that aren't empty.
-    """
     current = User.objects.get(pk=user.pk)
     if current.hidden_at is not None or not users.settings_held(user).longterm_enabled:
         return 0

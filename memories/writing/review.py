@@ -44,10 +44,7 @@ class Undecided:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """The outcome of a decision.
-
-    `result` is accepted, rejected or not_found; `memory_id` is the id of the memory now in use.
-    """
+    """The outcome of a decision: accepted, rejected or not_found, and the memory now in use."""
 
     id: str
     result: str
@@ -60,16 +57,14 @@ def confirm(
     """Carry out the user's decision on each memory that awaits review.
 
     `keep_new` replaces the contradicted memory. `keep_both` keeps both memories; if a date is
-    given, the old memory is valid until that date (or until `old_until`) and the new memory from
-    that date. `reject` and `keep_old` forget the new memory; with `undoable`, they move it to the
-    recycle bin, from which it is forgotten after a day. The contradiction is then settled; if an
-    accepted memory contradicts yet another memory, both are used and related.
+    given, the old memory is valid until that date (or `old_until`) and the new memory from that
+    date. `reject` and `keep_old` forget the new memory or, with `undoable`, move it to the recycle
+    bin for a day. The contradiction is then settled.
 
-    If a memory is in the inbox because its line was removed from a memory file, `accept` and
-    `keep_new` move the memory to the recycle bin, and any other decision keeps it.
+    If a memory's line was removed from a memory file, `accept` and `keep_new` move the memory to
+    the recycle bin, and any other decision keeps it.
 
-    Raise `Invalid`, before any change, if a decision is unknown, and `Conflict` (`memory_off`) if a
-    memory is accepted while long-term memory is off.
+    Raise `Invalid`, before any change, if a decision is unknown, and `Conflict` (`memory_off`).
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
@@ -99,10 +94,7 @@ def undecided(user: User, public_id: str) -> Undecided | None:
 
 
 def undo(*, user: User, before: Undecided) -> Memory:
-    """Undo a decision: the memory awaits review again, and a memory that it replaced is used again.
-
-    Raise `NotFound` if the memory was forgotten, and `Conflict` if its status has changed since.
-    """
+    """Undo a decision on a memory, and what it replaced, unless the status has changed since."""
     rows = Memory.visible.select_for_update(of=("self",)).filter(user=user)
     memory = rows.filter(public_id=before.candidate).first()
     if memory is None:
@@ -117,24 +109,20 @@ def undo(*, user: User, before: Undecided) -> Memory:
         memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
         memory.valid_from = _moment(before.valid_from)
         if other is not None:
-            _use_again(other, candidate=memory, until=_moment(before.other_until))
+            relations.unsettle(memory, other)
+            if other.superseded_by_id == memory.pk:
+                other.status, other.superseded_by = MemoryStatus.ACTIVE, None
+                contesting = Memory.objects.filter(user=other.user_id, conflicts_with=memory)
+                contesting.update(conflicts_with=other)
+            other.valid_until = _moment(before.other_until)
+            other.save(update_fields=["status", "superseded_by", "valid_until", "updated_at"])
+            memory_writes.changed(other)
     memory.save(
         update_fields=["status", "conflicts_with", "valid_from", "removal_asked_at", "updated_at"]
     )
     memory_writes.changed(memory)
     audit_log.record("memory.undecided", subject=user.subject, target=memory.public_id)
     return memory
-
-
-def _use_again(other: Memory, *, candidate: Memory, until: datetime | None) -> None:
-    relations.unsettle(candidate, other)
-    if other.superseded_by_id == candidate.pk:
-        other.status, other.superseded_by = MemoryStatus.ACTIVE, None
-        contesting = Memory.objects.filter(user=other.user_id, conflicts_with=candidate)
-        contesting.update(conflicts_with=other)
-    other.valid_until = until
-    other.save(update_fields=["status", "superseded_by", "valid_until", "updated_at"])
-    memory_writes.changed(other)
 
 
 def _text(moment: datetime | None) -> str | None:
@@ -150,7 +138,12 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     if candidate is None:
         return Reviewed(given.id, "not_found", None)
     if candidate.status != MemoryStatus.CANDIDATE:
-        return _decide_on_removal(user, candidate, given)
+        candidate.removal_asked_at = None
+        candidate.save(update_fields=["removal_asked_at", "updated_at"])
+        if given.decision in ("accept", "keep_new"):
+            curation.recycle(user=user, memory=candidate)
+            return Reviewed(given.id, "accepted", None)
+        return Reviewed(given.id, "rejected", candidate.public_id)
     other = _other_side(candidate)
     if given.decision in ("reject", "keep_old"):
         if undoable:
@@ -161,20 +154,15 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     candidate.status, candidate.conflicts_with = MemoryStatus.ACTIVE, None
     candidate.valid_from = given.valid_from or candidate.valid_from
     if other is not None:
-        _settle(candidate, other, given)
+        relations.settle(candidate, other)
+        if given.decision == "keep_new":
+            relations.supersede(other, by=candidate)
+        elif given.decision == "keep_both" and given.valid_from is not None:
+            _end(other, at=given.old_until or given.valid_from)
     candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])
     verdicts.relate_contradicted(candidate)
     memory_writes.changed(candidate)
     return Reviewed(given.id, "accepted", candidate.public_id)
-
-
-def _decide_on_removal(user: User, memory: Memory, given: ReviewInput) -> Reviewed:
-    memory.removal_asked_at = None
-    memory.save(update_fields=["removal_asked_at", "updated_at"])
-    if given.decision in ("accept", "keep_new"):
-        curation.recycle(user=user, memory=memory)
-        return Reviewed(given.id, "accepted", None)
-    return Reviewed(given.id, "rejected", memory.public_id)
 
 
 def _lock(user: User, public_id: str) -> Memory | None:
@@ -184,27 +172,12 @@ def _lock(user: User, public_id: str) -> Memory | None:
 
 
 def _other_side(candidate: Memory) -> Memory | None:
-    """Return the memory that the candidate contradicts, or None.
-
-    Memories in the recycle bin or being forgotten don't count.
-    """
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=candidate.user_id)
     return rows.filter(contested_by=candidate.pk).first()
 
 
-def _settle(candidate: Memory, other: Memory, given: ReviewInput) -> None:
-    relations.settle(candidate, other)
-    if given.decision == "keep_new":
-        relations.supersede(other, by=candidate)
-    elif given.decision == "keep_both" and given.valid_from is not None:
-        _end(other, at=given.old_until or given.valid_from)
-
-
 def _end(other: Memory, *, at: datetime) -> None:
-    """End the old memory's validity at the time `at`.
-
-    Does nothing if the validity begins later or already ends earlier.
-    """
+    """End the old memory's validity at `at`, unless it begins later or ends earlier."""
     if other.valid_from is not None and other.valid_from > at:
         return
     if other.valid_until is None or other.valid_until > at:

@@ -48,10 +48,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Decided:
-    """The outcome of a verdict. `result` is created, updated or skipped.
-
-    `superseded` holds the public ids of further memories that the new text replaced.
-    """
+    """A verdict's result (created, updated or skipped), and the ids of superseded memories."""
 
     memory: Memory
     result: str
@@ -60,10 +57,7 @@ class Decided:
 
 
 def meet(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Meeting:
-    """Let the arbiter compare a candidate with the known memories, and return its decision.
-
-    Call it outside a transaction, since the arbiter may call a model.
-    """
+    """Return the arbiter's decision on a candidate, outside a transaction."""
     if not known:
         decision = Decision(Verdict.ADD, reasons=("nothing_like_it",))
         return Meeting(candidate, known, decision, "rule")
@@ -84,12 +78,10 @@ def apply(
 ) -> Decided:
     """Apply the arbiter's decision: create, update or skip a memory.
 
-    `merged` is the draft with the combined text if the verdict is MERGE. `space` is the embedding
-    space to write to, if the caller has already locked it. If the target has changed or no longer
-    exists, the verdict becomes ADD. An extracted text replaces a text that the user wrote, or a
-    pinned memory, only if the user clearly wanted this; otherwise the verdict becomes REVIEW. A
-    text that the user writes is used at once: it never awaits review, and a memory in the review
-    inbox that the text repeats or changes is accepted.
+    `merged` is the draft for MERGE; `space` the locked embedding space, if any. If the target has
+    changed, the verdict becomes ADD. An extracted text replaces the user's own or a pinned memory
+    only if the user clearly wanted this; otherwise it becomes REVIEW. A text that the user writes
+    is used at once, and accepts a memory in the review inbox that it repeats or changes.
     """
     verdict, target = _checked(meeting, user=user, origin=draft.origin)
     if target is not None and target.archived_at is not None and verdict != Verdict.KEEP_BOTH:
@@ -121,10 +113,7 @@ def apply(
 def ask_known(
     batch: Batch, near: Vectors, *, user: User, content: str, project: Project | None
 ) -> Callable[[], list[Known]]:
-    """Add the SQL statement for similar memories to a batch.
-
-    Return a function that gets the result. `near` is the vector to compare with.
-    """
+    """Add the statement for memories similar to `near` to a batch; return their getter."""
     return similar_memories.ask_similar_to(
         batch, near, user=user, content=content[:_WORDS_OF], project=project
     )
@@ -144,8 +133,8 @@ def at_once(
 ) -> Decided:
     """Decide with the bundled arbiter, and apply the decision in the caller's transaction.
 
-    A chat model may revise the decision later. `near` is the vector to compare with; `known` are
-    the similar memories, if the caller already has them (`ask_known`).
+    A chat model may revise it later. `near` is the vector to compare with; `known` are the similar
+    memories, if the caller already has them (`ask_known`).
     """
     if known is None:
         known = ask_known(Batch(), near, user=user, content=draft.content, project=draft.project)()
@@ -167,9 +156,8 @@ def at_once(
 def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memory | None:
     """Relate `memory` to a memory in use that it contradicts; return that memory, or None.
 
-    Call this function with the row of `memory` locked, after its text was written or accepted. Both
-    memories stay in use, and conflicts that the user has settled aren't raised again. Without
-    `near`, the stored vector is used.
+    The row of `memory` must be locked. Both stay in use, and settled conflicts aren't raised again.
+    Without `near`, the stored vector is used.
     """
     near = search_index.stored(memory) if near is None else near
     if memory.status != MemoryStatus.ACTIVE or near is None:
@@ -212,7 +200,6 @@ def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Mem
 
 
 def _accept(target: Memory) -> None:
-    """Activate the memory if it awaits review."""
     if target.status == MemoryStatus.CANDIDATE:
         target.status, target.conflicts_with = MemoryStatus.ACTIVE, None
         target.save(update_fields=["status", "conflicts_with", "updated_at"])
@@ -239,7 +226,6 @@ def _rewrite(
 
 
 def _reason(meeting: Meeting) -> str:
-    """Return the reason codes: first the decision's, then the candidate's."""
     return ", ".join(dict.fromkeys((*meeting.decision.reasons, *meeting.candidate.reasons)))
 
 
@@ -269,7 +255,6 @@ def _create(
 
 
 def _link(memory: Memory, target: Memory | None, verdict: Verdict, meeting: Meeting) -> None:
-    """Store the new memory's relations to the verdict's target and to supporting memories."""
     supports = meeting.decision.supports
     if target is not None and meeting.met and target.public_id not in supports:
         relations.relate(memory, [(target, verdict, meeting.met.similarity)])
@@ -284,7 +269,6 @@ def _log(
     user: User,
     turn: Turn | None,
 ) -> Arbitration:
-    """Return the log entry of the verdict. The caller sets its memory and inserts it."""
     met = meeting.met
     return Arbitration(
         user=user,
@@ -306,11 +290,7 @@ def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
 
 
 def _merged_without_vectors(meeting: Meeting, draft: Draft) -> Draft | None:
-    """Return the draft with the combined text if the verdict is MERGE, otherwise None.
-
-    The text isn't embedded, so this function may be called inside a transaction; an operation
-    embeds the text later.
-    """
+    """Return the combined draft for MERGE, else None, not embedded, inside a transaction."""
     decision = meeting.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None
@@ -320,10 +300,7 @@ def _merged_without_vectors(meeting: Meeting, draft: Draft) -> Draft | None:
 
 
 def merged_draft(meeting: Meeting, draft: Draft) -> Draft | None:
-    """Return the draft with the combined text if the verdict is MERGE, otherwise None.
-
-    The text is embedded, so call it outside a transaction.
-    """
+    """Return the combined draft for MERGE, else None, embedded, outside a transaction."""
     decision = meeting.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None

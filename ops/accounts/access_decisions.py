@@ -1,7 +1,6 @@
-"""After a backup is restored, apply the decisions about access that were made since the backup.
+"""After a restore, apply the decisions about access that the ledger has and the backup lacks.
 
-The decisions concern keys, accounts, sessions, webhooks and email addresses, and are read from the
-ledger (`ops.forgetting.ledger`). Each function returns whether it changed anything.
+Each function returns whether it changed anything.
 """
 
 from __future__ import annotations
@@ -33,11 +32,7 @@ from ops.models import (
 
 @applies_decision("key")
 def _key(decision: Decision) -> bool:
-    """Apply a change or a revocation of an API key.
-
-    The decision names the key by its digest, since ids are reused after a restore. Lines of the
-    ledger written before 2026-11-24 don't have `requires_user`.
-    """
+    """Change or revoke an API key, named by its digest, since ids are reused after a restore."""
     state = dict(decision.state)
     known = ApiKey.objects.filter(digest=decision.target)
     if state.pop("revoked"):
@@ -49,10 +44,7 @@ def _key(decision: Decision) -> bool:
 
 @applies_decision("active")
 def _active(decision: Decision) -> bool:
-    """Deactivate or reactivate the person.
-
-    The last owner stays active, since the backup may lack the account of a later owner.
-    """
+    """Set whether the person is active; the last owner stays active."""
     rows = User.objects.filter(subject=decision.subject)
     user = rows.first()
     if user is not None and not decision.state["is_active"] and users.is_last_owner(user):
@@ -62,7 +54,6 @@ def _active(decision: Decision) -> bool:
 
 
 def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
-    """Update the row to this state. Return False if there is no row or it already has the state."""
     row = rows.first()
     if row is None or all(getattr(row, name) == value for name, value in state.items()):
         return False
@@ -71,10 +62,7 @@ def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
 
 @applies_decision("password")
 def _password(decision: Decision) -> bool:
-    """Make the restored password unusable if it was changed after the backup.
-
-    The newer password can't be restored, since the ledger contains no passwords.
-    """
+    """Make the restored password unusable if it changed later; the ledger contains no passwords."""
     version = decision.state["version"]
     user = User.objects.filter(subject=decision.subject, password_version__lt=version).first()
     return user is not None and _lock(user, version=version)
@@ -89,7 +77,6 @@ def _lock(user: User, *, version: int | None = None) -> bool:
 
 @applies_decision("sessions")
 def _sessions(decision: Decision) -> bool:
-    """End all sessions of the person that began before the decision."""
     rows = User.objects.filter(subject=decision.subject)
     user = rows.exclude(session_epoch=decision.state["epoch"]).first()
     if user is None:
@@ -102,7 +89,6 @@ def _sessions(decision: Decision) -> bool:
 
 @applies_decision("session")
 def _session(decision: Decision) -> bool:
-    """End one session. The ledger names it by a digest, since its key would allow signing in."""
     keys = Session.objects.values_list("session_key", flat=True).iterator()
     ended = [key for key in keys if sign_ins.session_digest(key) == decision.target]
     sign_ins.end_sessions(ended)
@@ -113,9 +99,8 @@ def _session(decision: Decision) -> bool:
 def _second_factor(decision: Decision) -> bool:
     """Remove a second factor that was turned off or replaced after the backup.
 
-    If the second factor is still the recorded one, only its recovery codes are updated. A newer
-    second factor can't be restored. In that case the password becomes unusable, since the password
-    alone must not be enough to sign in.
+    A newer second factor can't be restored. The password then becomes unusable, since it must not
+    be enough to sign in.
     """
     user = User.objects.filter(subject=decision.subject).first()
     if user is None:
@@ -133,7 +118,6 @@ def _second_factor(decision: Decision) -> bool:
 
 @applies_decision("identity")
 def _identity(decision: Decision) -> bool:
-    """Remove identities that were disconnected, so that nobody can sign in with them any more."""
     rows = Identity.objects.filter(user__subject=decision.subject, created_at__lte=decision.at)
     known = decision.state["connected"]
     gone = [row.pk for row in rows if sign_ins.identity_digest(row) != known]
@@ -161,13 +145,11 @@ def _role(decision: Decision) -> bool:
 
 @applies_decision("invitation")
 def _invitation(decision: Decision) -> bool:
-    """Delete an invitation that was used or revoked. The ledger names it by its token's digest."""
     return bool(Invitation.objects.filter(digest=decision.target).delete()[0])
 
 
 @applies_decision("registration")
 def _registration(decision: Decision) -> bool:
-    """Open or close registration, as an owner decided after the backup."""
     is_open = decision.state["is_open"]
     if registration.is_registration_open() == is_open:
         return False
@@ -183,10 +165,7 @@ def _switches(decision: Decision) -> bool:
 
 @applies_decision("webhook")
 def _webhook(decision: Decision) -> bool:
-    """Delete a webhook that was removed, or switch off one that was changed.
-
-    The ledger doesn't contain the new address of a changed webhook.
-    """
+    """Delete a removed webhook; switch off a changed one, whose new address the ledger lacks."""
     known = Webhook.objects.filter(public_id=decision.target)
     if decision.state["removed"]:
         row = known.first()
@@ -201,10 +180,7 @@ def _webhook(decision: Decision) -> bool:
 
 @applies_decision("weekly mail")
 def _weekly_mail(decision: Decision) -> bool:
-    """Delete an email address that was replaced or removed.
-
-    The ledger doesn't contain the new address.
-    """
+    """Delete an address that was replaced or removed; the ledger lacks the new address."""
     mails = WeeklyMail.objects.filter(user__subject=decision.subject)
     gone = [mail.pk for mail in mails if str(mail.nonce) != decision.state["nonce"]]
     return bool(WeeklyMail.objects.filter(pk__in=gone).delete()[0])

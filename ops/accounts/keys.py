@@ -31,10 +31,7 @@ def create(
     expires_at: datetime | None = None,
     requires_user: bool = False,
 ) -> tuple[ApiKey, str]:
-    """Create a key; return it with its text, which can't be read again.
-
-    Raise `Invalid` if the name, the scopes or the expiry are invalid.
-    """
+    """Create a key; return it with its text, which can't be read again."""
     _check(name=name, scopes=scopes, expires_at=expires_at)
     text = PREFIX + secrets.token_urlsafe(32)
     key = ApiKey.objects.create(
@@ -60,18 +57,12 @@ def _check(*, name: str, scopes: Sequence[str], expires_at: datetime | None) -> 
 
 
 def of(user: User | None) -> QuerySet[ApiKey]:
-    """Return the keys bound to the person, or all unbound keys if `user` is None.
-
-    Revoked keys are included.
-    """
+    """Return the keys (also revoked ones) bound to the person, or all unbound keys for None."""
     return ApiKey.objects.filter(user=user).select_related("user")
 
 
 def find(key_id: str, *, user: User | None) -> ApiKey:
-    """Return the key with this public id.
-
-    Raise `NotFound` if there is no such key or it doesn't belong to `user`.
-    """
+    """Return the key with this public id that belongs to `user`, or raise `NotFound`."""
     number = key_id.removeprefix(KEY_ID)
     here = key_id.startswith(KEY_ID) and number.isascii() and number.isdigit() and len(number) < 19
     found = of(user).filter(pk=int(number)).first() if here else None
@@ -81,10 +72,7 @@ def find(key_id: str, *, user: User | None) -> ApiKey:
 
 
 def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
-    """Change `name`, `scopes`, `expires_at` or `requires_user` of a key.
-
-    Raise `Invalid` if a value is invalid, and `Conflict` if the key is revoked.
-    """
+    """Change `name`, `scopes`, `expires_at` or `requires_user`; a revoked key is a `Conflict`."""
     if key.revoked_at is not None:
         raise Conflict("This key is revoked; make a new one.")
     _check(
@@ -107,11 +95,7 @@ def digest(text: str) -> str:
 
 @dataclass(frozen=True)
 class Person:
-    """The person whom a call concerns, loaded together with the call's API key.
-
-    `own` contains their settings; None means the default settings. `extra` is the value of the SQL
-    expression passed to `authenticate_call`.
-    """
+    """The person whom a call concerns. `own` are their settings; None means the defaults."""
 
     user: User
     own: UserSettings | None
@@ -119,10 +103,7 @@ class Person:
 
 
 def authenticate(text: str) -> ApiKey | None:
-    """Return the valid key with this text, or None.
-
-    The key is looked up by its hash, so the time of the lookup reveals nothing about other keys.
-    """
+    """Return the valid key with this text, looked up by its hash, or None."""
     found = authenticate_call(text)
     return found[0] if found else None
 
@@ -130,31 +111,21 @@ def authenticate(text: str) -> ApiKey | None:
 def authenticate_call(
     text: str, *, named: str | None = None, extra: str = ""
 ) -> tuple[ApiKey, Person | None] | None:
-    """Return the valid key and the person whom the call concerns, or None.
+    """Return the valid key and the person whom the call concerns, or None, in one statement.
 
-    Both are loaded in one statement. A call with a bound key concerns the person to whom the key is
-    bound. A call with an unbound key concerns the active person with the external id `named`, if
-    there is one. `extra` is an SQL expression whose value is stored in `Person.extra`; the
-    expression may use the person's row as `u`.
+    A bound key concerns its person, an unbound key the active person with the external id `named`.
+    `extra` is an SQL expression for `Person.extra`, which may use the person's row as `u`.
     """
     now = timezone.now()
     found = _load_valid(digest(text), now=now, named=named, extra=extra or "NULL")
     key = found[0] if found else None
     if key and (key.last_used_at is None or now - key.last_used_at > _LAST_USE_GRAIN):
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
-        _record_first_use(key, now=now)
+        before = key.last_used_at
+        if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
+            with audit_log.acting_as(f"key {key.pk}", audit_log.current_actor().surface):
+                _record("key.used", key)
     return found
-
-
-def _record_first_use(key: ApiKey, *, now: datetime) -> None:
-    """Record the first use of the key on each day (UTC) in the audit log.
-
-    Two concurrent requests may both record the first use.
-    """
-    before = key.last_used_at
-    if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
-        with audit_log.acting_as(f"key {key.pk}", audit_log.current_actor().surface):
-            _record("key.used", key)
 
 
 def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) -> None:
@@ -165,7 +136,6 @@ def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) 
 def _load_valid(
     digest: str, *, now: datetime, named: str | None, extra: str
 ) -> tuple[ApiKey, Person | None] | None:
-    """Load the valid key and the person with plain SQL, since every API call starts with this."""
     kinds = ((ApiKey, "k"), (User, "u"), (UserSettings, "s"))
     columns = ", ".join(statements.columns(model, alias) for model, alias in kinds)
     found = statements.first_rows(

@@ -74,10 +74,7 @@ def revoke_invitation(invitation: Invitation) -> None:
 
 
 def find_invitation(token: str) -> Invitation:
-    """Return the invitation with this token. Raise `NotFound` if it can no longer be used.
-
-    An invitation becomes invalid when the person who sent it is no longer an owner.
-    """
+    """Return the invitation. Raise `NotFound` if it expired or its sender is no longer an owner."""
     own = invitations().filter(digest=keys.digest(token)).first()
     if own is None or users.role_of(own.user) is not Role.OWNER:
         raise NotFound("There is no such invitation any more.")
@@ -87,11 +84,7 @@ def find_invitation(token: str) -> Invitation:
 def accept_invitation(
     token: str, *, username: str, password: str, language: str, zone: str
 ) -> User:
-    """Create a person with the invited role, and delete the invitation.
-
-    Raise `NotFound` if the invitation can't be used, and `Invalid` if the name or the password is
-    invalid. Of two concurrent calls, only one creates a person; the other transaction fails.
-    """
+    """Create a person with the invited role, and delete the invitation; it works only once."""
     invitation = find_invitation(token)
     user = users.register(username=username, password=password, language=language, zone=zone)
     if invitation.role != Role.MEMBER:
@@ -117,15 +110,15 @@ class NewLink:
 
 
 def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink:
-    """Create a sign-in link that works once, within a few minutes.
-
-    Raise `NotAllowed` if the person is staff or inactive, `Conflict` (`being_forgotten`) if they
-    are being forgotten, and `Invalid` if `next_page` or `language` is invalid.
-    """
+    """Create a sign-in link that works once, within minutes; for staff raise `NotAllowed`."""
     if user.is_staff or user.is_superuser or not user.is_active:
         raise NotAllowed("Nobody signs in to a member of the staff by a link.")
     users.check_not_being_forgotten(user)
-    _check_link(next_page, language)
+    own = next_page.startswith("/") and url_has_allowed_host_and_scheme(next_page, None)
+    if next_page and not own:
+        raise Invalid.field("next", "Give a page of Memory Center: a path that begins with /.")
+    if language and language not in dict(settings.LANGUAGES):
+        raise Invalid.field("language", "Must be one of: en, zh-hans.")
     token = secrets.token_urlsafe(32)
     link = SignInLink.objects.create(
         user=user,
@@ -139,11 +132,7 @@ def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink
 
 
 def take_link(token: str) -> SignInLink:
-    """Mark the sign-in link as used, and return it.
-
-    Of two concurrent calls, only one succeeds. Raise `NotFound` if the link is used, expired or
-    unknown, or if its person may no longer sign in with a link.
-    """
+    """Mark the sign-in link as used, and return it; of two concurrent calls only one succeeds."""
     now = timezone.now()
     living = SignInLink.objects.filter(
         digest=keys.digest(token), used_at__isnull=True, expires_at__gt=now
@@ -156,11 +145,3 @@ def take_link(token: str) -> SignInLink:
         raise NotFound("There is no such link any more.")
     audit_log.record("signin_link.used", subject=user.subject, target=f"link {link.pk}")
     return link
-
-
-def _check_link(next_page: str, language: str) -> None:
-    own = next_page.startswith("/") and url_has_allowed_host_and_scheme(next_page, None)
-    if next_page and not own:
-        raise Invalid.field("next", "Give a page of Memory Center: a path that begins with /.")
-    if language and language not in dict(settings.LANGUAGES):
-        raise Invalid.field("language", "Must be one of: en, zh-hans.")

@@ -1,9 +1,7 @@
 """How people sign in: sessions, failed attempts, second factor, identities at a provider.
 
-Failed attempts are counted in Redis for 15 minutes: one counter for each pair of login name and IP
-address, and one for each IP address. The counters only slow down guessing; if Redis is down, nobody
-is locked out. The second factor is a code from an authenticator app (TOTP, RFC 6238) or a recovery
-code. Identities are accounts at an OpenID Connect provider.
+Failed attempts are counted in Redis for 15 minutes, for each pair of login name and IP address and
+for each IP address. They only slow down guessing; if Redis is down, nobody is locked out.
 """
 
 from __future__ import annotations
@@ -106,10 +104,7 @@ def end_session(*, user: User, sign_in: int) -> None:
 
 
 def end_all_sessions(user: User) -> None:
-    """End all sessions of the person, even unrecorded ones, by changing the session epoch.
-
-    To keep the current session, call `update_session_auth_hash` and `note_session` afterwards.
-    """
+    """End all sessions, even unrecorded ones. To keep this one, call `update_session_auth_hash`."""
     user.session_epoch = uuid.uuid4()
     user.save(update_fields=["session_epoch", "updated_at"])
     keys = list(SignIn.objects.filter(user=user).values_list("session_key", flat=True))
@@ -162,7 +157,6 @@ def _if_redis_is_up() -> Iterator[None]:
 
 
 def _counted(name: str, address: str) -> dict[str, int]:
-    """Return the names of the counters of failed attempts, each with its limit."""
     of_address = {_counter_key("", address): ALLOWED_OF_ADDRESS} if address else {}
     return {_counter_key(name, address): ALLOWED} | of_address
 
@@ -187,10 +181,7 @@ def app_address(secret: str, *, user: User) -> str:
 
 
 def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str]:
-    """Require a code at each sign-in; return the recovery codes, which can't be read again.
-
-    Raise `Invalid` if the code is wrong or the person already has a second factor.
-    """
+    """Require a code at each sign-in; return the recovery codes, which can't be read again."""
     if second_factor_of(user) is not None:
         raise Invalid("Two-step verification is already on.")
     step = _step_of(secret, code, after=0)
@@ -211,10 +202,7 @@ def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str
 
 
 def opens_second_factor(*, user: User, code: str) -> bool:
-    """Return whether this is a valid code from the app or a valid recovery code.
-
-    Each code works only once, so of two concurrent calls only one succeeds.
-    """
+    """Return whether this is a valid code or recovery code, and use it up; each works only once."""
     own = second_factor_of(user)
     if own is None:
         return False
@@ -259,11 +247,7 @@ def _record_second_factor(user: User) -> None:
 
 
 def _step_of(secret: str, code: str, *, after: int) -> int | None:
-    """Return the number of the 30-second step for which the code is valid, or None.
-
-    The current, the previous and the next step are accepted, but only if they are later than
-    `after`.
-    """
+    """Return the 30-second step (at most one off, later than `after`) of the code, or None."""
     typed, now, app = re.sub(r"\s", "", code), int(time.time()) // _STEP_SECONDS, pyotp.TOTP(secret)
     found = [
         step
@@ -274,7 +258,6 @@ def _step_of(secret: str, code: str, *, after: int) -> int | None:
 
 
 def _new_codes() -> Sequence[str]:
-    """Return new recovery codes of 80 random bits each, written in four groups."""
     letters = "abcdefghijkmnpqrstuvwxyz23456789"
     texts = ("".join(secrets.choice(letters) for _ in range(16)) for _ in range(RECOVERY_CODES))
     return ["-".join(text[n : n + 4] for n in range(0, 16, 4)) for text in texts]
@@ -288,27 +271,36 @@ def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
     """Return the person with this identity at the provider.
 
     At the first sign-in, connect the identity to the account whose login name is the email address,
-    or create an account. Raise `Conflict` if there is such an account, but it belongs to staff or
-    `OIDC_LINKS_BY_EMAIL` is off. Raise `NotAllowed` if there is no such account and
-    `OIDC_CREATES_ACCOUNTS` is off.
+    or create an account. Raise `Conflict` or `NotAllowed` if the settings forbid this.
     """
     known = Identity.objects.select_related("user").filter(sub=told.sub, issuer=told.issuer)
     if (found := known.first()) is not None:
         return found.user
     same = User.objects.filter(username__iexact=told.email).first() if told.email else None
     if same is not None:
-        return _connect_by_email(same, told)
+        if not settings.OIDC_LINKS_BY_EMAIL or same.is_staff or same.is_superuser:
+            raise Conflict(
+                "There is an account of your name. Sign in with its password, then connect it in"
+                " the settings."
+            )
+        connect_identity(user=same, told=told)
+        return same
     if not settings.OIDC_CREATES_ACCOUNTS:
         raise NotAllowed("You don’t have an account here yet. Ask the owner of this Memory Center.")
-    return _create_by_claims(told, language=language)
+    name = told.name[:150] if told.name.isprintable() else ""
+    user = User.objects.create_user(told.email[:150] or None, display_name=name)
+    UserSettings.objects.create(
+        user=user,
+        longterm_enabled=settings.LONGTERM_DEFAULT,
+        language=language if language in dict(settings.LANGUAGES) else "",
+    )
+    audit_log.record("account.made", subject=user.subject)
+    connect_identity(user=user, told=told)
+    return user
 
 
 def connect_identity(*, user: User, told: Claims) -> Identity:
-    """Connect the identity to this person.
-
-    Raise `Conflict` if the identity is already connected, or if the person already has another
-    identity at this provider.
-    """
+    """Connect the identity. Raise `Conflict` if the identity or the person has another one."""
     try:
         with transaction.atomic():
             made = Identity.objects.create(user=user, issuer=told.issuer, sub=told.sub)
@@ -325,35 +317,10 @@ def identity_digest(identity: Identity) -> str:
 
 
 def disconnect_identity(user: User) -> None:
-    """Disconnect the person's identity at the provider.
-
-    Raise `Conflict` if the person has no password, since they could no longer sign in.
-    """
+    """Disconnect the identity. Raise `Conflict` if the person could then no longer sign in."""
     if not user.has_usable_password():
         raise Conflict("Choose a password first, or you could not come back.")
     gone, _ = Identity.objects.filter(user=user).delete()
     if gone:
         ledger.record_decision("identity", user.subject, connected=None)
         audit_log.record("identity.disconnected", subject=user.subject)
-
-
-def _connect_by_email(same: User, told: Claims) -> User:
-    if not settings.OIDC_LINKS_BY_EMAIL or same.is_staff or same.is_superuser:
-        raise Conflict(
-            "There is an account of your name. Sign in with its password, then connect it in the"
-            " settings."
-        )
-    connect_identity(user=same, told=told)
-    return same
-
-
-def _create_by_claims(told: Claims, *, language: str) -> User:
-    name = told.name[:150] if told.name.isprintable() else ""
-    user = User.objects.create_user(told.email[:150] or None, display_name=name)
-    known = language if language in dict(settings.LANGUAGES) else ""
-    UserSettings.objects.create(
-        user=user, longterm_enabled=settings.LONGTERM_DEFAULT, language=known
-    )
-    audit_log.record("account.made", subject=user.subject)
-    connect_identity(user=user, told=told)
-    return user

@@ -71,7 +71,6 @@ class UserAdmin(ReadOnlyAdmin):
         self._set_active(request, rows, is_active=True)
 
     def _set_active(self, request: HttpRequest, rows: QuerySet[User], *, is_active: bool) -> None:
-        """Deactivate or reactivate the selected people; skip the last active owner."""
         changed, people = 0, list(rows.exclude(is_active=is_active).order_by("pk"))
         for user in people:
             lock_person(user)
@@ -250,10 +249,6 @@ class OperationAdmin(ReadOnlyAdmin):
         rows: Iterable[Operation],
         move: Callable[[Operation], None],
     ) -> None:
-        """Apply `move` to the selected operations, and report how many have changed.
-
-        Operations whose state no longer allows the change are skipped.
-        """
         moved = 0
         for operation in rows:
             with suppress(Conflict):

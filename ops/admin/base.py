@@ -1,8 +1,7 @@
 """Shared admin classes, filters and pagination. The pages are read-only and mask content.
 
-Staff may see the rows of all people, so each page is loaded and rendered inside `as_system`. The
-pages show only the length of people's content, until an owner reveals the content. A reveal is
-recorded in the audit log, and lasts for a single page view.
+Staff may see the rows of all people, so each page is rendered inside `as_system`. Revealing content
+is recorded in the audit log, and lasts for a single page view.
 """
 
 from __future__ import annotations
@@ -43,11 +42,7 @@ _LATEST = 5_000
 
 
 class ShortPaginator(Paginator):  # type: ignore[type-arg]
-    """A paginator that counts only up to a limit, since counting a large table is slow.
-
-    It selects the keys of a page first, then the rows with their related rows. In a single
-    statement the database might join all rows before it selects the page.
-    """
+    """A paginator that counts only up to a limit, and selects a page's keys before its rows."""
 
     def __init__(self, rows: QuerySet[Any], per_page: int, *, whole: Whole) -> None:
         super().__init__(rows, per_page)
@@ -79,7 +74,6 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     """An admin class for viewing only. Rows are added, changed and erased by services.
 
     `masked` lists the columns with people's content, `never` the columns that nobody may see.
-    `called` contains the singular and the plural name of the model, as the pages show them.
     """
 
     called: tuple[Any, Any] | None = None
@@ -100,7 +94,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
             model._meta.verbose_name, model._meta.verbose_name_plural = self.called
         self.list_select_related = [one.name for one in _foreign_keys(model)]
         for field in model._meta.concrete_fields:
-            _translate_name(field)
+            if isinstance(field.verbose_name, str):  # here, so that no migration is needed
+                field.verbose_name = gettext_lazy(field.verbose_name)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return users.may_see_admin(request.user)
@@ -136,18 +131,12 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return masked(self.model, name) if name in hidden else name
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return all rows except those that are being forgotten.
-
-        A row whose parent row is being forgotten is included here; the method `whole` excludes it.
-        """
+        """Return all rows except those being forgotten; `whole` also checks the parent rows."""
         rows = cast("QuerySet[Any]", super().get_queryset(request))
         return rows.filter(hidden_at=None) if _can_hide(self.model) else rows
 
     def whole(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Load the related rows shown in the list, and exclude rows being forgotten.
-
-        A row is also excluded if a row that it belongs to is being forgotten.
-        """
+        """Load the related rows shown in the list; exclude rows with a parent being forgotten."""
         for leading in _paths_to_hidden(self.model):
             rows = rows.filter(**{leading: None})
         related = self.list_select_related
@@ -175,10 +164,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows in which some search field equals the typed text.
-
-        Django's own search ignores case, and therefore can't use our indexes.
-        """
+        """Return the rows in which a search field equals the typed text, by an index."""
         term = search_term.strip()
         if not (term and self.search_fields):
             return queryset, False
@@ -254,11 +240,9 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
 
 def _found(model: type[Model], path: str, typed: str) -> Q | None:
-    """Return the condition that a column is equal to the typed value.
+    """Return the condition that a column equals the typed value; None if nothing can match.
 
-    The column may belong to a related row. In that case the related rows are looked up first, since
-    no index covers a condition on two tables. Return None if nothing can match, such as a name
-    typed for a column of ids.
+    Related rows are looked up first, since no index covers a condition on two tables.
     """
     column = get_fields_from_path(model, path)[-1]
     try:
@@ -274,7 +258,6 @@ def _found(model: type[Model], path: str, typed: str) -> Q | None:
 
 
 def _paths_to_hidden(model: type[Model]) -> list[str]:
-    """Return the lookup paths to `hidden_at` in the row and in the rows that it belongs to."""
     parents = [one.name for one in _foreign_keys(model) if _can_hide(one.related_model)]
     return [*(["hidden_at"] if _can_hide(model) else []), *(f"{one}__hidden_at" for one in parents)]
 
@@ -285,15 +268,6 @@ def _foreign_keys(model: type[Model]) -> list[ForeignKey[Any, Any]]:
 
 def _can_hide(model: Any) -> bool:
     return any(column.name == "hidden_at" for column in model._meta.concrete_fields)
-
-
-def _translate_name(field: Any) -> None:
-    """Make a column's name translatable, unless it already is.
-
-    Doing this here, and not in the model, avoids a migration for each name.
-    """
-    if isinstance(field.verbose_name, str):
-        field.verbose_name = gettext_lazy(field.verbose_name)
 
 
 def names_in_admin() -> set[str]:
@@ -360,8 +334,6 @@ class LatestValuesFilter(admin.AllValuesFieldListFilter):
 
 
 class _WordsFilter(admin.SimpleListFilter):
-    """A filter that offers the fixed values `words`; `chosen` selects the rows for a value."""
-
     words: Mapping[str, Any]
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -376,10 +348,7 @@ class _WordsFilter(admin.SimpleListFilter):
 
 
 class FinishedFilter(_WordsFilter):
-    """Selects events by the state of the background operations that they requested.
-
-    Events that requested no operation match none of the values.
-    """
+    """Selects events by the state of the background operations that they requested."""
 
     title = gettext_lazy("finished")
     parameter_name = "finished"
@@ -440,10 +409,7 @@ class DeedFilter(_WordsFilter):
 
 
 class ActorFilter(_WordsFilter):
-    """Selects events by the kind of actor.
-
-    To find a single API key or staff member, type for example `key 12` in the search field.
-    """
+    """Selects events by the kind of actor."""
 
     title = gettext_lazy("who did it")
     parameter_name = "through"

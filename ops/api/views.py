@@ -282,7 +282,6 @@ class KeyView(MemcenterView):
 def _check_not_more(
     call: Call, scopes: list[str] | tuple[str, ...], *, requires_user: bool
 ) -> None:
-    """Raise `NotAllowed` if the new key would have more permissions than the calling key."""
     key = call.asked.key
     if key is not None and key.requires_user and call.user is None and not requires_user:
         raise NotAllowed("This key requires a user and can't make one that doesn't.")

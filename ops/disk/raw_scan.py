@@ -1,9 +1,8 @@
 """Scan the raw bytes of every file in the data folder for forgotten texts.
 
-Texts are compared by the hashes of short windows. A window that also occurs in a remaining row
-proves nothing, so the database is queried for the texts of all rows once a file looks suspicious.
-In the database's own files, any other matching window is a finding. Other files contain people's
-texts only as a whole, so a file counts only if at least half of the windows of one text match.
+Texts are compared by the hashes of short windows. Windows that also occur in remaining rows prove
+nothing. In the database's own files, any other matching window is a finding; other files contain
+people's texts only as a whole, so at least half of the windows of one text must match.
 """
 
 from __future__ import annotations
@@ -48,11 +47,7 @@ _OWN = tuple(
 
 @dataclass(frozen=True)
 class File:
-    """A file, named by its path below the data folder.
-
-    `is_own` is True for PostgreSQL's own files, such as its templates, which never contain people's
-    data. `is_outside` is True for files that don't belong to the database.
-    """
+    """A file below the data folder: PostgreSQL's own (`is_own`), or none of its (`is_outside`)."""
 
     path: Path
     name: str
@@ -163,7 +158,6 @@ def _together(some: Iterable[Places], others: Iterable[Places]) -> list[Places]:
 
 
 def _texts(file: File) -> Iterator[str]:
-    """Yield the content of a file, or of the files in an archive, as text in parts."""
     try:
         if file.is_outside:
             for strings in stores.parts(file.path, stores.lines):
@@ -186,10 +180,7 @@ def _raw(path: Path) -> Iterator[str]:
 
 
 def _in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> list[Places]:
-    """Return the indexes of hashes that occur in anybody's remaining rows or in system catalogues.
-
-    The result contains one array for each item of `sought`. `then` is called for each text read.
-    """
+    """Return, for each item sought, the indexes of hashes in remaining rows or catalogues."""
     hits = [_none() for _ in sought]
     with cluster.outside_transactions() as own, own.transaction():
         own.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(settings.SYSTEM_ROLE)))
@@ -203,7 +194,6 @@ def _in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> 
 def _rows_of(
     own: psycopg.Connection[Any], schema: str, table: str, columns: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the texts of a table's rows, many rows at a time."""
     whole: sql.Composable = sql.SQL("one::text")  # system catalogues have special types
     named = sql.SQL(", ").join(map(sql.Identifier, columns))
     wanted = named if schema == "public" else whole
@@ -236,6 +226,5 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _parts_of(text: str) -> Iterator[str]:
-    """Split a text into overlapping parts that are short enough to be scanned at once."""
     for start in range(0, len(text), AT_ONCE - _OVERLAP):
         yield text[start : start + AT_ONCE]

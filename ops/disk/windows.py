@@ -42,10 +42,6 @@ _ITSELF = ((_HAN_FROM, _HAN_TO), (0xAC00, 0xD7A3), (_HAN_ABOVE, 0x2F7FF), (0x300
 
 @cache
 def _alphabet() -> tuple[Letters, dict[int, str]]:
-    """Return the letter for each code point, and the code points that become several letters.
-
-    The letter is 0 if the character is dropped, and `_BREAK` if it separates parts of the text.
-    """
     table = np.zeros(0x110000, dtype=np.uint32)
     several: dict[int, str] = {}
     for first, last in _ITSELF:
@@ -119,7 +115,6 @@ def _are_han(letters: Letters) -> npt.NDArray[np.bool_]:
 
 
 def _mostly_han(letters: Letters) -> Places:
-    """Return the start of each window of six letters of which at least half are Chinese."""
     if len(letters) < HAN:
         return np.empty(0, dtype=np.int64)
     upto = np.zeros(len(letters) + 1, dtype=np.int32)
@@ -131,8 +126,7 @@ def _mostly_han(letters: Letters) -> Places:
 class Cut:
     """The window hashes of several texts, concatenated; `counts` holds their number per text.
 
-    `lengths` are the lengths of those texts that are shorter than a window. `left_out` counts texts
-    so short that a match could be a coincidence.
+    `lengths`: of texts shorter than a window. `left_out`: the number of texts too short to compare.
     """
 
     hashes: Words
@@ -155,10 +149,7 @@ class Hasher:
         self._mixing = [np.uint64(int(word) | 1) for word in made[_CODES + 1 : _CODES + 5]]
 
     def sums(self, reduced: Reduced) -> Words:
-        """Return the sum for each prefix of a text, from which the hashes are computed.
-
-        Raise `ValueError` if the text has more than `AT_ONCE * _AT_MOST` letters.
-        """
+        """Return the sum for each prefix of a text, from which the hashes are computed."""
         letters = reduced.letters
         if len(letters) > len(self._up):
             raise ValueError("too long")
@@ -177,10 +168,7 @@ class Hasher:
         return self._mixed(window, length)
 
     def at(self, sums: Words, places: Places, length: int) -> Words:
-        """Return the hashes of the windows of this length that start at these places.
-
-        Windows that would reach beyond the end are left out.
-        """
+        """Return the hashes of the complete windows of this length that start at these places."""
         places = places[places + length < len(sums)]
         window = sums[places + length] - sums[places]
         window *= self._down[places]
@@ -272,9 +260,8 @@ class Wanted:
     def within(self, reduced: Reduced, *, short: bool = True) -> Places:
         """Return the indexes of the known hashes that occur in a text.
 
-        With `short`, texts shorter than a window are searched for as well, but only at the start of
-        a word or one letter later: the byte before a field, which contains its length, may look
-        like a letter.
+        With `short`, also of texts shorter than a window, at the start of a word or one letter
+        later.
         """
         sums = self._hasher.sums(reduced)
         made = [self._hasher.all(sums, LONG)]

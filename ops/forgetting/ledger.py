@@ -1,20 +1,14 @@
-"""The ledger: files that list all requests to forget and all decisions about access.
+"""The ledger: files, outside the data folder, of all requests to forget and decisions on access.
 
-A request or decision outlives the restore of an older backup, since the ledger is stored outside
-the data folder.
+It outlives the restore of an older backup. `<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` has one line
+of JSON, with ids only, for each request to forget, written before the request is answered or, if
+that fails, before anything is erased. Readers skip lines that a crash left incomplete.
 
-`<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` contains one line of JSON, with ids only, for each
-request to forget. The line is written before the request is answered. If writing fails, the
-operation's handler writes the line before it erases anything. A crash may leave an incomplete line;
-readers skip it, and the complete line is appended later.
-
-A decision changes who may access what, such as the revocation of a key. Each line of
-`decisions.jsonl` names a target (a key, an account, a file …) by an id or a digest, and contains
-its complete state, so only the last line for a target counts. Applying a line twice changes
-nothing. A line contains no text, no password and no secret. It is written inside the transaction of
-the change, before the commit. A crash before the commit leaves a line without a change; applied
-after a restore, it at worst revokes somebody's access too early. If the line can't be written, the
-change is made nevertheless, because revoking a key must never wait for a disk.
+A decision changes who may access what. Each line of `decisions.jsonl` names a target by an id or a
+digest, with its complete state, so only the last line for a target counts. It contains no text and
+no secret, and is written before the commit: applied after a crash and a restore, it at worst
+revokes somebody's access too early. If it can't be written, the change is made nevertheless,
+because revoking a key must never wait for a disk.
 """
 
 from __future__ import annotations
@@ -63,10 +57,7 @@ def path() -> Path:
 
 
 def write(operation: Operation, target: Mapping[str, Any]) -> None:
-    """Append the line for this forget operation, unless the ledger already contains it.
-
-    When this returns, the line is on the disk.
-    """
+    """Append and sync the line for this forget operation, unless the ledger contains it."""
     line = {
         "operation": operation.public_id,
         "subject": str(operation.subject),
@@ -78,11 +69,7 @@ def write(operation: Operation, target: Mapping[str, Any]) -> None:
 
 
 def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") -> None:
-    """Append lines to a file, and return once they are on the disk.
-
-    Append nothing if the file already contains a complete line for the operation given in `unless`.
-    Raise `OSError` if writing fails.
-    """
+    """Append lines and sync them, unless the file has a line for the operation `unless`."""
     folder, is_new = file.parent, not file.exists()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
@@ -131,7 +118,6 @@ def _line(raw: bytes) -> Line | None:
 
 
 def _holds(descriptor: int, public_id: str) -> bool:
-    """Return whether the file contains a complete line for this operation."""
     wanted = public_id.encode()
     with os.fdopen(os.dup(descriptor), "rb") as file:
         file.seek(0)
@@ -171,10 +157,7 @@ Apply = Callable[[Decision], bool]
 
 
 def applies_decision(kind: str) -> Callable[[Apply], Apply]:
-    """Register the function that applies decisions of one kind to the database.
-
-    The function must be safe to call repeatedly.
-    """
+    """Register the function that applies decisions of one kind; it must be safe to repeat."""
 
     def register(apply: Apply) -> Apply:
         _appliers[kind] = apply
@@ -199,8 +182,6 @@ def record_decision(kind: str, target: object, **state: Any) -> None:
 
 @dataclass(frozen=True)
 class _Batch:
-    """The lines that one transaction writes to the ledger, synced to the disk together."""
-
     lines: list[Mapping[str, Any]]
 
     def __call__(self) -> None:
@@ -229,10 +210,7 @@ def _decision(raw: bytes) -> Decision | None:
 
 
 def reapply_decisions() -> int:
-    """Apply the last decision about each target; return how many decisions changed something.
-
-    Each decision is applied in a transaction of its own. Unknown kinds of decisions are skipped.
-    """
+    """Apply the last decision about each target, each in a transaction; count the changes."""
     changed = 0
     for decision in list(latest_decisions()):
         if decision.kind in _appliers:

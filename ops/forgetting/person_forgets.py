@@ -37,14 +37,11 @@ _again: dict[str, Again] = {}
 def forget_user(
     *, user: User, requested_by_key: int | None = None, is_repeated: bool = False
 ) -> tuple[Operation, str]:
-    """Hide all data of a person at once, and enqueue its erasure.
+    """Hide all data of a person at once, end their sessions and keys, and enqueue the erasure.
 
-    Signs the person out everywhere and revokes their keys. Return the operation and a token. For
-    `RECEIPT_TOKEN_DAYS` days, the token gives access to the operation and its receipt without an
-    API key. Until the erasure is finished, a repeated call returns the same operation and token.
-    Raise `NotFound` if the person doesn't exist, and `Conflict` if they are the last owner. With
-    `is_repeated`, for repeating a request after a restore, the last owner may be forgotten too,
-    since the backup may lack the account of a later owner.
+    Return the operation and a token, the same for repeated calls, which gives access to the
+    operation and receipt for `RECEIPT_TOKEN_DAYS` days. Raise `Conflict` for the last owner, unless
+    `is_repeated` after a restore, since the backup may lack a later owner.
     """
     if not is_repeated:
         users.check_not_last_owner(user)
@@ -78,10 +75,7 @@ def forget_user(
 
 
 def receipt_token(operation: Operation) -> str:
-    """Return the token for the operation's receipt.
-
-    The token is derived from the instance's secret key, so a repeated request gets the same token.
-    """
+    """Return the token for the operation's receipt, derived from the instance's secret key."""
     made = salted_hmac("ops.receipt_token", operation.public_id, algorithm="sha256").digest()
     return _TOKEN_PREFIX + base64.urlsafe_b64encode(made).decode().rstrip("=")
 
@@ -102,10 +96,7 @@ def hide_rows(user: User, *, now: datetime) -> None:
 
 
 def erase_sessions(user_id: int) -> int:
-    """Erase all sessions of the person; return their number.
-
-    Every session has to be decoded, since the person's id is only in its content.
-    """
+    """Erase all sessions of the person; return their number. Every session has to be decoded."""
     count, last = 0, ""
     while True:
         sessions = list(Session.objects.filter(pk__gt=last).order_by("pk")[:_SESSIONS_AT_ONCE])
@@ -118,16 +109,12 @@ def erase_sessions(user_id: int) -> int:
 
 
 def _named_in(session: Mapping[str, Any]) -> set[int]:
-    """Return the ids of users signed in to a session or being asked for their second factor."""
     waiting = (session.get(sign_ins.WAITING) or {}).get("user")
     return {int(user_id) for user_id in (session.get("_auth_user_id"), waiting) if user_id}
 
 
 def reapplies(scope: str) -> Callable[[Again], Again]:
-    """Register the function that repeats forget operations of one scope after a restore.
-
-    The function must be safe to call repeatedly.
-    """
+    """Register the function that repeats forgets of one scope after a restore."""
 
     def register(again: Again) -> Again:
         _again[scope] = again
@@ -137,10 +124,7 @@ def reapplies(scope: str) -> Callable[[Again], Again]:
 
 
 def is_older_than_ledger() -> bool:
-    """Return whether this database lacks the last forget operation in the ledger.
-
-    In that case the database was restored from an older backup.
-    """
+    """Return whether this database lacks the ledger's last forget, because it was restored."""
     last = deque(ledger.read(), maxlen=1)
     if not last:
         return False
@@ -149,10 +133,10 @@ def is_older_than_ledger() -> bool:
 
 
 def reapply_forgets() -> Iterator[Operation]:
-    """Repeat each forget operation in the ledger whose data exists again, oldest first.
+    """Repeat, oldest first, each forget operation in the ledger whose data exists again.
 
-    People and rows created after the original request aren't affected: subjects and public ids are
-    random, and rows without a public id are selected by time. Yield the enqueued operations.
+    People and rows created later aren't affected: subjects and public ids are random, and rows
+    without a public id are selected by time. Yield the enqueued operations.
     """
     for line in list(ledger.read()):  # a list, since each forget appends a line
         with as_system():
@@ -174,26 +158,13 @@ def _forget_again(user: User, target: Mapping[str, Any], at: datetime) -> Operat
 def erase_user(run: Run) -> Mapping[str, Any]:
     """Erase all data of a person in the order of the registry, the account last.
 
-    Safe to run twice: each step erases what is left. If the account is already gone, only the scan,
-    the cleaning of the disk and the receipt remain to be done.
+    Safe to run twice: each step erases what is left.
     """
     user = run.user()
     if user is None:
         return erasure.finish(run, user=None, scope="user")
     everything = registry.participants()
     last = [participant for participant in everything if User in participant.models]
-    _remember_everything(run, user, everything)
-    for participant in everything:
-        if participant not in last:
-            erasure.step(
-                run, user=user, name=participant.name, erase=partial(participant.erase, user.pk)
-            )
-    _erase_account(run, last, user_id=user.pk)
-    return erasure.finish(run, user=None, scope="user")
-
-
-def _remember_everything(run: Run, user: User, everything: list[UserData]) -> None:
-    """Store hashes and ids of all rows of the person, before any row is erased."""
     tables = [model for item in everything for model in item.models if model is not User]
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
     named = [item for item in rows if schema.has_column(item.model, "public_id")]
@@ -204,14 +175,17 @@ def _remember_everything(run: Run, user: User, everything: list[UserData]) -> No
         texts=lambda: chain.from_iterable(map(erased_hashes.words_of, rows)),
         rows=lambda: [*named, account],
     )
+    for participant in everything:
+        if participant not in last:
+            erasure.step(
+                run, user=user, name=participant.name, erase=partial(participant.erase, user.pk)
+            )
+    _erase_account(run, last, user_id=user.pk)
+    return erasure.finish(run, user=None, scope="user")
 
 
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
-    """Erase the account, and the hashes kept for other forget operations of the person.
-
-    If such an operation has no receipt, its hashes for the scan of the disk are kept and handed
-    over to this operation.
-    """
+    """Erase the account; of its other forgets, keep hashes only of those without a receipt."""
     run.step("account")
     with run.applying_as_system():
         erased: Counter[str] = Counter()

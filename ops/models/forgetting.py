@@ -4,10 +4,11 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from memcenter.lib import ids
+from memcenter.lib.database.schema import Record
 from ops.models.operation import Operation
 
 
-class ErasureKey(models.Model):
+class ErasureKey(Record):
     """The random key under which a forget operation hashes texts. It is deleted with the hashes."""
 
     personal_data = False
@@ -18,15 +19,9 @@ class ErasureKey(models.Model):
     key = models.BinaryField(max_length=32)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    def __str__(self) -> str:
-        return f"key of operation {self.operation_id}"
 
-
-class ErasedText(models.Model):
-    """The keyed hashes of the shingles (overlapping pieces of `size` characters) of an erased text.
-
-    `digest` is the keyed hash of the whole text, so that each text is stored only once.
-    """
+class ErasedText(Record):
+    """Keyed hashes of the shingles (pieces of `size` characters) of an erased text (`digest`)."""
 
     personal_data = False
 
@@ -42,11 +37,8 @@ class ErasedText(models.Model):
             models.UniqueConstraint(fields=["operation", "digest"], name="erased_text_once")
         ]
 
-    def __str__(self) -> str:
-        return f"text {self.pk} of operation {self.operation_id}"
 
-
-class ErasedRows(models.Model):
+class ErasedRows(Record):
     """The primary keys and public ids of erased rows of one table."""
 
     personal_data = False
@@ -57,15 +49,11 @@ class ErasedRows(models.Model):
     row_ids = ArrayField(models.BigIntegerField(), default=list)
     public_ids = ArrayField(models.CharField(max_length=64), default=list)
 
-    def __str__(self) -> str:
-        return f"{len(self.row_ids)} of {self.place}"
 
-
-class DiskKey(models.Model):
+class DiskKey(Record):
     """The random key under which texts are hashed for the scan of the raw files.
 
-    At most one key is open, and new forget operations use it. A scan closes the key, so that later
-    operations use another one. A key is deleted together with its last hash.
+    At most one key is open; a scan closes it. A key is deleted together with its last hash.
     """
 
     personal_data = False
@@ -74,17 +62,13 @@ class DiskKey(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True)
 
-    def __str__(self) -> str:
-        return f"disk key {self.pk}"
 
+class DiskTrace(Record):
+    """Hashes of the texts that one forget operation has erased, until no raw file contains them.
 
-class DiskTrace(models.Model):
-    """Hashes of the texts that one forget operation has erased.
-
-    They are kept until the raw files contain none of the texts. `hashes` are 64 bits each, text by
-    text; `counts` is the number of hashes of each text (32 bits). `lengths` are the lengths of
-    texts shorter than a window. `left_out` counts texts so short that a match could be a
-    coincidence.
+    `hashes` are 64 bits each, text by text; `counts` (32 bits) is the number for each text.
+    `lengths` are those of texts shorter than a window; `left_out` counts texts too short to
+    compare.
     """
 
     personal_data = False
@@ -96,17 +80,12 @@ class DiskTrace(models.Model):
     lengths = ArrayField(models.PositiveSmallIntegerField(), default=list)
     left_out = models.PositiveIntegerField(default=0)
 
-    def __str__(self) -> str:
-        return f"disk trace {self.pk} of operation {self.operation_id}"
 
-
-class Receipt(models.Model):
+class Receipt(Record):
     """A record of how many rows one finished forget operation erased, without any content.
 
-    `hash` covers every other column except `id`. `previous_hash` is the hash of the newest sealed
-    audit event when the receipt was issued. `chosen` is "person" if the person chose from a list,
-    "only_match" if a single match needed no question, and empty if the request named the rows
-    exactly.
+    `hash` covers every other column except `id`. `chosen` is "person" if the person chose from a
+    list, "only_match" if a single match needed no question, else empty.
     """
 
     personal_data = False
@@ -128,6 +107,3 @@ class Receipt(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["subject", "-id"], name="receipt_subject")]
-
-    def __str__(self) -> str:
-        return self.public_id

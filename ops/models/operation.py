@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memcenter import telemetry
 from memcenter.lib import ids
-from memcenter.lib.database.schema import one_of
+from memcenter.lib.database.schema import Record, one_of
 from ops.models.user import ApiKey, User
 
 
@@ -77,8 +77,7 @@ class Operation(models.Model):
     """A background task, inserted in the transaction that makes it necessary.
 
     It refers to the person only by `subject`, and its payload contains only ids, so it may outlive
-    the account. `request_id` is the id of the request that caused it, even if it was enqueued by
-    another operation. Operations are never hidden, since people may always see them.
+    the account. Operations are never hidden.
     """
 
     personal_data = False
@@ -156,10 +155,7 @@ class Operation(models.Model):
 
     @property
     def forget_outcome(self) -> dict[str, Any]:
-        """Return the outcome of a request to forget in a turn, as ids.
-
-        Return an empty dict if the turn contained no such request.
-        """
+        """Return the outcome of a request to forget in a turn, as ids; empty if there was none."""
         found: dict[str, Any] = self.payload.get("forget") or self.result.get("forget") or {}
         return found
 
@@ -192,11 +188,11 @@ class Attempt(models.Model):
         return f"attempt {self.number} of operation {self.operation_id}"
 
 
-class IdempotencyRecord(models.Model):
+class IdempotencyRecord(Record):
     """The stored response to a call with an `Idempotency-Key`, kept for a day.
 
-    If the person is forgotten or forgets something, `body` is blanked (`body_erased`); a repeated
-    call then gets a 409 rather than forgotten content.
+    If the person forgets something, `body` is blanked (`body_erased`), and a repeated call gets a
+    409.
     """
 
     personal_data = True
@@ -222,15 +218,9 @@ class IdempotencyRecord(models.Model):
             models.Index(fields=["expires_at"], name="idempotency_expiry"),
         ]
 
-    def __str__(self) -> str:
-        return f"idempotency record {self.pk}"
-
 
 class ModelCall(models.Model):
-    """One call of a chat model or a remote embedder: tokens, time and cost, but no text.
-
-    `dropped` is the number of items in the answer that couldn't be used.
-    """
+    """One call of a chat model or remote embedder, without text; `dropped` items were unusable."""
 
     personal_data = False
 
@@ -255,11 +245,8 @@ class ModelCall(models.Model):
         return f"{self.step} by {self.model}"
 
 
-class Export(models.Model):
-    """A file with one person's data.
-
-    It is erased when it expires, and by every forget operation that concerns its content.
-    """
+class Export(Record):
+    """A file with one person's data, erased when it expires or by a forget that concerns it."""
 
     personal_data = True
     words = ()
@@ -279,15 +266,9 @@ class Export(models.Model):
     class Meta:
         indexes = [models.Index(fields=["user", "-id"], name="export_user")]
 
-    def __str__(self) -> str:
-        return f"export {self.pk}"
 
-
-class Import(models.Model):
-    """A file that one person imported, with a report on the parts that were skipped.
-
-    The report also holds the file's name, if it is known.
-    """
+class Import(Record):
+    """A file that one person imported, with its name and a report on skipped parts."""
 
     personal_data = True
     words = ("report",)
@@ -305,9 +286,6 @@ class Import(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["user", "-id"], name="import_user")]
-
-    def __str__(self) -> str:
-        return f"import {self.pk}"
 
     @property
     def file_name(self) -> str:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from memcenter.lib import ids
-from memcenter.lib.database.schema import one_of
+from memcenter.lib.database.schema import Record, one_of
 
 KEY_ID = "key_"
 
@@ -38,12 +38,11 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """A person with memories, or a staff member.
 
-    `external_id` is the chat product's own id of the person. People who register on the web have
-    none, and unbound keys can't access them. `subject` identifies the person in operations and
-    receipts; once this row is deleted, nothing connects it with the person. `hidden_at` is set
-    while the person is being forgotten. Changing `session_epoch` ends every session.
-    `password_version` counts changes of the password. `forgets` counts requests to forget: data
-    read before such a request must not be written afterwards.
+    `external_id` is the chat product's id of the person; people who register on the web have none.
+    `subject` identifies the person in operations and receipts, which outlive this row. `hidden_at`
+    is set while the person is being forgotten. Changing `session_epoch` ends every session.
+    `forgets` counts requests to forget: data read before such a request must not be written
+    afterwards.
     """
 
     personal_data = True
@@ -88,10 +87,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.username or self.external_id or f"user {self.pk}"
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """Return the hash that a valid session must contain.
-
-        It changes with the password, as in Django, and with `session_epoch`.
-        """
+        """Return the hash, of password and `session_epoch`, that a valid session contains."""
         own = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]
         if self.session_epoch is None:
             return str(own)
@@ -117,7 +113,7 @@ class Theme(models.TextChoices):
     DARK = "dark", _("Dark")
 
 
-class UserSettings(models.Model):
+class UserSettings(Record):
     """The settings of one person. If there is no row, all settings have their defaults."""
 
     personal_data = True
@@ -142,9 +138,6 @@ class UserSettings(models.Model):
         verbose_name_plural = "user settings"
         constraints = [one_of("theme", Theme, name="settings_theme_known")]
 
-    def __str__(self) -> str:
-        return f"settings of user {self.user_id}"
-
 
 class Scope(models.TextChoices):
     READ = "read", _("read")
@@ -156,11 +149,7 @@ class Scope(models.TextChoices):
 
 
 class ApiKey(models.Model):
-    """An API key, either bound to one person (`user`) or, unbound, for the whole installation.
-
-    Only its SHA-256 is stored; `prefix` is shown to tell keys apart. With `requires_user`, an
-    unbound key refuses calls of mem0's API that name no person.
-    """
+    """An API key (its SHA-256), bound to one person (`user`) or unbound, for the installation."""
 
     personal_data = True
     words = ("name",)
@@ -190,11 +179,8 @@ class ApiKey(models.Model):
         return f"{KEY_ID}{self.pk}"
 
 
-class SignInLink(models.Model):
-    """A link, created through the API, that signs in one person.
-
-    It works once, until `expires_at`.
-    """
+class SignInLink(Record):
+    """A link, created through the API, that signs in one person once, until `expires_at`."""
 
     personal_data = True
     words = ()
@@ -211,15 +197,9 @@ class SignInLink(models.Model):
     class Meta:
         indexes = [models.Index(fields=["user", "expires_at"], name="signinlink_user")]
 
-    def __str__(self) -> str:
-        return f"sign-in link of user {self.user_id}"
 
-
-class SignIn(models.Model):
-    """A session in which a person is signed in. The row is deleted together with the session.
-
-    `device` names browser and system ("Firefox · Linux").
-    """
+class SignIn(Record):
+    """A session in which a person is signed in. `device` is such as "Firefox · Linux"."""
 
     personal_data = True
     words = ()
@@ -234,16 +214,9 @@ class SignIn(models.Model):
     class Meta:
         indexes = [models.Index(fields=["user", "-seen_at"], name="sign_in_user")]
 
-    def __str__(self) -> str:
-        return f"sign-in of user {self.user_id}"
 
-
-class SecondFactor(models.Model):
-    """A person's second factor: codes from an authenticator app (TOTP, RFC 6238).
-
-    `last_step` is the 30-second step of the last code used, so that no code works twice. `recovery`
-    contains the digests of unused recovery codes.
-    """
+class SecondFactor(Record):
+    """A person's second factor (TOTP, RFC 6238); `recovery` holds digests of unused codes."""
 
     personal_data = True
     words = ()
@@ -255,15 +228,9 @@ class SecondFactor(models.Model):
     recovery = ArrayField(models.CharField(max_length=64), default=list)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    def __str__(self) -> str:
-        return f"second factor of user {self.user_id}"
 
-
-class Identity(models.Model):
-    """A person's account at an OpenID Connect provider.
-
-    `sub` is the provider's permanent id of the person.
-    """
+class Identity(Record):
+    """A person's account at an OpenID Connect provider, permanently identified by `sub`."""
 
     personal_data = True
     words = ()
@@ -281,16 +248,9 @@ class Identity(models.Model):
             models.UniqueConstraint(fields=["user", "issuer"], name="identity_of_user"),
         ]
 
-    def __str__(self) -> str:
-        return f"identity of user {self.user_id}"
 
-
-class Invitation(models.Model):
-    """A link with which one person can create an account with this role, until `expires_at`.
-
-    `user` is the owner who sent the invitation; `name` is their note about the invited person. The
-    row is deleted when the invitation is used or revoked.
-    """
+class Invitation(Record):
+    """A link of an owner (`user`) to create one account with this role, until `expires_at`."""
 
     personal_data = True
     words = ("name",)
@@ -307,17 +267,13 @@ class Invitation(models.Model):
         indexes = [models.Index(fields=["user", "expires_at"], name="invitation_user")]
         constraints = [one_of("role", Role, name="invitation_role_known")]
 
-    def __str__(self) -> str:
-        return f"invitation by user {self.user_id}"
 
-
-class WeeklyMail(models.Model):
+class WeeklyMail(Record):
     """The address to which a person's weekly email "What I learned this week" is sent.
 
-    Until the address is confirmed (`confirmed_at`), it gets only the email that asks for
-    confirmation. A new address gets a new `nonce`, on which the links in emails are based.
-    `sent_on` is the Monday of the last weekly email; a week in which nothing happened counts as
-    sent. `language` is the language of the page, for people who haven't chosen a language.
+    Until it is confirmed, it gets only the email that asks for confirmation. Links in emails are
+    based on `nonce`, new for each address. `sent_on` is the Monday of the last weekly email; a week
+    in which nothing happened counts as sent.
     """
 
     personal_data = True
@@ -332,12 +288,9 @@ class WeeklyMail(models.Model):
     confirmed_at = models.DateTimeField(null=True, blank=True)
     sent_on = models.DateField(null=True, blank=True)
 
-    def __str__(self) -> str:
-        return f"weekly mail of user {self.user_id}"
 
-
-class Webhook(models.Model):
-    """An address that receives events about one person, or about everybody if `user` is null.
+class Webhook(Record):
+    """An address for events about one person, or everybody if `user` is null.
 
     `version` counts changes, so that the ledger can tell whether a restored row is outdated.
     """
@@ -361,15 +314,9 @@ class Webhook(models.Model):
     class Meta:
         indexes = [models.Index(fields=["user"], name="webhook_user")]
 
-    def __str__(self) -> str:
-        return f"webhook {self.pk}"
 
-
-class Delivery(models.Model):
-    """The delivery of one event to one address, and its result. The body contains only ids.
-
-    It refers to the person by `subject`, so that the erasure of a person can be reported too.
-    """
+class Delivery(Record):
+    """The delivery of one event, with ids only. `subject` outlives the erasure of a person."""
 
     personal_data = False
     keeps_ids = True
@@ -388,16 +335,12 @@ class Delivery(models.Model):
     class Meta:
         verbose_name_plural = "deliveries"
 
-    def __str__(self) -> str:
-        return f"delivery {self.pk}"
-
 
 class Instance(models.Model):
     """Facts about this instance, in a single row.
 
-    While `deliveries_held_at` is set, nothing is sent to the outside: a backup was restored, and no
-    owner has confirmed yet that this instance is the live one. `registration_open` is null until an
-    owner decides; until then the setting with the same name applies.
+    While `deliveries_held_at` is set (after a restore), nothing is sent to the outside. Until an
+    owner sets `registration_open`, the setting with the same name applies.
     """
 
     personal_data = False

@@ -35,11 +35,7 @@ _SEEN_SECONDS = 10 * 60
 def personal_page(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """Require sign-in for a page, forbid caching it, and turn `NotFound` into a 404.
-
-    A request by htmx without a session gets a 401, since htmx would insert the sign-in page into
-    the current page.
-    """
+    """Require sign-in (401 for htmx), forbid caching, and turn `NotFound` into a 404."""
 
     @wraps(view)
     def guarded(
@@ -62,10 +58,6 @@ def personal_page(
 
 
 def _note_presence(request: HttpRequest) -> None:
-    """Record, at most every ten minutes, that the session is in use.
-
-    The list of sessions shows this time.
-    """
     last, now = request.session.get(SEEN), timezone.now().timestamp()
     if last is None or now - float(last) < _SEEN_SECONDS or not request.user.is_authenticated:
         return
@@ -79,20 +71,13 @@ def person(request: HttpRequest) -> User:
 
 
 def is_fresh(request: HttpRequest) -> bool:
-    """Return whether the person has signed in recently in this session.
-
-    For people without a password, this replaces the password as a proof of identity.
-    """
+    """Return whether the person signed in recently: the proof of identity without a password."""
     begun = request.session.get(SIGNED_IN_AT, 0)
     return timezone.now().timestamp() - float(begun) < FRESH_SECONDS
 
 
 def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
-    """Return a message that says why the proof of identity is rejected, or an empty string.
-
-    The proof is the password or, for a person without a password, a recent sign-in. Wrong passwords
-    are counted separately for each `purpose`, so that one form doesn't lock another.
-    """
+    """Return why the proof of identity (password or recent sign-in) is rejected, or ""."""
     if person(request).has_usable_password():
         return password_problem(request, password=password, purpose=purpose)
     return (
@@ -101,10 +86,7 @@ def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
 
 
 def password_problem(request: HttpRequest, *, password: str, purpose: str, wrong: str = "") -> str:
-    """Return a message that says why the password is rejected, or an empty string if it is right.
-
-    The number of wrong passwords is limited, as at sign-in.
-    """
+    """Return why the password is rejected, or ""; wrong ones are limited, as at sign-in."""
     user, address = person(request), request.META.get("REMOTE_ADDR", "")
     name = f"{purpose}:{user.pk}"
     if sign_ins.are_attempts_used_up(name, address=address):
@@ -116,10 +98,7 @@ def password_problem(request: HttpRequest, *, password: str, purpose: str, wrong
 
 
 def own_settings(request: HttpRequest) -> UserSettings:
-    """Return the settings of the signed-in person, loaded once for each request.
-
-    The middleware has usually loaded them.
-    """
+    """Return the settings of the signed-in person, loaded once for each request."""
     found: UserSettings | None = getattr(request, "user_settings", None)
     if found is None:
         found = users.settings_of(person(request))

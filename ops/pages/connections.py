@@ -55,7 +55,6 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
 def _show_webhooks(
     request: HttpRequest, *, typed: str = "", ticked: Sequence[str] | None = None, problem: str = ""
 ) -> HttpResponse:
-    """Show the page of webhooks; after an invalid form, with the values that were typed."""
     with own_transaction(request):
         context = {
             "hooks": _shown_webhooks(person(request)),
@@ -71,7 +70,6 @@ def _show_webhooks(
 
 
 def _shown_webhooks(user: User) -> list[dict[str, Any]]:
-    """Return the user's webhooks with their events in words and their last deliveries."""
     rows = list(webhooks.list_webhooks(user).order_by("pk"))
     log: dict[int, list[tuple[str, Delivery]]] = {row.pk: [] for row in rows}
     for delivery in webhooks.last_of(rows, count=_LAST_DELIVERIES):
@@ -104,10 +102,7 @@ def webhook_try(request: HttpRequest, webhook_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def webhook_switch(request: HttpRequest, webhook_id: str) -> HttpResponse:
-    """Switch a webhook off or on.
-
-    Address and secret are kept. Events that happen while it is off aren't sent later.
-    """
+    """Switch a webhook off or on. Events that happen while it is off aren't sent later."""
     on = request.POST.get("active") == "on"
     with own_transaction(request):
         webhook = webhooks.find(webhook_id, user=person(request))
@@ -241,10 +236,6 @@ def _is_owner(request: HttpRequest) -> bool:
 
 
 def _installation_keys(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the API keys that belong to no person, such as the key made at the first start.
-
-    The list is empty for people who aren't owners.
-    """
     if not _is_owner(request):
         return []
     with as_system():
@@ -252,10 +243,7 @@ def _installation_keys(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[dict[str, Any]]:
-    """Return the API keys of a person, or the keys that belong to no person if `user` is None.
-
-    Revoked keys come last. `revoke` returns the address of the form that revokes a key.
-    """
+    """Return the API keys of a person or of nobody; `revoke` returns the address of a form."""
     newest = (F("revoked_at").asc(nulls_first=True), "-created_at", "-pk")
     return [_shown_key(key, revoke) for key in keys.of(user).order_by(*newest)[:_KEYS_SHOWN]]
 

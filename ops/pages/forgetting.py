@@ -1,7 +1,4 @@
-"""Pages that delete all data of a person, show the progress, and show receipts.
-
-To delete all data, the person must enter the password or have signed in recently.
-"""
+"""Pages that delete all data of a person, show the progress, and show receipts."""
 
 from __future__ import annotations
 
@@ -63,11 +60,7 @@ _CHOSEN = {
 
 @dataclass(frozen=True)
 class ShownReceipt:
-    """A receipt as the page shows it. `residue` and `places` are None if nothing was scanned.
-
-    `plain_lines` are the counts of erased rows for the kinds of data that people know by name, such
-    as messages. `other_lines` are the counts for all other kinds.
-    """
+    """A receipt as the page shows it; `plain_lines` count the kinds of data that people know."""
 
     receipt: Receipt
     title: str
@@ -123,10 +116,6 @@ def receipt_title(receipt: Receipt) -> str:
 
 
 def _receipt_lines(receipt: Receipt) -> list[Line]:
-    """Return the number of erased rows for each kind of data, with its label on the page.
-
-    Counts of several stores that have the same label are added up.
-    """
     counts: dict[str, int] = {}
     for places in receipt.erased.values():
         for what, count in places.items():
@@ -209,10 +198,7 @@ def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
 
 @require_safe
 def forgotten(request: HttpRequest, op_id: str) -> HttpResponse:
-    """Show the progress of deleting everything, without sign-in, since the account may be gone.
-
-    The link contains a token that proves the right to see this page.
-    """
+    """Show the progress to the holder of the link's token, since the account may be gone."""
     operation, receipt = _opened(request, op_id)
     line = operation_rows.happening(operation)
     context = {

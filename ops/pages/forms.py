@@ -356,10 +356,7 @@ class ForgetEverythingForm(ProofForm):
 
 
 def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
-    """Return the choices of time zones, in groups: well-known cities, then parts of the world.
-
-    Cities are shown with their current UTC offset. The zone `also` is always a choice.
-    """
+    """Return the choices of time zones: well-known cities, then parts of the world, and `also`."""
     now = datetime.now(UTC)
     cities = sorted(_CITIES, key=lambda name: (_offset(name, now), str(_CITIES[name])))
     known = [("UTC", "UTC"), *((name, f"{_CITIES[name]} ({_clock(name, now)})") for name in cities)]
@@ -390,16 +387,12 @@ def _clock(name: str, now: datetime) -> str:
 
 @cache
 def _others() -> list[str]:
-    """Return the zones that aren't in `_CITIES`, without outdated names."""
     names = sorted(_current_names() or zoneinfo.available_timezones())
     return [name for name in names if _is_usual(name) and name not in _CITIES]
 
 
 def _current_names() -> set[str]:
-    """Return the zones in the system's `zone.tab`, which lists no outdated names.
-
-    The set is empty if the system has no such file.
-    """
+    """Return the zones in the system's `zone.tab`, which has no outdated names, if it exists."""
     tables = [Path(folder, "zone.tab") for folder in zoneinfo.TZPATH]
     table = next((one for one in tables if one.is_file()), None)
     lines = table.read_text(encoding="utf-8").splitlines() if table else []

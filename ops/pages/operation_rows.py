@@ -158,10 +158,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Happening:
-    """A line for one operation, or for several finished operations that learned something.
-
-    `times` is the number of messages that the operations learned from, in words.
-    """
+    """A line for one operation, or for several finished ones that learned from `times` messages."""
 
     operation: Operation
     title: str
@@ -193,11 +190,10 @@ class Happening:
 
 
 def operation_lines(user: User) -> tuple[list[Happening], list[Happening]]:
-    """Return the lines for the newest operations, and separately those for background maintenance.
+    """Return the lines for the newest operations, and separately those for maintenance.
 
-    Maintenance is of interest to operators only, unless it failed. Consecutive operations that
-    learned something successfully share a line. Overdue or stuck operations and failed forget
-    operations come first, however old they are.
+    Consecutive operations that learned something share a line. Operations in trouble and failed
+    forget operations come first, however old they are.
     """
     now = timezone.now()
     wanted = Q(status=Status.FAILED, priority=Priority.FORGET)
@@ -223,11 +219,7 @@ def _lines(rows: Sequence[Operation]) -> list[Happening]:
 
 
 def _likeness(operation: Operation) -> int:
-    """Return the grouping key: consecutive operations with the same key share a line.
-
-    The key is 0 for operations that learned something successfully. For all others, it is the
-    primary key.
-    """
+    """Return the grouping key: 0 for operations that learned something, else the primary key."""
     return (
         0 if operation.status == Status.SUCCEEDED and operation.kind in _LEARNING else operation.pk
     )
@@ -236,10 +228,7 @@ def _likeness(operation: Operation) -> int:
 def happening(
     operation: Operation, *, alike: Sequence[Operation] = (), cut_off: bool = False
 ) -> Happening:
-    """Return the line for an operation.
-
-    `alike` are older operations that share the line; with `cut_off`, there may be more of them.
-    """
+    """Return the line for an operation and older ones `alike`; with `cut_off` there may be more."""
     waits = operation.status == Status.PENDING and bool(operation.last_error)
     receipt = getattr(operation, "receipt", None)
     trouble = selectors.trouble_of(operation, now=timezone.now())
@@ -267,7 +256,6 @@ def _title_of(operation: Operation, alike: Sequence[Operation]) -> str:
 
 
 def _messages_in(operations: Iterable[Operation]) -> str:
-    """Return in words the number of messages that the operations learned from, or "" for 0."""
     count = sum(one.kind == Kind.EXTRACT_TURN for one in operations)
     words = ngettext("from %(n)s message", "from %(n)s messages", count)
     return words % stored_amounts.shown(count) if count else ""
@@ -284,7 +272,6 @@ def is_moving(happenings: Iterable[Happening]) -> bool:
 
 
 def _steps_of(operation: Operation) -> list[Step]:
-    """Return the finished steps, the current step, and the receipt as the last step."""
     titles: dict[str, int] = {}
     for done in operation.steps_done:
         title = _step_title(done["step"])
@@ -318,7 +305,6 @@ def _progress_of(operation: Operation) -> str:
 
 
 def _error_of(operation: Operation) -> str:
-    """Return the last error in the language of the page; empty if the operation succeeded."""
     error = operation.last_error
     if not error or operation.status == Status.SUCCEEDED:
         return ""
@@ -350,7 +336,6 @@ def said_of_trouble(trouble: Trouble) -> str:
 
 
 def _residue_words(count: int, where: str) -> str:
-    """Return a sentence that counts the places with residue, and names their kinds of data."""
     places = (one.partition(" ")[0].partition(".")[0] for one in where.split(", "))
     kinds = dict.fromkeys(label for one in places if (label := stored_amounts.known_label(one)))
     words = ngettext(

@@ -192,7 +192,6 @@ def person_key_revoke(request: HttpRequest, pk: int, key: int) -> HttpResponse:
 
 
 def _login(pk: int) -> User:
-    """Return the person with this primary key. Raise `NotFound` if no such person can sign in."""
     found = users.logins().filter(pk=pk).first()
     if found is None:
         raise NotFound("There is no such person.")
@@ -200,11 +199,6 @@ def _login(pk: int) -> User:
 
 
 def _other(request: HttpRequest, pk: int) -> User:
-    """Return the person with this primary key.
-
-    Raise `NotFound` if they can't sign in, or if it is the signed-in owner: owners may not
-    deactivate themselves or hand over to themselves.
-    """
     if pk == person(request).pk:
         raise NotFound("There is nobody else of this number.")
     return _login(pk)

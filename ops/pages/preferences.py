@@ -91,10 +91,7 @@ def show_settings(
     mail: WeeklyMailForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show the settings page. Call it inside the person's transaction.
-
-    `preferences` or `mail` is an invalid form that is shown with its errors.
-    """
+    """Show the settings page, with the errors of an invalid form, inside a transaction."""
     user, own = person(request), own_settings(request)
     keys = ApiKey.objects.filter(user=user, revoked_at__isnull=True)
     initial = {
@@ -130,10 +127,7 @@ def _weekly_mail(request: HttpRequest, form: WeeklyMailForm | None) -> dict[str,
 @require_POST
 @personal_page
 def save_preferences(request: HttpRequest) -> HttpResponse:
-    """Save the preferences that were submitted.
-
-    Pages may offer the browser's time zone. Accepting that offer submits only the time zone.
-    """
+    """Save what was submitted: the preferences, or only the time zone that a page offered."""
     form = PreferencesForm(request.POST)
     if form.is_valid():
         try:
@@ -199,7 +193,6 @@ _LAYERS: dict[str, tuple[str, Callable[[int], str]]] = {
 
 
 def _switches(request: HttpRequest) -> dict[str, Any]:
-    """Return the memory switches, each with the number of stored rows."""
     kinds = {kind for kind, _words in _LAYERS.values()}
     counts = stored_amounts.counts_of(person(request), only=kinds)
     own = own_settings(request)
@@ -208,12 +201,6 @@ def _switches(request: HttpRequest) -> dict[str, Any]:
 
 
 def _switch(name: str, counts: dict[str, int], *, is_on: bool) -> dict[str, Any]:
-    """Return a memory switch for the page.
-
-    `does` describes the effect of turning it on, `help` the effect of turning it off. `offer` is
-    the address of a page that deletes the stored rows; it is empty if the switch is on or no rows
-    are stored.
-    """
     title, does, help_text = _switch_texts()[name]
     kind, words = _LAYERS.get(name, ("", str))
     count = counts.get(kind, 0)
@@ -230,7 +217,6 @@ def _switch(name: str, counts: dict[str, int], *, is_on: bool) -> dict[str, Any]
 
 
 def _switch_texts() -> dict[str, tuple[str, str, str]]:
-    """Return title, `does` and `help` of each memory switch, in the order of the page."""
     return {
         "longterm_enabled": (
             _("Long-term memory"),
@@ -304,10 +290,7 @@ def _back_to_mail(request: HttpRequest, text: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
-    """Confirm the address to which this link was sent.
-
-    Opening the link only shows a form, since email programs open links too.
-    """
+    """Confirm the address. Opening the link only shows a form, as email programs open links."""
     try:
         with as_system():
             if request.method == "POST":
@@ -323,10 +306,7 @@ def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def weekly_mail_stop(request: HttpRequest, token: str) -> HttpResponse:
-    """Unsubscribe from the weekly email, without signing in.
-
-    Opening the link only shows a form, since email programs open links too.
-    """
+    """Unsubscribe. Opening the link only shows a form, as email programs open links."""
     try:
         with as_system():
             if request.method == "POST":

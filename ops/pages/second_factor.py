@@ -20,7 +20,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from memcenter.lib.errors import ApplicationError, Conflict, Invalid, ProviderError
 from memcenter.providers import openid
-from memcenter.providers.openid import Claims
 from ops import audit_log
 from ops.access import as_system, as_user
 from ops.accounts import sign_ins
@@ -40,10 +39,7 @@ _CONNECTING_SECONDS = 10 * 60
 @sensitive_post_parameters("code")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_code(request: HttpRequest) -> HttpResponse:
-    """Ask for the code of the second factor, and sign in if it is right.
-
-    After ten wrong codes, even from different addresses, this step is locked for a while.
-    """
+    """Ask for the code of the second factor, and sign in; ten wrong codes lock this step."""
     user = _who_waits(request)
     if user is None:
         return redirect("sign_in")
@@ -69,10 +65,6 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
 
 
 def _who_waits(request: HttpRequest) -> User | None:
-    """Return the person who entered the right password in this session a short time ago.
-
-    Return None if there is no such person, or if the password has changed since.
-    """
     waiting = request.session.get(sign_ins.WAITING)
     if not waiting or timezone.now().timestamp() - waiting["at"] > _WAITING_SECONDS:
         return None
@@ -179,11 +171,7 @@ def show_signin_settings(
 
 
 def _set_up(request: HttpRequest, user: User) -> dict[str, str]:
-    """Return the secret that an authenticator app needs, as a QR code, a link and text.
-
-    The secret stays the same until it has been used, so that reloading the page doesn't invalidate
-    a QR code that was already scanned.
-    """
+    """Return the secret for an app as a QR code, a link and text; it stays until it is used."""
     secret = request.session.setdefault(_NEW_SECRET, sign_ins.new_secret())
     address = sign_ins.app_address(secret, user=user)
     code = segno.make(address, micro=False)
@@ -206,10 +194,7 @@ def oidc_begin(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def oidc_return(request: HttpRequest) -> HttpResponse:
-    """Sign in the person who comes back from the provider.
-
-    If a signed-in person has just asked to connect an account at the provider, connect it instead.
-    """
+    """Sign in the person who comes back from the provider, or connect the account."""
     _must_be_on()
     try:
         told = openid.read_claims(request)
@@ -217,7 +202,14 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
         return _failed(request, str(error))
     connecting = request.session.pop(_CONNECTING, None)
     if request.user.is_authenticated and _is_of(request, connecting):
-        return _connect_here(request, told)
+        try:
+            with own_transaction(request):
+                sign_ins.connect_identity(user=person(request), told=told)
+        except Conflict as error:
+            messages.error(request, _(error.message))
+        else:
+            messages.success(request, _("Connected. You can sign in that way from now on."))
+        return redirect("signin_settings")
     try:
         with as_system():
             user = sign_ins.find_or_create_by_claims(told, language=get_language() or "")
@@ -233,10 +225,9 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def identity_connect(request: HttpRequest) -> HttpResponse:
-    """Check the person's identity, then show a link that leads to the provider.
+    """Check the person's identity, then show a link to the provider.
 
-    A redirect wouldn't work, since our content security policy doesn't let a form lead to another
-    site.
+    A redirect is impossible: our content security policy doesn't let forms lead to other sites.
     """
     _must_be_on()
     form = ProofForm(request.POST, request=request)
@@ -261,17 +252,6 @@ def identity_disconnect(request: HttpRequest) -> HttpResponse:
         form.add_error(None, _(error.message))
         return show_signin_settings(request, connecting=form, status=422)
     messages.success(request, _("Disconnected."))
-    return redirect("signin_settings")
-
-
-def _connect_here(request: HttpRequest, told: Claims) -> HttpResponse:
-    try:
-        with own_transaction(request):
-            sign_ins.connect_identity(user=person(request), told=told)
-    except Conflict as error:
-        messages.error(request, _(error.message))
-    else:
-        messages.success(request, _("Connected. You can sign in that way from now on."))
     return redirect("signin_settings")
 
 

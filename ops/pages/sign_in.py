@@ -63,7 +63,10 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     user = auth.authenticate(request, username=name, password=form.cleaned_data["password"])
     if not isinstance(user, User):
         sign_ins.note_failure(name, address=address)
-        _note_wrong_password(name)
+        with as_system():
+            tried = User.objects.filter(username=name).first()
+        # The typed name is never recorded, since it may be a password.
+        audit_log.record("signin.failed", subject=tried.subject if tried else None)
         form.add_error(None, _("The name and password don’t match. Please try again."))
         return show_sign_in(request, form, status=422)
     sign_ins.forgive_failures(name, address=address)
@@ -81,10 +84,7 @@ def register(request: HttpRequest) -> HttpResponse:
 def make_account(
     request: HttpRequest, make: Callable[..., User], *, invited: str = ""
 ) -> HttpResponse:
-    """Show or process the form for a new account, which the function `make` creates.
-
-    `invited` is the role of the invitation, if there is one.
-    """
+    """Show or process the form for a new account, made by `make`, with the role `invited`."""
     if request.method != "POST":
         return _for_visitors(request, "ops/register.html", RegisterForm(), invited=invited)
     form = RegisterForm(request.POST)
@@ -128,10 +128,7 @@ def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
 
 
 def lead_in(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
-    """Sign in the person, and redirect to `way`.
-
-    At their first sign-in, owners are first asked for language and time zone.
-    """
+    """Sign in the person, and redirect to `way`; owners first choose language and time zone."""
     is_first = user.last_login is None and users.role_of(user) is Role.OWNER
     begin(request, user)
     return redirect(f"{reverse('welcome')}?{urlencode({'next': way})}" if is_first else way)
@@ -143,16 +140,6 @@ def begin(request: HttpRequest, user: User) -> None:
     request.session[SIGNED_IN_AT] = timezone.now().timestamp()
     note_session(request)
     audit_log.record("signin.succeeded", subject=user.subject)
-
-
-def _note_wrong_password(name: str) -> None:
-    """Record a failed sign-in for the account with this name, if there is one.
-
-    The typed name is never recorded, since it may be a password.
-    """
-    with as_system():
-        tried = User.objects.filter(username=name).first()
-    audit_log.record("signin.failed", subject=tried.subject if tried else None)
 
 
 def show_sign_in(request: HttpRequest, form: SignInForm, *, status: int = 200) -> HttpResponse:
@@ -286,10 +273,7 @@ def session_end_others(request: HttpRequest) -> HttpResponse:
 @sensitive_variables("token")
 @require_GET
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign in the person for whom the link was made, and use up the link.
-
-    A browser that only prefetches the page doesn't use up the link.
-    """
+    """Use up the link and sign in its person, unless a browser only prefetches the page."""
     address = request.META.get("REMOTE_ADDR", "")
     if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
         return HttpResponse(status=503, headers={"Cache-Control": "no-store"})

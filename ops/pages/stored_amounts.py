@@ -1,7 +1,4 @@
-"""Show in words how much data about a person is stored.
-
-The kinds of data come from the registry of personal data, so none is missing.
-"""
+"""Show in words how much data about a person is stored, by the registry of personal data."""
 
 from __future__ import annotations
 
@@ -141,7 +138,6 @@ def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, i
 
 
 def _in_one(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
-    """Count the rows of all these querysets in one statement."""
     if not rows:
         return {}
     parts = [

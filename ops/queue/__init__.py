@@ -1,4 +1,1 @@
-"""The queue of operations and its worker: enqueue, claim, run, retry, and limit the time.
-
-The queue is an outbox: rows inserted in the transactions that make the operations necessary.
-"""
+"""The queue of operations (an outbox) and its worker: enqueue, claim, run, retry, and limit."""

@@ -1,7 +1,6 @@
-"""Enqueue operations and change their status.
+"""Enqueue operations and change their status, as only `run.succeed_beside` does too.
 
-Apart from `run.succeed_beside`, no other module changes the status of an operation. Each change is
-an UPDATE that requires the old status, so that of two concurrent changes only one succeeds.
+Each change is an UPDATE that requires the old status, so of two only one succeeds.
 """
 
 from __future__ import annotations
@@ -136,8 +135,8 @@ def enqueue(
 ) -> Operation:
     """Insert an operation in the caller's transaction, and wake the worker after the commit.
 
-    `payload` may contain only ids. If an operation with the same `dedupe_key` is already queued,
-    return that operation. The acting API key is recorded as the requester.
+    `payload` may contain only ids. An operation queued with the same `dedupe_key` is returned
+    instead.
     """
     operation = _new(
         Wanted(kind, payload, priority),
@@ -164,28 +163,17 @@ def _new(wanted: Wanted, **fields: Any) -> Operation:
 
 
 def keep_question(operation: Operation, told: dict[str, Any]) -> None:
-    """Store the outcome of a request to forget in the operation that handled the request.
-
-    `told` contains ids only. The outcome may be a question to the person: which of several matches
-    to forget.
-    """
+    """Store in the operation, as ids, how a request to forget ended, such as in a question."""
     statements.rows(_QUESTION, [json.dumps(told), operation.pk])
     operation.payload["forget"] = told
 
 
 def mark_answered(operation: Operation, *, by: str = "") -> None:
-    """Record that the person has answered the question stored in this operation.
-
-    `by` is the public id of the operation that carries out the answer.
-    """
+    """Record that the operation `by` carries out the answer to this operation's question."""
     statements.rows(_ANSWERED, [by, operation.pk])
 
 
 def _written(operation: Operation) -> Operation:
-    """Insert the operation, or return the queued operation with the same dedupe key.
-
-    If a worker starts the queued operation between the two statements, both are repeated.
-    """
     while not statements.insert_unless(operation, conflict=_TWIN):
         twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
         if twin := twins.first():
@@ -233,11 +221,9 @@ def enqueue_all(
 def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
     """Claim the most urgent operation that is due, or return None.
 
-    Claiming gives this worker a lease: the right to run the operation until a time that the worker
-    must keep extending. Among operations of the same priority, the oldest is claimed or, with
-    `after`, the oldest of the person whose subject follows `after`. Operations with the same
-    `serial_key` run one at a time. Raise `IntegrityError` if another worker was faster; the
-    caller's transaction is then rolled back.
+    Claiming gives this worker a lease, which it must keep extending. Among equal priorities, the
+    oldest is claimed or, with `after`, the oldest of the next person. Operations with the same
+    `serial_key` run one at a time. Raise `IntegrityError` if another worker was faster.
     """
     due = [now, list(kinds)]
     following = [] if after is None else [after, *due]
@@ -265,9 +251,8 @@ def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) ->
 def fail(operation: Operation, *, error: str, permanent: bool = False, counts: bool = True) -> bool:
     """RUNNING -> PENDING with a delay, or FAILED for good. Return False if the lease was lost.
 
-    The delay is 1 s, and doubles with each attempt up to `OPERATION_BACKOFF_CAP`. `error` is plain
-    text without any personal content. With `counts=False` (for example if a server was down), the
-    failure uses up no attempt while the operation is younger than `PROVIDER_PATIENCE_HOURS`.
+    The delay is 1 s, and doubles with each attempt up to `OPERATION_BACKOFF_CAP`. `error` has no
+    personal content. Without `counts`, no attempt is used up during `PROVIDER_PATIENCE_HOURS`.
     """
     now = timezone.now()
     patience = timedelta(hours=settings.PROVIDER_PATIENCE_HOURS)
@@ -288,10 +273,7 @@ def fail(operation: Operation, *, error: str, permanent: bool = False, counts: b
 
 
 def give_back(operation: Operation) -> bool:
-    """RUNNING -> PENDING without using up an attempt, to let a forget operation run first.
-
-    The operation is due after a short delay, since it would otherwise be interrupted again at once.
-    """
+    """RUNNING -> PENDING, soon due, without using up an attempt; a forget runs first."""
     now = timezone.now()
     changes = {
         "status": Status.PENDING,
@@ -306,17 +288,16 @@ def give_back(operation: Operation) -> bool:
 def put_off(pk: int, *, error: str) -> None:
     """Record a failed attempt at a queued operation whose work exceeded the time limit.
 
-    A running operation was doing this work together with its own. After the failed attempt, the
-    queued operation runs alone. Do nothing if it is no longer queued or was tried before.
+    A running operation did this work with its own. The queued operation runs alone afterwards.
     """
     now = timezone.now()
     statements.rows(_PUT_OFF, [now + _PUT_OFF_BY, error, now, pk, now, now, error])
 
 
 def expire(*, now: datetime) -> int:
-    """Handle leases that have run out: RUNNING -> PENDING, or FAILED if no attempts are left.
+    """Return operations whose leases have run out to PENDING, or FAILED without attempts left.
 
-    Also correct times that were stored while the system clock was ahead, before it was set back.
+    Also correct times that were stored while the system clock was ahead.
     """
     count = 0
     lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)
@@ -340,10 +321,7 @@ def expire(*, now: datetime) -> int:
 
 
 def _set_right(now: datetime) -> None:
-    """Correct the times of operations that were stored while the clock was ahead.
-
-    Queued operations become due now, and leases run out after the usual time.
-    """
+    """Make queued operations due, and let leases end, that a clock ahead has put far off."""
     soon = _lease(now)
     ahead = Operation.objects.filter(updated_at__gt=soon)
     waiting = ahead.filter(status=Status.PENDING, run_after__gt=now)
@@ -371,11 +349,7 @@ def bring_forward(operation: Operation) -> None:
 
 
 def retry(operation: Operation) -> None:
-    """FAILED -> PENDING, with as many attempts as a new operation has.
-
-    Raise `Conflict` if the operation hasn't failed, or if another operation with the same dedupe
-    key is queued.
-    """
+    """FAILED -> PENDING with new attempts, or raise `Conflict` if that is impossible."""
     now = timezone.now()
     failed = Operation.objects.filter(pk=operation.pk, status=Status.FAILED)
     try:
@@ -398,8 +372,7 @@ def retry(operation: Operation) -> None:
 def renew(operation: Operation) -> bool:
     """Extend the operation's lease. Return False if the lease was lost.
 
-    `updated_at` stays unchanged, since it is the time of the last progress. A locked row is
-    skipped, since the lock normally belongs to a transaction of the same attempt.
+    `updated_at`, the time of the last progress, stays. A locked row, normally ours, is skipped.
     """
     mine = [operation.pk, operation.attempt]
     renewed = statements.rows(_RENEW, [_lease(timezone.now()), *mine])
@@ -412,10 +385,7 @@ def holds(operation: Operation) -> bool:
 
 
 def note_progress(operation: Operation, *, step: str, done: int, total: int) -> bool:
-    """Store the progress, and lock the row until the commit.
-
-    Return False if the lease was lost.
-    """
+    """Store the progress, and lock the row until the commit; return False if the lease was lost."""
     values = [step, done, total, timezone.now(), operation.pk, operation.attempt]
     return bool(statements.rows(_PROGRESS, values))
 
@@ -431,11 +401,7 @@ def _running(operation: Operation) -> Any:
 
 
 def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) -> int:
-    """Apply the changes to the running operation; return the number of changed rows.
-
-    If the operation can't become PENDING because another operation with its dedupe key is queued,
-    cancel the operation.
-    """
+    """Apply the changes to the running operation, or cancel it if an equal one is queued."""
     try:
         with transaction.atomic():
             return int(_running(operation).filter(**also).update(**changes))

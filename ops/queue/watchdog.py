@@ -1,14 +1,9 @@
 """Limit the processor time of operations, renew leases, and recover operations of dead workers.
 
-If an operation exceeds the limit, its process ends, and Celery starts another process. Each worker
-process has a small file that names the operation it runs; when the limit is reached, the current
-stack is appended. The process holds a lock on the file as long as it lives, so the sweep in another
-process notices its death at once, without waiting for the lease to run out. The file contains only
-numbers and the names of files and functions.
-
-One thread renews the leases of all operations that the process runs. Starting a thread for each
-operation would cost as much as a database statement, and few operations run long enough to need a
-renewal.
+If an operation exceeds the limit, its process ends, and Celery starts another one. Each worker
+process holds a lock on a small file that names its operation, so the sweep in another process
+notices its death at once. The file contains only numbers and the stack. One thread renews the
+leases of all operations that the process runs.
 """
 
 from __future__ import annotations
@@ -76,10 +71,7 @@ class Watchdog:
 
     @contextmanager
     def watching(self, operation: Operation, *, seconds: float) -> Iterator[None]:
-        """Limit the processor time of the operation inside the block.
-
-        Each call of `go_on` resets the limit.
-        """
+        """Limit the processor time of the operation inside the block; `go_on` resets the limit."""
         if self._file is None:
             yield
             return
@@ -93,10 +85,7 @@ class Watchdog:
             os.pwrite(self._file.fileno(), _NOTHING, 0)
 
     def go_on(self, *, with_pk: int | None = None) -> None:
-        """Reset the limit after some progress, or before work on another operation begins.
-
-        `with_pk` is the primary key of the queued operation on which work begins, if there is one.
-        """
+        """Reset the limit after some progress, or before work on a queued operation begins."""
         if self._operation is None or self._file is None:
             return
         running = self._operation
@@ -109,11 +98,7 @@ own = Watchdog()
 
 
 def take_back() -> int:
-    """Recover the operations of dead worker processes: queue them again, or mark them as failed.
-
-    Only processes that used this data folder are considered. Return the number of operations. Safe
-    to repeat and to run concurrently.
-    """
+    """Requeue or fail the operations of dead workers that used this data folder; count them."""
     return sum(_taken_back(path) for path in sorted(_folder().glob("*.run")))
 
 
@@ -121,9 +106,8 @@ def take_back() -> int:
 class _Ended:
     """A worker process that has died.
 
-    `running` is the primary key of the operation that the process ran. `culprit` is the primary key
-    of the operation on which it was working, which may be a queued one. `where` is the stack if the
-    time limit ended the process, else empty.
+    `running` is the key of the operation that it ran; `culprit` the one on which it was working,
+    which may be a queued one. `where` is the stack if the time limit ended the process.
     """
 
     running: int
@@ -137,7 +121,6 @@ def _folder() -> Path:
 
 
 def _taken_back(path: Path) -> bool:
-    """Handle the file of one worker process; return whether its operation was recovered."""
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -158,7 +141,6 @@ def _read(content: bytes) -> _Ended | None:
 
 
 def _where(dump: str) -> str:
-    """Return the stack of the main thread, which runs operations, innermost line first."""
     found = _LINE.findall(dump.rpartition("\n\n")[2])[:_FRAMES]
     return " < ".join(f"{name}:{line}" for name, line in found) or dump.strip()[:80]
 
@@ -182,10 +164,7 @@ def _settle(ended: _Ended) -> bool:
 
 
 class Leases:
-    """Renews the leases of running operations every few seconds, in a thread.
-
-    The thread ends when no operation is running.
-    """
+    """Renews the leases of running operations every few seconds, in a thread, while any runs."""
 
     def __init__(self) -> None:
         self.begin_anew()
@@ -222,7 +201,10 @@ class Leases:
                 with self._guard:
                     self._held.pop(key, None)
         if held:
-            _record_renewal()
+            try:  # for `/readyz`: a renewal skips locked rows, so rows don't always show it
+                cache.set(RENEWED_KEY, 1, timeout=RENEWED_SECONDS)
+            except (RedisError, OSError):
+                logger.warning("Redis can't be reached.")
             connection.close()
 
     def _keep(self) -> None:
@@ -245,17 +227,6 @@ class Leases:
             kind = type(error).__name__
             logger.warning("operation %s: its lease was not renewed: %s", operation.public_id, kind)
             return True
-
-
-def _record_renewal() -> None:
-    """Record in Redis that leases were renewed, for `/readyz`.
-
-    The rows of the operations don't always show a renewal, since a renewal skips locked rows.
-    """
-    try:
-        cache.set(RENEWED_KEY, 1, timeout=RENEWED_SECONDS)
-    except (RedisError, OSError):
-        logger.warning("Redis can't be reached.")
 
 
 held = Leases()

@@ -1,10 +1,8 @@
 """Store hashes and ids of erased rows for later scans, but none of their text.
 
-Two sets of hashes are stored: one for the scan of all stores, and one for the scan of the
-database's raw files. The second set outlives the receipt, and is deleted when it is recorded that
-the texts are gone from the disk. The forget operations of about a day share a random key for the
-second set, so that one scan of the files serves them all. The scan closes this key, and later
-operations use a new key. A key is deleted together with its last hash.
+There is a set of hashes for the scan of all stores, and one for the scan of the database's raw
+files, kept until the texts are gone from the disk. The forgets of about a day share its random key,
+so that one scan serves them all, and closes the key.
 """
 
 from __future__ import annotations
@@ -78,8 +76,7 @@ def remember(
 ) -> None:
     """Store hashes of these texts and ids of these rows, before they are erased.
 
-    `staying` are texts that remain; pieces of text that occur in them aren't hashed. The hashes are
-    stored in the caller's transaction. Safe to repeat, even if some rows have already been erased.
+    Pieces of text in `staying`, which remains, aren't hashed. Safe to repeat, even midway.
     """
     key = _key_of(operation)
     without = pieces_of(staying)
@@ -105,10 +102,7 @@ def remember(
 
 
 def leave_out(operation: Operation, texts: Iterable[str]) -> None:
-    """Delete the stored hashes that also occur in these remaining texts.
-
-    A retry of a failed operation calls this too, so hashes of an earlier attempt are also deleted.
-    """
+    """Delete stored hashes, also of an earlier attempt, that occur in these remaining texts."""
     known = erased_by(operation).texts
     found = {int(one) for text in (texts if len(known) else ()) for one in known.within([text])}
     if found:
@@ -117,10 +111,7 @@ def leave_out(operation: Operation, texts: Iterable[str]) -> None:
 
 
 def words_of(rows: QuerySet[Any]) -> Iterator[str]:
-    """Yield the texts in these rows: the strings in the columns that the model lists as `words`.
-
-    Strings in lists and JSON are yielded only if they are long enough to be distinctive.
-    """
+    """Yield the strings in the models' `words`; from lists and JSON only distinctive ones."""
     columns = getattr(rows.model, "words", ())
     if not columns:
         return
@@ -183,7 +174,6 @@ def _keep_rows(operation: Operation, rows: Iterable[QuerySet[Any]]) -> None:
 
 
 def _named(rows: Iterable[QuerySet[Any]]) -> Iterator[tuple[str, int, str]]:
-    """Yield table, primary key and public id (if any) of each row, in one statement."""
     parts = []
     for found in rows:
         names = {column.name for column in found.model._meta.concrete_fields}
@@ -197,11 +187,7 @@ def _named(rows: Iterable[QuerySet[Any]]) -> Iterator[tuple[str, int, str]]:
 
 
 def keep_disk_traces(operation: Operation, texts: Iterable[str]) -> None:
-    """Store hashes of these texts for the scan of the raw files.
-
-    The hashes are stored in the caller's transaction. Nothing is stored if the database's files
-    aren't in the data folder, since they can't be scanned.
-    """
+    """Store hashes for the scan of the raw files, if the database's files are in reach."""
     if not cluster.is_here():
         return
     key_id, key = _open_disk_key()
@@ -226,10 +212,7 @@ def close_disk_key() -> None:
 
 
 def hand_over_disk_traces(operations: QuerySet[Operation], *, to: Operation) -> None:
-    """Assign the hashes stored for these operations to another operation.
-
-    Used when an account is erased, for its forget operations that have no receipt.
-    """
+    """Assign hashes of an erased account's operations without a receipt to another operation."""
     DiskTrace.objects.filter(operation__in=operations).update(operation=to)
 
 
@@ -268,10 +251,7 @@ class SearchedTexts:
         self.left_out = sum(row.left_out for row in rows)
 
     def holds_a_text(self, numbers: Places) -> bool:
-        """Return whether at least half of the hashes of some text were found.
-
-        `numbers` are the positions of the found hashes in `wanted.hashes`.
-        """
+        """Return whether at least half of the hashes of some text are at these positions."""
         found: Words = self.wanted.hashes[numbers]
         for hashes, counts in self._rows:
             if not len(hashes):

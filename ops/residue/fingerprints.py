@@ -1,9 +1,7 @@
 """Find copies of erased texts by keyed hashes, without storing the texts.
 
-Strings are extracted from JSON, lists and base64 data. They are normalised and cut into overlapping
-pieces (shingles) by `memcenter.lib.text.shingles`. Only a hash of each shingle is stored: 64 bits
-of BLAKE2b with a random key. A field counts as containing a text if it contains at least half of
-the text's hashes.
+Strings, also in JSON, lists and base64, are normalised and cut into shingles. Each is stored as 64
+bits of BLAKE2b with a random key. A field contains a text if it has half of its hashes.
 """
 
 from __future__ import annotations
@@ -53,10 +51,7 @@ def pieces_of(texts: Iterable[str]) -> frozenset[str]:
 def fingerprint(
     text: str, *, key: bytes, without: frozenset[str] = frozenset()
 ) -> Fingerprint | None:
-    """Return the hashes of a text, or None if no shingle is left to hash.
-
-    Shingles in `without` are left out.
-    """
+    """Return the hashes of a text's shingles not in `without`, or None if there are none."""
     plain = shingles.normalise(text)
     size = shingles.size_for(plain)
     pieces = shingles.shingles(plain, size=size) - without
@@ -70,7 +65,6 @@ class Fingerprints:
     """Finds texts by their hashes in fields of any length."""
 
     def __init__(self, key: bytes, prints: Iterable[tuple[int, Sequence[int]]]) -> None:
-        """Build the index. `prints` contains the shingle size and the hashes of each text."""
         self._key = key
         known = list(prints)
         self._sizes = sorted({size for size, _ in known})
@@ -86,10 +80,9 @@ class Fingerprints:
         return len(self._needed)
 
     def held_by(self, leaves: Sequence[str], *, short: bool = True) -> list[Held]:
-        """Return the texts for which the field contains at least half of the hashes.
+        """Return the texts for which the field's strings contain at least half of the hashes.
 
-        `leaves` are the strings in the field. With `short`, a text shorter than a shingle is found
-        too, if it forms a whole line of the field.
+        With `short`, texts shorter than a shingle are found too, if they form a whole line.
         """
         found = self.within(leaves, short=short)
         if not found.size:
@@ -128,8 +121,6 @@ class Fingerprints:
 
 
 class _Made(dict[str, int]):
-    """A cache of the hashes of shingles, since a person's rows share many shingles."""
-
     def __init__(self, key: bytes, size: int) -> None:
         self._key, self._size = key, size
 
@@ -163,7 +154,6 @@ class Plain(Fingerprints):
 
 
 def _hash(piece: bytes, *, key: bytes, size: int) -> int:
-    """Return the hash of a shingle. It depends on `size`, so different sizes never match."""
     made = blake2b(piece, digest_size=8, key=key, salt=bytes([size]))
     return int.from_bytes(made.digest(), "big", signed=True)
 
@@ -204,7 +194,6 @@ def _parsed(text: str) -> Any:
 
 
 def _decoded(text: str) -> str | None:
-    """Decode a base64 text, such as the body of a message to Celery; None if it isn't base64."""
     if len(text) < _ENCODED_AT_LEAST or len(text) % 4 or " " in text:
         return None
     try:

@@ -1,9 +1,7 @@
 """All tables and columns that could contain residue, and how the residue scan reads their rows.
 
-Residue is data that a forget operation should have erased. Tables and columns come from Django's
-model metadata. Most tables contain few rows of a person, so one prepared statement reads all
-tables. Rows of any person that contain an erased id are found by indexes rather than by reading
-whole tables.
+Tables and columns come from Django's model metadata. One prepared statement reads all rows of a
+person. Rows of anybody with an erased id are found by indexes.
 """
 
 from __future__ import annotations
@@ -57,12 +55,10 @@ _IDS = "%(ids)s"
 class Place:
     """One table, and what its columns can contain.
 
-    `vouching` are columns with original texts, such as messages. Only a scan that an operator
-    starts with given texts reads them. `columns` are all other columns with text. `words` are the
-    columns with people's texts. The other attributes group the columns by how they can contain one
-    of our ids. `named` and `listed` are indexed columns that contain a single id or a list of ids.
-    `mentioned` are columns that may contain ids anywhere in a text, with their types. `rest` are
-    columns too short for an id.
+    `words` are the columns with people's texts; `vouching` original texts, such as messages, read
+    only by an operator's scan; `columns` all other columns with text. `named` and `listed` are
+    indexed columns with an id or a list of ids. `mentioned` may contain ids anywhere in a text.
+    `rest` are columns too short for an id.
     """
 
     model: type[Model]
@@ -107,10 +103,7 @@ def tables_among(names: Iterable[str]) -> set[str]:
 
 
 def owner_of(model: type[Model]) -> str | None:
-    """Return the lookup path from a row to its owner, or None if the table has no owners.
-
-    The path ends at the column `user`, at `subject`, or at the `subject` of a parent row.
-    """
+    """Return the lookup path from a row to its owner (`user` or `subject`), or None."""
     if model is User:
         return "pk"
     fields = {column.name: column for column in model._meta.concrete_fields}
@@ -167,13 +160,11 @@ def _how(column: Field[Any, Any]) -> str:
 
 
 def _has_room(column: Field[Any, Any]) -> bool:
-    """Return whether values of the column can be long enough to contain a public id."""
     inside = column.base_field if isinstance(column, ArrayField) else column
     return (getattr(inside, "max_length", None) or SHORTEST_ID) >= SHORTEST_ID
 
 
 def _leading(model: type[Model]) -> set[str]:
-    """Return the first column of each index that covers all rows."""
     options = model._meta
     first = {
         item.fields[0] for item in options.indexes if type(item) is Index and not item.condition
@@ -204,11 +195,7 @@ def columns_in(place: Place) -> tuple[str, ...]:
 
 @contextmanager
 def by_indexes() -> Iterator[None]:
-    """Make the planner read rows by an index inside the block, rather than whole tables.
-
-    Otherwise the planner may read a whole table if it expects many rows, and the residue scan would
-    slow down as other people's data grows.
-    """
+    """Make the planner use indexes inside the block, so other people's data don't slow the scan."""
     statements.rows(_SETTING, ["off"])
     yield
     statements.rows(_SETTING, ["on"])
@@ -226,10 +213,7 @@ class Reading:
 def erased_rows(
     tables: tuple[Place, ...], gone: Mapping[str, Collection[int]]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield table and key of each row that should have been erased or refers to an erased row.
-
-    `gone` contains, for each table, the primary keys of its erased rows.
-    """
+    """Yield table and key of each row that should be erased or refers to one in `gone` (keys)."""
     asked = [
         lookup for table, pks in gone.items() if pks for lookup in _asked_of(tables).get(table, ())
     ]
@@ -243,10 +227,7 @@ def erased_rows(
 def rows_of_person(
     readings: Sequence[Reading], key: object, *, user_id: int | None, subject: UUID | None
 ) -> Iterator[tuple[Reading, str, Mapping[str, Any]]]:
-    """Yield one person's rows, each as its reading, its key, and its values by column.
-
-    `key` identifies the list of readings, so that the statement for it is built only once.
-    """
+    """Yield one person's rows as reading, key, and values; `key` identifies the `readings`."""
     text, values = _STATEMENTS.get(key) or _STATEMENTS.setdefault(key, _one_statement(readings))
     given = {"user": user_id, "subject": subject}
     found: list[list[tuple[str, Mapping[str, Any]]]] = [[] for _ in readings]
@@ -268,7 +249,6 @@ def _read_apart(
 
 
 def _one_statement(readings: Sequence[Reading]) -> tuple[str, dict[str, Any]]:
-    """Combine the queries for all readings into one statement that returns rows as JSON."""
     parts: list[str] = []
     values: dict[str, Any] = {}
     for number, reading in enumerate(readings):
@@ -289,11 +269,6 @@ def _parameter(value: Any, values: dict[str, Any]) -> str:
 
 @cache
 def _asked_of(tables: tuple[Place, ...]) -> Mapping[str, Sequence[tuple[str, str, str]]]:
-    """Return, for each table, the lookups that find its erased rows and references to them.
-
-    A lookup consists of a statement, the place that the statement reads, and the table whose erased
-    keys are its parameter.
-    """
     found: dict[str, list[tuple[str, str, str]]] = {}
     for place in tables:
         key: Any = place.model._meta.pk
@@ -317,8 +292,6 @@ class Naming:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A lookup of ids in a column, or in all `mentioned` columns if `column` is empty."""
-
     place: Place
     column: str
     condition: str
@@ -330,11 +303,7 @@ def names_one(text: str, gone: Collection[str]) -> bool:
 
 
 def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Naming]:
-    """Yield each row in these tables that contains one of these ids, once for each column.
-
-    Columns and lists of ids are looked up by their own indexes, and ids inside texts by the index
-    of mentions (`memcenter.lib.database.schema`), all in one statement.
-    """
+    """Yield each row in these tables that contains one of these ids, once for each column."""
     text, asked = _all_lookups(tables)
     wanted = sorted(gone)
     for start in range(0, len(wanted), _AT_ONCE):
@@ -371,10 +340,7 @@ def _lookups(place: Place) -> Iterator[_Asked]:
 
 
 def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]:
-    """Yield the columns of a row that contain one of these ids.
-
-    Yield nothing if the row has been deleted meanwhile.
-    """
+    """Yield the columns of a row, if it still exists, that contain one of these ids."""
     own = place.model._base_manager.filter(pk=row)
     for values in own.values_list(*place.mentioned):
         for name, value in zip(place.mentioned, values, strict=True):

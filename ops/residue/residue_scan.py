@@ -1,10 +1,8 @@
 """Scan all stores for residue: data that a forget operation should have erased.
 
-Residue is an entry that contains an erased id, or a field that contains at least half of the
-shingles of an erased text. It isn't residue if the same shingles occur in a remaining message, in a
-version of a memory written by a person or client, or in a summary written after the request to
-forget. In other people's rows, only ids are searched for. Some tables, such as operations, receipts
-and the audit log, contain ids on purpose. Findings name the place, never the content.
+Residue is an entry with an erased id, or a field with at least half of the shingles of an erased
+text, unless remaining messages, versions written by people or newer summaries have them too. In
+other people's rows, only ids are searched for. Findings name the place, never the content.
 """
 
 from __future__ import annotations
@@ -45,11 +43,7 @@ class OthersErase(TryAgain):
 
 @dataclass(frozen=True)
 class Residue:
-    """One finding of the scan.
-
-    `place` is a column of a table, or a store. `row` is the key of the row or entry. `why` is "id"
-    or "text".
-    """
+    """One finding (`why`: "id" or "text"): a `row` of the `place`, which is a column or a store."""
 
     place: str
     row: str
@@ -84,10 +78,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class Whose:
-    """The person whose data was erased, and the time of the request to forget (`since`).
-
-    `user_id` is None if the account no longer exists, or if an operator's scan covers all people.
-    """
+    """The person whose data was erased at `since`; `user_id` is None for everybody."""
 
     user_id: int | None
     subject: UUID | None
@@ -114,9 +105,8 @@ class _Search:
     def field(self, place: str, row: str, strings: Sequence[str], *, short: bool) -> None:
         """Check whether a field contains an erased text, and record it as a suspect if so.
 
-        Equal fields are compared only once. With `short`, texts shorter than a shingle are searched
-        for too. Use `short` only for columns that hold people's texts: in other columns, a short
-        text may match an unrelated value, such as a status code, by chance.
+        `short` also finds texts shorter than a shingle. It is only for columns with people's texts,
+        as such a text may equal a status code by chance.
         """
         if not len(self.erased.texts):
             return
@@ -138,15 +128,16 @@ class _Search:
 
 
 def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
-    """Scan all stores for residue. Call this inside `as_system`, since it reads all people's rows.
-
-    With `by_hand`, for texts typed by an operator, messages and other original texts are searched
-    too.
-    """
+    """Scan all stores for residue, inside `as_system`; `by_hand` includes original texts."""
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = places.places()
     with places.by_indexes():
-        _look_in_tables(search, tables)
+        search.looked["database"] = sum(len(places.columns_in(item)) for item in tables)
+        for place, row in places.erased_rows(tables, search.erased.row_ids):
+            search.found.append(Residue(place, row, "id"))
+        for item in places.rows_naming(tables, search.erased.public_ids):
+            search.found.append(Residue(f"{item.table}.{item.column}", item.row, "id"))
+        _look_for_texts(search, tables)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
     for entry in stores.everything(whose.user_id, is_gone=is_gone, gone=erased.row_ids):
         search.looked[entry.store] += 1
@@ -159,15 +150,6 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
     left = _unexplained(search)
     found = sorted({*search.found, *left}, key=str)
     return Scan(dict(search.looked), len(erased.texts), found, search.others_wait)
-
-
-def _look_in_tables(search: _Search, tables: tuple[Place, ...]) -> None:
-    search.looked["database"] = sum(len(places.columns_in(item)) for item in tables)
-    for place, row in places.erased_rows(tables, search.erased.row_ids):
-        search.found.append(Residue(place, row, "id"))
-    for item in places.rows_naming(tables, search.erased.public_ids):
-        search.found.append(Residue(f"{item.table}.{item.column}", item.row, "id"))
-    _look_for_texts(search, tables)
 
 
 def check(found: Scan) -> None:
@@ -224,10 +206,7 @@ def _others_wait(whose: Whose) -> bool:
 def explained(
     texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
 ) -> Hashes:
-    """Return the hashes that occur in remaining messages, or in versions written by people.
-
-    A field that matches only these hashes isn't residue.
-    """
+    """Return the hashes that remaining messages or versions written by people explain."""
     found: Hashes = np.empty(0, dtype=np.int64)
     if user_id is None or not wanted.size:
         return found
@@ -239,10 +218,7 @@ def explained(
 
 
 def _unexplained(search: _Search) -> list[Residue]:
-    """Return the suspects that remaining messages and versions don't explain.
-
-    A suspect is explained if all of its hashes occur in remaining texts (see `explained`).
-    """
+    """Return the suspects with a hash that isn't `explained`."""
     if not search.suspects:
         return []
     whose = search.whose
@@ -270,11 +246,7 @@ class Copies:
         return bool(len(self._texts))
 
     def among(self, fields: Iterable[tuple[int, str]]) -> set[int]:
-        """Return the numbers of the fields that contain a forgotten text.
-
-        A field isn't returned if remaining messages or versions written by people contain the same
-        text.
-        """
+        """Return the numbers of fields that contain a forgotten text that nothing explains."""
         held: dict[int, list[Held]] = {}
         for number, text in fields:
             if found := self._texts.held_by([text]):

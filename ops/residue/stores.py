@@ -42,11 +42,7 @@ class Vouching(Protocol):
 
 
 class ExternalStore(Protocol):
-    """A store that repeats data of the database, such as a separate vector database.
-
-    Its methods run outside transactions, except `look`. They raise `ProviderError` if the store
-    can't be reached.
-    """
+    """A store that repeats data of the database; its methods may raise `ProviderError`."""
 
     @property
     def name(self) -> str: ...
@@ -55,29 +51,22 @@ class ExternalStore(Protocol):
         """Return whether the store may contain anything. Runs a single statement."""
 
     def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
-        """Erase from the store those rows of a person that the database has erased.
-
-        `then` is called with the number of erased rows, in the transaction that marks them as
-        erased.
-        """
+        """Erase what the database has erased, and call `then` with the number to mark it so."""
 
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
         """Yield each entry that was checked, and whether it is residue.
 
-        `gone` contains, for each table, the primary keys of its erased rows. If `gone` is empty,
-        every entry is checked, and an entry without a row in the database is residue. `is_gone`
-        means that all data of the person was erased.
+        `gone` has the erased keys of each table; if it is empty, entries without a row are residue.
         """
 
 
 @dataclass(frozen=True)
 class Cached:
-    """The entries in the cache whose keys begin with `prefix`; `module` writes them.
+    """The entries in the cache under `prefix`, written by `module`; `of_user` gives a person's key.
 
-    `of_user` returns the key for one person. With `messages`, the entries contain messages that
-    exist only in the cache, so these messages aren't copies of erased texts.
+    With `messages`, they contain messages that exist only there, not copies of erased texts.
     """
 
     prefix: str
@@ -96,10 +85,7 @@ _cached = [
 
 
 def vouches(texts: Vouching) -> Vouching:
-    """Register a function that yields remaining texts of independent origin, such as messages.
-
-    A match isn't residue if all matching pieces also occur in these texts.
-    """
+    """Register a function that yields remaining original texts, whose pieces aren't residue."""
     _vouching.append(texts)
     return texts
 
@@ -110,11 +96,7 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 
 
 def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[str]]:
-    """Register a function that yields derived texts which remain, such as visible summaries.
-
-    The function is called after the forgotten rows are hidden. The residue scan doesn't search for
-    pieces of text that occur in these texts.
-    """
+    """Register a function of derived texts that remain, which aren't searched for."""
     _remaining.append(texts)
     return texts
 
@@ -165,11 +147,7 @@ class Entry:
 def everything(
     user_id: int | None, *, is_gone: bool, gone: Mapping[str, Collection[int]]
 ) -> Iterator[Entry]:
-    """Yield all entries in Redis (including Celery's messages), in files and in other stores.
-
-    `is_gone` means that all data of the person was erased. `gone` contains, for each table, the
-    primary keys of its erased rows.
-    """
+    """Yield all entries in Redis (also Celery's messages), in files and in other stores."""
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)
     yield from _in_folders_elsewhere(user_id)
@@ -179,10 +157,7 @@ def everything(
 
 
 def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
-    """Yield every entry in Redis, whatever its type.
-
-    Raise `RedisError` if Redis is down.
-    """
+    """Yield every entry in Redis, whatever its type, or raise `RedisError`."""
     own = cache_keys(user_id) if user_id is not None and is_gone else set()
     url = settings.REDIS_URL
     with redis.Redis.from_url(url, socket_timeout=10, socket_connect_timeout=2) as client:
@@ -202,7 +177,6 @@ def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
 
 
 def _in_keys(client: redis.Redis) -> Iterator[tuple[bytes, Any]]:
-    """Yield every key in Redis with its content, in three round trips for a few hundred keys."""
     cursor = -1
     while cursor != 0:
         cursor, keys = cast(Keys, client.scan(max(cursor, 0), count=_KEYS))
@@ -220,10 +194,7 @@ def _together(client: redis.Redis, commands: Sequence[Sequence[Any]]) -> list[An
 
 
 def _reading(key: bytes, kind: bytes) -> Sequence[Any]:
-    """Return the Redis command that reads a key of this type.
-
-    For a deleted key or an unknown type, the command is EXISTS, which returns no content.
-    """
+    """Return the Redis command that reads a key of this type; EXISTS if nothing can be read."""
     match kind:
         case b"hash":
             return "HGETALL", key
@@ -264,7 +235,6 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
 
 
 def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
-    """Yield the files in a person's folder if the file storage isn't a local disk."""
     for name in _personal_folders:
         if user_id is None or any(True for _ in _path_in(name, "")):
             continue
@@ -291,10 +261,7 @@ def _files_under(root: Path) -> Iterator[Path]:
 
 
 def _files_of_others(user_id: int | None) -> set[Path]:
-    """Return the paths of other people's exports and imports.
-
-    These files may contain the same texts, but not the same ids.
-    """
+    """Return the paths of other people's files, which may contain equal texts, but no equal ids."""
     if user_id is None:
         return set()
     exports, imports = (
@@ -306,7 +273,6 @@ def _files_of_others(user_id: int | None) -> set[Path]:
 
 
 def _may_be_of(path: Path, user_id: int | None, folders: Sequence[Path]) -> bool:
-    """Return whether a file may belong to the person; `path` must not contain symbolic links."""
     around = next((folder for folder in folders if folder in path.parents), None)
     return user_id is None or around is None or around / str(user_id) in path.parents
 
@@ -349,10 +315,7 @@ def lines(file: BinaryIO) -> Iterator[list[str]]:
 
 
 def _ids(file: BinaryIO) -> Iterator[list[str]]:
-    """Yield the ids that a file contains, and no other text.
-
-    Used for files of other people: searching for ids is much faster than comparing texts.
-    """
+    """Yield only the ids in a file of other people, which is faster than comparing texts."""
     end = b""
     while chunk := file.read(_CHUNK):
         part = end + chunk

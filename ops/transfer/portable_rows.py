@@ -1,9 +1,7 @@
 """The format of rows in exports and imports, and how rows are imported.
 
-A row is named by its public id (`conv_…`) or, if it has none, by a number that is valid only inside
-one file. References to other rows use these names. The caller runs a whole import in one
-transaction. An existing row is never changed. An invalid row is skipped and reported with its place
-in the file.
+A row is named by its public id (`conv_…`), or by a number inside the file. A whole import is one
+transaction. An existing row is never changed. An invalid row is skipped and reported.
 """
 
 from __future__ import annotations
@@ -47,10 +45,7 @@ LISTED = 500
 
 
 class Unfit(ValueError):
-    """A row can't be imported. `why` is one of a fixed set of sentences.
-
-    If `is_settled` is True, rows that refer to this row are skipped without a report.
-    """
+    """A row can't be imported (`why`); rows that refer to a settled one aren't reported."""
 
     def __init__(self, why: str, *, is_settled: bool = False) -> None:
         super().__init__(why)
@@ -71,9 +66,8 @@ def rows_out(
     leave_out: Sequence[str] = (),
     also: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield rows as plain dicts, ordered by primary key and loaded in chunks.
+    """Yield rows as dicts by primary key; the transaction may close between two chunks.
 
-    Each chunk is a separate query, so the caller may close its transaction between two chunks.
     `also` adds columns, given by their lookup paths.
     """
     columns = {**_columns_out(rows.model, leave_out), **also}
@@ -100,7 +94,6 @@ def objects_out(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
 
 
 def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]:
-    """Return the names under which a row's columns are exported, with their lookup paths."""
     columns = {"id": reference_of(model)}
     for column in model._meta.concrete_fields:
         if column.primary_key or column.name in ("user", *IDS, *leave_out):
@@ -119,10 +112,7 @@ def reference_of(model: Any) -> str:
 
 
 def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
-    """Return the validated value of a column in an imported row, or the column's default.
-
-    Raise `Unfit` if the value is invalid.
-    """
+    """Return the validated value of a column in an imported row, or its default."""
     if field.name not in row:
         return _absent(field)
     value = row[field.name]
@@ -131,26 +121,22 @@ def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
     if not _is_storable(value):
         raise Unfit(BAD_CHARACTERS)
     if value in ("", [], {}):
-        return _empty(field, value)
+        takes = {"CharField": "", "TextField": "", "ArrayField": []}
+        kind = field.get_internal_type()
+        if kind == "JSONField" or (kind in takes and value == takes[kind]):
+            return value
+        raise Unfit(BAD_VALUE)
     try:
         cleaned = field.clean(value, None)
     except (ValidationError, TypeError, ValueError, OverflowError) as error:
         raise Unfit(BAD_VALUE) from error
     if isinstance(cleaned, datetime):
-        return _moment(cleaned)
+        aware = cleaned if timezone.is_aware(cleaned) else cleaned.replace(tzinfo=UTC)
+        # Times at the very ends of the calendar can't be read back from the database.
+        if not 2 <= aware.year <= 9998:
+            raise Unfit(BAD_VALUE)
+        return aware
     return cleaned
-
-
-def _empty(field: Field[Any, Any], value: Any) -> Any:
-    """Return an empty value if the column can store it, else raise `Unfit`.
-
-    Django's own validation would reject every empty value.
-    """
-    takes = {"CharField": "", "TextField": "", "ArrayField": []}
-    kind = field.get_internal_type()
-    if kind == "JSONField" or (kind in takes and value == takes[kind]):
-        return value
-    raise Unfit(BAD_VALUE)
 
 
 def _absent(field: Field[Any, Any]) -> Any:
@@ -165,19 +151,8 @@ def _absent(field: Field[Any, Any]) -> Any:
     raise Unfit(BAD_VALUE)
 
 
-def _moment(value: datetime) -> datetime:
-    aware = value if timezone.is_aware(value) else value.replace(tzinfo=UTC)
-    # Times at the very ends of the calendar can't be read back from the database.
-    if not 2 <= aware.year <= 9998:
-        raise Unfit(BAD_VALUE)
-    return aware
-
-
 def _is_storable(value: Any) -> bool:
-    """Return whether PostgreSQL can store all strings in the value.
-
-    PostgreSQL rejects NUL characters and lone surrogates.
-    """
+    """Return whether PostgreSQL can store all strings: no NUL, no lone surrogates."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -203,10 +178,9 @@ class LeftOut:
 class Loading:
     """The import of one file for one person.
 
-    `new` counts the rows that were added, by kind, and `there` the rows that already existed.
-    `on_progress` is called after each chunk with the number of processed rows, and may raise an
-    exception to stop the import. `reference` names the origin of the data in the sources of
-    memories. With `learns=False`, no memories are extracted from the imported turns.
+    `new` counts the rows that were added, by kind, and `there` those that existed. `on_progress`
+    gets the number of rows after each chunk. `reference` names the origin in the sources of
+    memories. With `learns=False`, nothing is learned from the imported turns.
     """
 
     user: User
@@ -233,11 +207,7 @@ class Loading:
             self.left_out.append(LeftOut(where, why))
 
     def key_of(self, model: type[Model], reference: Any) -> int:
-        """Return the primary key of the row that has this name in the file.
-
-        Raise `AlreadyThere` if `settle` was called for that row, and `Unfit` if there is no such
-        row.
-        """
+        """Return the key of the row with this name, or raise `AlreadyThere` or `Unfit`."""
         try:
             return self._keys[model][reference]
         except (KeyError, TypeError) as error:
@@ -263,10 +233,7 @@ class Loading:
             self._renamed[old] = new
 
     def text_in(self, text: str) -> str:
-        """Return the text with changed public ids replaced by the new ones.
-
-        An import changes a row's id if a row of another person already has it.
-        """
+        """Return the text with the public ids that the import has changed."""
         if not self._renamed:
             return text
         return OUR_ID.sub(lambda found: self._renamed.get(found[0], found[0]), text)
@@ -330,10 +297,7 @@ def _made(
 def _row(
     table: Rows, loading: Loading, given: Mapping[str, Any]
 ) -> tuple[Model, Mapping[str, Any]]:
-    """Return the unsaved row, and its references to rows of the same table.
-
-    These references are set later, when the other rows have keys.
-    """
+    """Return the unsaved row, and its references to rows of the same table, set later."""
     values: dict[str, Any] = {"user_id": loading.user.pk}
     own: dict[str, Any] = {}
     for column in table.model._meta.concrete_fields:
@@ -364,7 +328,6 @@ def _parent(loading: Loading, column: ForeignKey[Any, Any], given: Mapping[str, 
 
 
 def _take(table: Rows, loading: Loading, made: list[_Made]) -> None:
-    """Insert the rows that don't exist yet, and note the primary keys of new and existing rows."""
     _free_ids(table.model, loading, made)
     fresh: list[_Made] = []
     for item, key in zip(made, table.known(loading, [item.row for item in made]), strict=True):
@@ -382,10 +345,7 @@ def _take(table: Rows, loading: Loading, made: list[_Made]) -> None:
 
 
 def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
-    """Give a row a new public id if a row of another person already has its id.
-
-    The new id is derived from the old one, so that importing the file again finds the same rows.
-    """
+    """Give rows new ids, derived from the old ones, if rows of others already have these."""
     name = reference_of(model)
     if name not in IDS:
         return
@@ -407,10 +367,7 @@ def _derived(user: User, old: str) -> str:
 
 
 def _insert(table: Rows, loading: Loading, made: list[_Made]) -> Iterator[tuple[_Made, int]]:
-    """Insert all rows at once; if the database refuses one of them, insert them one by one.
-
-    Refused rows are reported. Yield each inserted row with its primary key.
-    """
+    """Insert all rows at once or, if refused, one by one; report refusals, yield the others."""
     if not made:
         return
     try:
@@ -426,10 +383,7 @@ def _insert(table: Rows, loading: Loading, made: list[_Made]) -> Iterator[tuple[
 
 
 def _insert_raw(model: type[Model], rows: list[Model]) -> list[int]:
-    """Insert the rows with exactly these values; return their keys.
-
-    `save` would replace `updated_at` by the current time.
-    """
+    """Insert the rows with exactly these values, such as `updated_at`; return their keys."""
     fields = [column for column in model._meta.concrete_fields if not column.primary_key]
     manager: Any = model._base_manager
     keys: list[int] = []
@@ -469,10 +423,7 @@ def _joining(
 def by_columns(
     model: type[Model], user: User, rows: list[Model], columns: tuple[str, ...]
 ) -> list[int | None]:
-    """Return for each row the key of a visible row with the same values in `columns`, or None.
-
-    A row with None in one of the columns matches nothing.
-    """
+    """Return for each row the key of a visible row with equal `columns` (none is None), or None."""
     fields: list[Any] = [model._meta.get_field(name) for name in columns]
     names = [column.attname for column in fields]
     wanted = [tuple(getattr(row, name) for name in names) for row in rows]

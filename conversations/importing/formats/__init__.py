@@ -1,4 +1,1 @@
-"""Parsers for files of other programs and for our own export.
-
-The parsers return plain values, and use neither Django nor the database.
-"""
+"""Parsers for files of other programs and our own export, without Django and the database."""

@@ -2,19 +2,14 @@
 
 LoCoMo is one long dialogue of two people, in sessions: `{"speaker_a", "speaker_b",
 "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [{"speaker", "dia_id", "text",
-"blip_caption"?}, …], …}`. As in the original collection, the object may be nested under
-"conversation", and several objects may form a list. Each dialogue is imported as one user:
-speaker_a is the user, speaker_b takes the role of the assistant, and both names are kept on their
-messages.
-
-Each session becomes a separate conversation. Sessions are days or weeks apart, while the ranking of
-a message also uses its neighbours and its whole conversation, and the window and the rolling
-summary cover a whole conversation. In one long conversation the end of a session would count as
-context of the next session.
+"blip_caption"?}, …], …}`, possibly nested under "conversation" or in a list. Each dialogue is
+imported as one user: speaker_a is the user, speaker_b the assistant. Each session becomes a
+conversation, since sessions are days apart, while ranking, window and summary cover a whole
+conversation.
 
 MemoryBank has people, their days, and the exchanges of each day: `[{"user": name, "history":
-{"2023-04-27": [{"query": …, "response": …}, …]}}]`; `query` is the user's message and
-`response` the assistant's. Each day becomes one conversation, named by its date.
+{"2023-04-27": [{"query": …, "response": …}, …]}}]`; `query` is the user's message and `response`
+the assistant's. Each day becomes one conversation, named by its date.
 """
 
 import re
@@ -80,7 +75,10 @@ def _dialogue(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _person(raw: object, *, where: str, taken: set[str], report: Report) -> ImportedPerson:
     row = _dialogue(values.mapping(raw))
-    roles = _roles(row)
+    user, other = values.label(row.get("speaker_a")), values.label(row.get("speaker_b"))
+    if not user or not other or user == other:
+        raise values.BadRow(Why.NO_NAME)
+    roles = {user: USER, other: ASSISTANT}
     conversations = tuple(_sessions(row, roles=roles, where=where, report=report))
     if not conversations:
         raise values.BadRow(Why.EMPTY)
@@ -90,14 +88,6 @@ def _person(raw: object, *, where: str, taken: set[str], report: Report) -> Impo
         language=values.language_of(m.content for c in conversations for m in c.messages),
         conversations=conversations,
     )
-
-
-def _roles(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the role of each speaker; the user comes first."""
-    user, other = values.label(row.get("speaker_a")), values.label(row.get("speaker_b"))
-    if not user or not other or user == other:
-        raise values.BadRow(Why.NO_NAME)
-    return {user: USER, other: ASSISTANT}
 
 
 def _sessions(
@@ -166,7 +156,6 @@ def _message(
 
 
 def _content(row: Mapping[str, Any]) -> str:
-    """Return the text of a message, followed by the caption of a shared picture in brackets."""
     caption = values.label(row.get("blip_caption"))
     words = row.get("text")
     if not caption:

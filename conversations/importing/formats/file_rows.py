@@ -1,8 +1,6 @@
 """Unpack a file of any format and open it as rows grouped by kind, in the shape of our own export.
 
-The format is detected from the content. Reading a file twice gives the same rows: the first pass
-counts them and finds all errors, before anything is written. From a zip, only the file to import is
-unpacked.
+The format is detected from the content. A first pass counts the rows and finds all errors.
 """
 
 from __future__ import annotations
@@ -63,11 +61,7 @@ class Format(StrEnum):
 
 @dataclass(frozen=True)
 class Opened:
-    """A file that was checked and is ready to be imported.
-
-    `total` is the number of rows, `people` the number of people in the file. `tables` reads the
-    file again, returns its rows grouped by kind and reports skipped parts.
-    """
+    """A checked file with its numbers of rows and people; `tables` reads it again."""
 
     format: Format
     total: int
@@ -76,11 +70,7 @@ class Opened:
 
 
 def open_file(path: Path, *, named: Format | None) -> Opened:
-    """Open a file, read it once completely and return its format, counts and rows.
-
-    Raise `Invalid` for the field `file` if the file can't be read completely, and for the field
-    `format` if the file isn't in the format `named`.
-    """
+    """Open and read a file completely; return format, counts and rows, or raise `Invalid`."""
     found, prefix = _detect(path)
     if named is not None and named != found:
         raise Invalid.field("format", f"The file is {found}, not {named}.")
@@ -123,7 +113,6 @@ def _tables(
 
 
 def _detect(path: Path) -> tuple[Format, str]:
-    """Return the format of the file, and the JSON path (ijson prefix) of the items in it."""
     with path.open("rb") as file:
         start = file.read(4096)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -176,10 +165,7 @@ def _detect_by_names(path: Path) -> tuple[Format, str]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines of the file.
-
-    Raise `Invalid`, with the line number, if a line isn't UTF-8.
-    """
+    """Return the lines of the file, or raise `Invalid` with the number of one that isn't UTF-8."""
     with path.open("rb") as file:
         found = []
         for number, raw in enumerate(file, start=1):
@@ -194,11 +180,7 @@ def _lines(path: Path) -> list[str]:
 def read_people(
     path: Path, *, report: Report = lambda skipped: None, now: datetime | None = None
 ) -> Iterator[ImportedPerson]:
-    """Yield the people of the file one by one; pass skipped parts to `report`.
-
-    Raise `Invalid` before the first person if the file is in none of the conversation formats.
-    `now` is the date from which the field `days_ago` counts back.
-    """
+    """Yield the people of the file one by one; `report` skipped parts; `days_ago` is from `now`."""
     if _is_jsonl(path):
         return jsonl.read(path, now=now or datetime.now(UTC), report=report)
     try:
@@ -223,11 +205,7 @@ def unknown_format() -> Invalid:
 
 
 def _conversation_tables(found: Iterable[tuple[ImportedConversation, str]]) -> Iterator[Table]:
-    """Yield the rows of the conversations in batches, grouped by kind.
-
-    The second item of each pair is the name of the conversation's owner, or "" if the file has only
-    one person.
-    """
+    """Yield the conversations' rows in batches, grouped by kind, with the owner's name or ""."""
     portion: dict[str, list[Row]] = {"conversation": [], "message": [], "turn": []}
     for number, (conversation, owner) in enumerate(found, start=1):
         _add(portion, conversation, owner=owner, name=f"c{number}")
@@ -316,11 +294,7 @@ def is_zip(path: Path) -> bool:
 
 
 def unpack(path: Path, *, into: Into, limit: int) -> None:
-    """Find the file to import in a zip and write its content into `into`, at most `limit` bytes.
-
-    Raise `Invalid` if the zip looks dangerous (too many entries, a compression ratio that is too
-    high, paths outside the zip, links), needs a password or contains nothing to import.
-    """
+    """Write the file to import, at most `limit` bytes of a harmless zip, into `into`, or raise."""
     try:
         with zipfile.ZipFile(path) as packed:
             entries = packed.infolist()
@@ -365,10 +339,7 @@ def _wanted_entry(entries: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
 
 
 def _copy_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, *, into: Into, limit: int) -> None:
-    """Copy the content of an entry; raise `Invalid` if its size or compression ratio is too high.
-
-    The size given in the zip's directory isn't trusted.
-    """
+    """Copy an entry's content, or raise `Invalid`; the size in the zip's directory may be wrong."""
     size = 0
     with packed.open(entry) as source:
         while piece := source.read(_PIECE):

@@ -53,8 +53,6 @@ REPLY_AFTER = timedelta(seconds=20)
 
 @dataclass
 class _OpenConversation:
-    """A conversation for which lines are still being read."""
-
     title: str = ""
     kind: str = ""
     messages: dict[str, ImportedMessage] = field(default_factory=dict)
@@ -73,10 +71,7 @@ class _OpenConversation:
 
 @dataclass(frozen=True)
 class _MessageTime:
-    """The time of a message.
-
-    `dated` is False if the file contains no time and `moment` was made up.
-    """
+    """The time of a message, `dated` by the file or made up."""
 
     moment: datetime
     dated: bool
@@ -156,20 +151,17 @@ def _zone(name: object) -> ZoneInfo:
 
 def _time(row: Mapping[str, Any], *, zone: ZoneInfo, now: datetime) -> datetime | None:
     if "days_ago" in row:
-        return _days_ago(row["days_ago"], row.get("time", "12:00"), zone=zone, now=now)
+        days, clock = row["days_ago"], row.get("time", "12:00")
+        if isinstance(days, bool) or not isinstance(days, int) or not isinstance(clock, str):
+            raise values.BadRow(Why.BAD_TIME)
+        try:
+            day = (now.astimezone(zone) - timedelta(days=days)).date()
+            said_at = datetime.combine(day, time.fromisoformat(clock), tzinfo=zone)
+            return said_at.astimezone(UTC)
+        except (ValueError, OverflowError) as error:
+            raise values.BadRow(Why.BAD_TIME) from error
     given = _first_given(row, "occurred_at", "created_at")
     return None if given is None else values.moment(given)
-
-
-def _days_ago(days: object, clock: object, *, zone: ZoneInfo, now: datetime) -> datetime:
-    if isinstance(days, bool) or not isinstance(days, int) or not isinstance(clock, str):
-        raise values.BadRow(Why.BAD_TIME)
-    try:
-        day = (now.astimezone(zone) - timedelta(days=days)).date()
-        said_at = datetime.combine(day, time.fromisoformat(clock), tzinfo=zone)
-        return said_at.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise values.BadRow(Why.BAD_TIME) from error
 
 
 def _messages(
@@ -189,7 +181,6 @@ def _messages(
 def _turn(
     row: Mapping[str, Any], *, at: _MessageTime, talk: _OpenConversation
 ) -> list[ImportedMessage]:
-    """Return the user's message of a line, followed by the reply if there is one."""
     asked = _turn_message(row, "user_message", role=USER, at=at, number=len(talk.messages) + 1)
     if row.get("assistant_message") is None:
         return [asked]

@@ -32,10 +32,7 @@ _STOPPED = 130
 
 @dataclass(frozen=True)
 class Source:
-    """A person from a file, with their external id.
-
-    People of the demo data also get a login name.
-    """
+    """A person from a file, with their external id, and a login name for the demo data."""
 
     person: ImportedPerson
     external_id: str
@@ -174,7 +171,6 @@ def _id_from(path: Path) -> str:
 
 
 def _give_login(user: User, username: str) -> str:
-    """Set and return a password for a person who can't sign in yet; return "" for other people."""
     if user.username and user.has_usable_password():
         return ""
     password = secrets.token_urlsafe(12)
@@ -192,10 +188,7 @@ def _free(username: str) -> str:
 
 
 def apply_touches(path: Path, *, people: Sequence[User]) -> None:
-    """Pin and tag the memories that contain the words listed in the file.
-
-    Safe to repeat. Words that no memory contains are skipped.
-    """
+    """Pin and tag the memories that contain the words listed in the file. Safe to repeat."""
     wanted: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     for user in people:
         touches = wanted.get(user.external_id or "")

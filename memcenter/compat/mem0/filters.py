@@ -1,7 +1,4 @@
-"""Parse the values and filters that mem0's client sends, and turn a filter into a Django query.
-
-The `read_` functions raise `Invalid`, naming the field, if a value is invalid.
-"""
+"""Parse the values and filters that mem0's client sends, and turn a filter into a Django query."""
 
 from __future__ import annotations
 
@@ -32,10 +29,7 @@ def read_name(value: Any, *, field: str) -> str:
 
 
 def read_object(text: str, *, field: str) -> dict[str, Any]:
-    """Parse an object given in a query string, as JSON or as Python's repr of a dict.
-
-    The repr must be supported, since mem0's client sends `str({...})`.
-    """
+    """Parse an object in a query string, as JSON or as `str({...})`, which mem0's client sends."""
     if len(text) > _LONGEST:
         raise Invalid.field(field, "This is too long.")
     try:
@@ -73,10 +67,7 @@ def read_day(value: Any) -> tuple[datetime, datetime] | None:
 
 
 def read_expiry(value: Any) -> datetime | None:
-    """Parse an expiry date; a date without a time means the end of that day in UTC.
-
-    `shown_expiry` does the reverse conversion.
-    """
+    """Parse an expiry date; a date without a time means the end of that day in UTC."""
     if value is None:
         return None
     whole = read_day(value)
@@ -142,10 +133,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Joined:
-    """Conditions combined with AND, OR or NOT, where NOT requires that no condition is true.
-
-    A combination without any conditions matches everything.
-    """
+    """Conditions combined with AND, OR or NOT (no condition is true); without any, all match."""
 
     how: str
     parts: tuple[Node, ...]
@@ -188,7 +176,6 @@ def _conditions(key: str, value: Any) -> Iterator[Condition]:
 
 
 def _condition(key: str, operator: str, value: Any) -> Condition:
-    """Return a condition. Raise `Invalid` if no query can be built from the condition."""
     made = Condition(key, operator, value)
     _query_of(made, "")
     return made
@@ -214,18 +201,12 @@ def named(node: Node, key: str) -> list[str]:
 
 
 def names_somebody(node: Node) -> bool:
-    """Return whether the filter names a user, agent, app or run.
-
-    A filter that names none of these would match all memories.
-    """
+    """Return whether the filter names a user, agent, app or run; else it matches everything."""
     return any(named(node, key) for key in ENTITIES)
 
 
 def plain_entities(node: Node) -> Mapping[str, str] | None:
-    """Return the names of the user, agent, app and run in a filter, by key (`user_id` and so on).
-
-    Return None if the filter has any other condition.
-    """
+    """Return the names of user, agent, app and run, by key, or None for other conditions."""
     if isinstance(node, Condition):
         plain = node.key in ENTITIES and node.operator == "eq" and node.value != ANY
         return {node.key: str(node.value)} if plain else None
@@ -239,10 +220,7 @@ def plain_entities(node: Node) -> Mapping[str, str] | None:
 
 
 def query(node: Node, *, user_name: str) -> Q:
-    """Return the query for the memories of one user that match the filter.
-
-    `user_name` is the name by which clients know this user.
-    """
+    """Return the query for the matching memories of one user, whom clients call `user_name`."""
     if isinstance(node, Condition):
         return _query_of(node, user_name)
     parts = [query(part, user_name=user_name) for part in node.parts]
@@ -322,7 +300,6 @@ def _of_time(condition: Condition, column: str) -> Q:
 
 
 def _span(condition: Condition) -> tuple[datetime, datetime]:
-    """Return the start and end of the day or, for a time, of the moment in a condition."""
     whole = read_day(condition.value)
     if whole is not None:
         return whole

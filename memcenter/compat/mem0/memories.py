@@ -95,11 +95,7 @@ def added(body: Mapping[str, Any]) -> Given:
 
 
 def ids_of(body: Mapping[str, Any]) -> Ids:
-    """Return the user, agent, app and run that a body names at the top level or in `filters`.
-
-    In `filters`, these names may also be inside an AND. Raise `Invalid` if the body names none of
-    the four, or if a name is `*`.
-    """
+    """Return the user, agent, app and run that a body names, also in `filters`."""
     found: dict[str, str] = {}
     for place in (*_flat(body.get("filters")), body):
         for key in ENTITIES:
@@ -116,10 +112,7 @@ def ids_of(body: Mapping[str, Any]) -> Ids:
 
 
 def paired(messages: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Pair each user message with the answer that follows it, as turns.
-
-    A placeholder replaces a missing message or answer.
-    """
+    """Pair user messages with the following answers, as turns; placeholders fill the gaps."""
     turns: list[tuple[str, str]] = []
     said: str | None = None
     for role, text in messages:
@@ -145,10 +138,6 @@ def _flat(filters: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _messages(given: Any) -> Iterator[tuple[str, str]]:
-    """Yield the role and the text of each user or assistant message that has text.
-
-    Raise `Invalid` if there is no such message, or if `given` is malformed.
-    """
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
     listed = [given] if isinstance(given, dict) else given
@@ -167,7 +156,6 @@ def _messages(given: Any) -> Iterator[tuple[str, str]]:
 
 
 def _text_of(content: Any) -> str:
-    """Return the text of a message's content, which may consist of several text parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]
@@ -279,19 +267,13 @@ class HistoryView(Mem0View):
 
 
 def change(memory_id: str, given: Mapping[str, Any], *, user: User) -> Memory:
-    """Update the given fields of a memory (text, metadata, timestamp, expiry); return the memory.
-
-    Raise `Invalid` if no field is given or a value is invalid.
-    """
+    """Update the given fields of a memory (text, metadata, timestamp, expiry); return it."""
     [row] = change_several({memory_id: given}, user=user)
     return row
 
 
 def change_several(given: Mapping[str, Mapping[str, Any]], *, user: User) -> list[Memory]:
-    """Update memories as `change` does; `given` maps their ids to the changes.
-
-    If one of them can't be changed, none is.
-    """
+    """Update all memories as `change` does, or none; `given` maps their ids to the changes."""
     prepared = []
     for memory_id, one in given.items():
         changes = _changes(one)
@@ -322,7 +304,6 @@ def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _record(given: Given, *, user: User) -> Operation:
-    """Record the messages as turns; return the operation that learns from the last turn."""
     labels = given.labels()
     learning: list[Operation] = []
     with as_user(user):
@@ -342,11 +323,7 @@ def _record(given: Given, *, user: User) -> Operation:
 
 
 def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
-    """Yield the user message and the answer of each turn.
-
-    Only the last turn counts as new, since clients resend earlier messages. A `timestamp` in the
-    call applies to all turns.
-    """
+    """Yield the messages of each turn; only the last one is new, as clients resend earlier ones."""
     pairs = paired(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):
         told = ToldAs.TO_US if place == len(pairs) else ToldAs.UNDATED

@@ -1,7 +1,4 @@
-"""Recall memories before the model is called, and record the turn afterwards.
-
-If recall or recording fails, the error is logged and the chat continues.
-"""
+"""Recall memories before the model is called, and record the turn, as far as both work."""
 
 from __future__ import annotations
 
@@ -22,7 +19,6 @@ from conversations.block import context
 from conversations.block.context import Context, Wanted
 from conversations.models import Conversation, ConversationKind, Message, Role
 from conversations.recording import conversation_names, temporary, turns
-from conversations.recording.temporary import TemporaryConversation
 from conversations.recording.turns import MessageInput
 from memcenter.compat.openai_chat.protocol import Said
 from memcenter.lib.errors import ApplicationError, ProviderError
@@ -38,10 +34,7 @@ _NOT_RECORDED = "A chat completion was not recorded: %s"
 
 @dataclass(frozen=True)
 class Exchange:
-    """A turn with its user and conversation.
-
-    `brief` is set for a temporary chat; `kept` says whether the turn is recorded.
-    """
+    """A turn with user and conversation. `brief`: a temporary chat; `kept`: it is recorded."""
 
     user: User
     thread: str
@@ -53,10 +46,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Recalled:
-    """The memory block to insert into the request.
-
-    The summary in the block replaces the first `covered` messages of the request.
-    """
+    """The memory block; its summary replaces the first `covered` messages of the request."""
 
     block: str = ""
     covered: int = 0
@@ -68,11 +58,7 @@ def thread_id(said: Said, *, user: User) -> str:
 
 
 def recalled(exchange: Exchange) -> Recalled:
-    """Return the memory block for a turn, or an empty block if recall fails or takes too long.
-
-    Computing the embedding may take at most `MEMCENTER_RECALL_PATIENCE` seconds. Each SQL statement
-    after that may take at most the seconds that are left.
-    """
+    """Return the memory block, empty if recall fails or exceeds `MEMCENTER_RECALL_PATIENCE`."""
     if exchange.user.pk is None:  # unknown user: a temporary chat creates no user
         return Recalled()
     deadline = time.monotonic() + settings.RECALL_PATIENCE
@@ -82,7 +68,10 @@ def recalled(exchange: Exchange) -> Recalled:
         preparing = _embedding().submit(search.prepare_query, exchange.said.text, speakers=speakers)
         prepared = preparing.result(timeout=deadline - time.monotonic())
         with as_user(exchange.user):
-            _give_up_after(deadline - time.monotonic())
+            seconds = deadline - time.monotonic()
+            with connection.cursor() as cursor:
+                milliseconds = str(max(1, int(seconds * 1000)))
+                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
             return _recalled(prepared, exchange)
     except (ApplicationError, ProviderError, TimeoutError, Error, RedisError) as error:
         logger.warning(_SKIPPED, type(error).__name__)
@@ -90,11 +79,7 @@ def recalled(exchange: Exchange) -> Recalled:
 
 
 def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
-    """Record the turn, unless it is already recorded (a client may repeat a request).
-
-    An answer that was cut off or that contains tool calls is stored as an incomplete message,
-    without a turn.
-    """
+    """Record the turn, unless it is (a client may repeat). An incomplete answer makes no turn."""
     if not exchange.kept or not answer.strip():
         return
     try:
@@ -114,7 +99,9 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
     wanted = Wanted(conversation_kind=exchange.kind, include_window=False)
     user = exchange.user
     if exchange.brief or not exchange.kept:
-        thread = _temporary(exchange)
+        thread = temporary.find(user=exchange.user, reference=exchange.thread) or temporary.unsaved(
+            user=exchange.user, external_id=exchange.thread, kind=exchange.kind
+        )
         return Recalled(
             context.build(prepared, user=user, conversation=thread, wanted=wanted).block
         )
@@ -127,8 +114,7 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
 def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
     """Return how many messages at the start of the request the summary replaces.
 
-    A turn is replaced only if the summary covers the whole turn, and if the request in which the
-    turn was recorded started with the same messages.
+    It replaces only whole turns, recorded from a request that started with the same messages.
     """
     summary, start = found.gathered.summary, found.gathered.window.first_number
     if summary is None or start is None or all(item.type != "summary" for item in found.items):
@@ -140,13 +126,6 @@ def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
     last = answered.filter(number__lte=min(summary.through_number, start - 1))
     newest = last.order_by("-number").values_list("external_id", flat=True).first()
     return starts[newest.removesuffix("-a")] if newest else 0
-
-
-def _temporary(exchange: Exchange) -> TemporaryConversation:
-    """Return the stored temporary conversation, or a new unsaved conversation."""
-    return temporary.find(user=exchange.user, reference=exchange.thread) or temporary.unsaved(
-        user=exchange.user, external_id=exchange.thread, kind=exchange.kind
-    )
 
 
 def _record(exchange: Exchange, answer: str, *, finished: bool) -> None:
@@ -184,17 +163,8 @@ def _inputs(
 
 @cache
 def _embedding() -> ThreadPoolExecutor:
-    """Return the thread pool of this process that computes embeddings.
-
-    With a separate thread, a request can stop waiting for a slow embedding server.
-    """
+    """Return the threads that compute embeddings, so that a request can stop waiting for them."""
     return ThreadPoolExecutor(4, thread_name_prefix="embedding")
-
-
-def _give_up_after(seconds: float) -> None:
-    with connection.cursor() as cursor:
-        milliseconds = str(max(1, int(seconds * 1000)))
-        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
 
 
 def _marks(exchange: Exchange) -> list[str]:
@@ -210,7 +180,6 @@ def _marks(exchange: Exchange) -> list[str]:
 
 
 def _mark(user: User, *texts: str) -> str:
-    """Return a hash of the texts, keyed with our secret so that nobody can guess the texts."""
     return _keyed(user, *texts).hexdigest()[:32]
 
 

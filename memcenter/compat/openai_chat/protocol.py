@@ -18,10 +18,8 @@ _INSTRUCTIONS = ("system", "developer")
 class Said:
     """The newest user message of a request, with its context.
 
-    `before` holds the texts of all messages up to and including the newest user message; two
-    requests of the same turn have the same `before`. `first` is the first user message. `tools` are
-    the tool calls of the turn with their results. `starts` are the positions of the user messages
-    in the request.
+    `before` holds the texts up to and including that message, equal in requests of the same turn.
+    `starts` are the positions of the user messages; `tools` the turn's tool calls and results.
     """
 
     text: str
@@ -74,11 +72,7 @@ def without_first(messages: Sequence[Message], count: int) -> list[Message]:
 
 
 def with_block(messages: Sequence[Message], block: str) -> list[Message]:
-    """Return the messages with the memory block in the system message at the beginning.
-
-    If the request begins with a system or developer message, the block is appended to that message,
-    since some models accept only one system message.
-    """
+    """Return the messages with the block in the first, perhaps only, system message."""
     if not block:
         return list(messages)
     first = messages[0]
@@ -93,7 +87,6 @@ def with_block(messages: Sequence[Message], block: str) -> list[Message]:
 
 
 def _tools(since: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return each tool call of the turn together with its result."""
     outputs = {
         message.get("tool_call_id"): text_of(message.get("content"))
         for message in since
@@ -118,10 +111,7 @@ def _is_call(call: Any) -> bool:
 
 
 class Whole:
-    """Collects the text of an answer that is a single JSON object.
-
-    `finished` is true if the answer is complete and contains no tool calls.
-    """
+    """Collects the text of an answer that is one JSON object; `finished` ones call no tools."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -148,10 +138,7 @@ class Whole:
 
 
 class Streamed:
-    """Collects the text of an answer that consists of server-sent events.
-
-    A chunk may end within an event. `finished` has the same meaning as in `Whole`.
-    """
+    """Collects, like `Whole`, the text of an answer of server-sent events, cut into any chunks."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -182,7 +169,6 @@ class Streamed:
 
 
 def _first_choice(raw: bytes) -> Mapping[str, Any]:
-    """Return the choice with index 0 (other choices aren't recorded), or {} if there is none."""
     try:
         answer = orjson.loads(raw)
     except orjson.JSONDecodeError:

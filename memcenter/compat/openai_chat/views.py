@@ -1,7 +1,4 @@
-"""OpenAI's endpoints for chat completions (here with memory), models and embeddings.
-
-For a chat completion, memories are recalled, the request is forwarded, and the turn is recorded.
-"""
+"""OpenAI's endpoints for chat completions (here with memory), models and embeddings."""
 
 from __future__ import annotations
 
@@ -52,10 +49,7 @@ _MOST_TEXTS = 256
 
 
 class OpenAIView(MemcenterView):
-    """A view whose handlers are called as `post(asked)`, outside any transaction.
-
-    A transaction would stay open too long, since the handlers wait for models.
-    """
+    """A view whose handlers are called outside any transaction, since they wait for models."""
 
     schema = None  # documented by OpenAI
     surface = "openai"
@@ -142,11 +136,7 @@ class EmbeddingsView(OpenAIView):
 
 
 def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
-    """Return the request body, raw and parsed.
-
-    Raise `ApplicationError` if the body is too large. The limit is higher than for other calls,
-    since a chat may contain images.
-    """
+    """Return the body, raw and parsed. It may be larger than others, as a chat may have images."""
     limit = settings.MAX_CHAT_BODY_BYTES
     raw = asked.request._request.read(limit + 1)
     if len(raw) > limit:
@@ -170,7 +160,6 @@ def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
 
 
 def _exchange(asked: Asked, body: Mapping[str, Any]) -> Exchange | None:
-    """Return the turn for which memories are recalled, or None if there is no user text."""
     headers = asked.request.headers
     brief = headers.get(TEMPORARY_HEADER, "").lower() in _TRUE
     kept = body.get("store") is not False
@@ -202,10 +191,9 @@ def _passed_on(answer: Forwarded, exchange: Exchange | None, place: ExitStack) -
 
 
 class ForwardedStream:
-    """A streamed answer that is passed on unchanged and recorded when it ends.
+    """A streamed answer, passed on unchanged and recorded when it ends.
 
-    If the client disconnects, even before the first chunk, the rest of the answer is still read
-    and recorded.
+    If the client disconnects, even at once, the rest is still read and recorded.
     """
 
     def __init__(self, answer: Forwarded, exchange: Exchange | None, place: ExitStack) -> None:
@@ -227,7 +215,13 @@ class ForwardedStream:
         except ProviderError as error:
             self._chunks = iter(())
             self.close()
-            return _broke_off(error)
+            details = {
+                "message": str(error),
+                "type": "api_error",
+                "code": "unavailable",
+                "param": None,
+            }
+            return b"\n\ndata: " + orjson.dumps({"error": details}) + b"\n\n"
         self._heard.feed(chunk)
         return chunk
 
@@ -246,11 +240,6 @@ class ForwardedStream:
 def _keep(answer: Forwarded, exchange: Exchange | None, reader: Whole | Streamed) -> None:
     if exchange is not None and answer.status == 200:
         memory.record(exchange, answer=reader.text, finished=reader.finished)
-
-
-def _broke_off(error: ProviderError) -> bytes:
-    details = {"message": str(error), "type": "api_error", "code": "unavailable", "param": None}
-    return b"\n\ndata: " + orjson.dumps({"error": details}) + b"\n\n"
 
 
 def _listed(name: str) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """Delete rows and all rows that depend on them in a single statement.
 
 Django runs separate statements to read and delete the rows of each dependent table: fifteen for one
-memory. Since the models declare the dependencies, one statement can delete from all tables.
-PostgreSQL checks foreign keys at the end of the transaction.
+memory. PostgreSQL checks foreign keys at the end of the transaction.
 """
 
 from __future__ import annotations
@@ -21,11 +20,7 @@ from memcenter.lib.database import statements
 
 @dataclass
 class _Table:
-    """A table whose rows are deleted, or whose foreign keys are set to NULL.
-
-    `parents` are the foreign keys with CASCADE to tables with deleted rows. `loosened` are the
-    foreign keys that are set to NULL if they point to deleted rows.
-    """
+    """A table with rows to delete (`parents`), or with keys to set to NULL (`loosened`)."""
 
     model: type[Model]
     parents: list[tuple[str, type[Model]]] = field(default_factory=list)
@@ -33,11 +28,7 @@ class _Table:
 
 
 def delete(rows: QuerySet[Any]) -> Counter[str]:
-    """Delete rows and the rows that depend on them; return the number of deleted rows by table.
-
-    Raise `TypeError` if a foreign key uses neither CASCADE nor SET_NULL, or if a table depends on
-    itself.
-    """
+    """Delete rows and the rows that depend on them; return the number of deleted rows by table."""
     try:
         model: Any = rows.model
         text, values = rows.order_by().values("pk").query.sql_with_params()
@@ -73,7 +64,6 @@ def _deletion(root: type[Model]) -> tuple[Sequence[str], str]:
 
 
 def _tables(root: type[Model]) -> list[_Table]:
-    """Return all affected tables, each table after the tables that its foreign keys point to."""
     order: list[type[Model]] = []
     _visit(root, order, ())
     tables = {model: _Table(model) for model in reversed(order)}
@@ -115,10 +105,6 @@ def _leads_any(columns: Sequence[tuple[str, type[Model]]], numbers: dict[type[Mo
 
 
 def _loosening(table: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
-    """Return the UPDATE that clears the table's foreign keys that point to deleted rows.
-
-    A single UPDATE clears all of these keys, since a statement may change each row only once.
-    """
     changes = ", ".join(
         f'"{name}" = CASE WHEN {_leads(name, numbers[parent])} THEN NULL ELSE "{name}" END'
         for name, parent in table.loosened
@@ -135,10 +121,7 @@ def _leads(name: str, number: int) -> str:
 
 
 def _is_in(column: str, number: int) -> str:
-    """Return the condition that the column contains the key of a deleted row.
-
-    The condition uses an array, so that the planner uses the index even for several conditions.
-    """
+    """Return the condition that the column contains a deleted key, as an array for the index."""
     return f"{column} = ANY(ARRAY(SELECT pk FROM gone_{number}))"
 
 

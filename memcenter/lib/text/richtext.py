@@ -1,7 +1,6 @@
 """Convert Markdown to safe HTML: CommonMark with tables, bare links and highlighted code.
 
-Raw HTML in the text is escaped. The output is also sanitised by nh3, in case the renderer has a
-security bug.
+Raw HTML is escaped, and the output also sanitised by nh3, for security bugs of the renderer.
 """
 
 from __future__ import annotations
@@ -38,11 +37,7 @@ _TABLE = re.compile(r"<table>")
 
 
 def as_html(text: str, *, under: int = 2) -> SafeString:
-    """Render the Markdown as HTML.
-
-    `under` is the level of the heading above the text. The highest heading in the text gets the
-    next lower level (`<h3>` by default), and no level is skipped.
-    """
+    """Render the Markdown as HTML, with headings below the level `under`, none skipped."""
     tokens = _renderer().parse(text[:LONGEST])
     _place_headings(tokens, under=under)
     if len(text) > LONGEST or any(token.level >= _DEEPEST for token in tokens):
@@ -76,10 +71,7 @@ def _renderer() -> MarkdownIt:
 
 
 def _leads_elsewhere(address: str) -> bool:
-    """Return whether the address has an allowed scheme such as https.
-
-    Links without a scheme are refused, since they would point into this site.
-    """
+    """Return whether the address has an allowed scheme, as other links would point to this site."""
     return address.strip().lower().startswith(tuple(f"{scheme}:" for scheme in _SCHEMES))
 
 
@@ -104,7 +96,6 @@ def _place_headings(tokens: Sequence[Token], *, under: int) -> None:
 
 
 def _link_addresses(state: object) -> None:
-    """Turn bare URLs into links, except inside links and code."""
     for block in state.tokens:  # type: ignore[attr-defined]
         if block.type == "inline" and "://" in block.content:
             block.children = _linked(block.children or [])
@@ -138,11 +129,6 @@ def _text(content: str) -> Token:
 
 
 def _with_tools(html: str) -> str:
-    """Add a language label and a copy button to code blocks, and let wide tables scroll.
-
-    Every `<pre>` and `<table>` here comes from the renderer, since HTML in the user's text is
-    escaped.
-    """
     html = _CODE.sub(_code_head, html).replace("</code></pre>", "</code></pre></div>")
     html = _TABLE.sub('<div class="prose__wide" tabindex="0"><table>', html)
     return html.replace("</table>", "</table></div>")
@@ -296,7 +282,6 @@ def _parts(code: str, family: _Family) -> Iterator[str]:
 
 
 def _named(found: re.Match[str], family: _Family) -> tuple[str, str]:
-    """Return kind and text of a token; the kind of an ordinary word is empty."""
     groups = found.groupdict()
     word = groups.get("word")
     if groups.get("key"):

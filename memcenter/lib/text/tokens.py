@@ -36,7 +36,6 @@ _WORDS = "|".join(
 
 @cache
 def _encoding() -> CoreBPE:
-    """Return the encoding, which is loaded at the first use, since loading takes half a second."""
     pieces = {}
     with gzip.open(_PIECES, "rb") as lines:
         for line in lines:
@@ -60,10 +59,7 @@ def count(text: str) -> int:
 
 
 def truncate(text: str, *, limit: int) -> str:
-    """Return the longest beginning of `text` that has at most `limit` tokens.
-
-    A character is never split.
-    """
+    """Return the longest beginning of `text` with at most `limit` tokens and whole characters."""
     if limit <= 0:
         return ""
     if len(text.encode("utf-8", "replace")) <= limit:  # a token is at least one byte
@@ -75,10 +71,9 @@ def truncate(text: str, *, limit: int) -> str:
 
 
 def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
-    """Split the text into pieces of at most `size` tokens that overlap by about `overlap` tokens.
+    """Split the text into pieces of at most `size` tokens that overlap by about `overlap`.
 
-    Every character is in at least one piece. A character with more than `size` tokens is a piece of
-    its own.
+    A character with more than `size` tokens is a piece of its own.
     """
     if not 0 <= overlap < size:
         raise ValueError("overlap must be at least 0 and smaller than size")
@@ -97,12 +92,7 @@ def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
 
 
 def _fitting_end(text: str, *, ends: list[int], start: int, first: int, limit: int) -> int:
-    """Return the end of the longest piece from `start` that has at most `limit` tokens.
-
-    `first` is the index of the token at `start`. A piece may have more tokens than the same
-    characters have within the whole text, so the piece is counted again and shortened until it
-    fits. Return `start` if not even one character fits.
-    """
+    """Return the end of the longest piece from `start` that has, counted alone, `limit` tokens."""
     last = min(first + limit, len(ends))
     while last > first:
         end = _whole_character(text, ends[last - 1])
@@ -114,7 +104,6 @@ def _fitting_end(text: str, *, ends: list[int], start: int, first: int, limit: i
 
 
 def _ends(text: str) -> list[int]:
-    """Return for each token how many characters of `text` are complete where the token ends."""
     piece = _encoding().decode_single_token_bytes
     return list(accumulate(_characters_ended([piece(token) for token in _encode(text)])))
 

@@ -1,7 +1,4 @@
-"""Find out why an instance doesn't work: report each problem together with advice.
-
-Basic checks come first. A check is skipped if it depends on something that doesn't work.
-"""
+"""Report why an instance doesn't work, with advice; each check needs those before it."""
 
 import errno
 import os
@@ -112,10 +109,7 @@ def examine_folder(path: Path) -> tuple[DataFolder | None, Finding]:
 
 
 def _refuse_files_of_others(folder: DataFolder) -> None:
-    """Raise `PermissionError` if the data folder contains a file that we can't change.
-
-    Such files were usually created by root.
-    """
+    """Raise `PermissionError` if a file of the data folder (root's, usually) can't be changed."""
     for place in (folder.path, folder.log):
         for entry in place.iterdir():
             # A running instance may have deleted the file in the meantime.
@@ -157,7 +151,6 @@ def examine_ledger(path: Path) -> Finding:
 
 
 def _existing(path: Path) -> Path:
-    """Return `path`, or its nearest parent folder that exists."""
     # Path.exists raises PermissionError before Python 3.14.
     return next(folder for folder in (path, *path.parents) if os.path.exists(folder))
 

@@ -26,10 +26,6 @@ class Command(BaseCommand):
 
 
 def _valid_key(text: str) -> ApiKey:
-    """Return the API key with this text. Raise `Trouble` if it is no longer valid.
-
-    The key is looked up for each call, so that a revoked key stops working at once.
-    """
     key = key_of(text)
     if key is None:
         raise Trouble("unauthenticated", "This API key is not valid any more.")

@@ -52,11 +52,6 @@ class Command(BaseCommand):
 
 @contextlib.contextmanager
 def _nothing_runs(data: Path) -> Iterator[None]:
-    """Make sure that no supervisor runs or starts during the block.
-
-    Raise `FolderBusy` if a supervisor is running. Programs that were started without a supervisor
-    must be stopped by hand.
-    """
     if not (data / "secrets.json").exists():
         yield
         return
@@ -67,8 +62,7 @@ def _nothing_runs(data: Path) -> Iterator[None]:
 def _take_key(data: Path, key: str) -> str:
     """Restore the secret key that signs sessions and hashes; return a message for the operator.
 
-    If a setting defines the secret key, write the backup's key to a file instead; the message then
-    asks the operator to change the setting.
+    If a setting defines the key, the backup's is written to a file instead.
     """
     file = data / "secrets.json"
     if file.exists() and DataFolder(data).secrets.secret_key == settings.SECRET_KEY:

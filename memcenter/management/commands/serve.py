@@ -59,7 +59,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             folder = DataFolder(settings.DATA_DIR)
-            embedded = _is_embedded(folder)
+            if not env.text("REDIS_URL"):
+                raise EmbeddedError(
+                    "DATABASE_URL is set and REDIS_URL is not; set both or neither."
+                )
+            embedded = env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
             Supervisor(
                 folder,
                 address=Address.configured(),
@@ -77,13 +81,6 @@ class Command(BaseCommand):
     def _say(self, text: str) -> None:
         self.stdout.write(text)
         self.stdout.flush()  # a reader of a pipe would wait otherwise
-
-
-def _is_embedded(folder: DataFolder) -> bool:
-    """Return whether DATABASE_URL is the URL of the data folder's own database."""
-    if not env.text("REDIS_URL"):
-        raise EmbeddedError("DATABASE_URL is set and REDIS_URL is not; set both or neither.")
-    return env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
 
 
 @plain_errors("Memory Center can't be started")
@@ -115,7 +112,6 @@ def _collect_static(folder: DataFolder) -> None:
 
 
 def _static_fingerprint() -> str:
-    """Return a hash that changes when our static files or installed packages change."""
     # The names of these folders contain the versions of the packages.
     files = sorted(Path(django.__file__).parents[1].glob("*.dist-info"))
     for folder in settings.STATICFILES_DIRS:

@@ -117,7 +117,6 @@ class LabelReader:
         return None
 
     def _is_plain(self, number: int) -> bool:
-        """Return whether a token is an ordinary word, which can't be a value far from a label."""
         if number not in self._plain:
             token = self.tokens.all[number]
             self._plain[number] = (
@@ -131,7 +130,6 @@ class LabelReader:
         return self._plain[number]
 
     def _is_a_name(self, token: Token) -> bool:
-        """Return whether a token announces the name of a network or account, which isn't secret."""
         if token.kind == "han":
             return any(word in token.text for word in ("叫", "名", "昵称"))
         return token.bare in NAMES
@@ -170,7 +168,8 @@ class LabelReader:
 
     def _han(self, number: int, token: Token, way: Way) -> Found | None:
         said = token.text
-        is_last = self._ends_clause(number)
+        following = self.tokens.all[number + 1 : number + 2]
+        is_last = not following or following[0].kind in ("sign", "line")
         if way.hit.cue in WORDS_COUNT and is_last:
             value = value_in(said) or (said if way.direct else "")
             if value and vocabulary.is_han_phrase(value, by_sign=way.by_sign):
@@ -185,10 +184,6 @@ class LabelReader:
                 way.signs += len(said)
         way.before = ""
         return None
-
-    def _ends_clause(self, number: int) -> bool:
-        following = self.tokens.all[number + 1 : number + 2]
-        return not following or following[0].kind in ("sign", "line")
 
     def _word(self, number: int, token: Token, way: Way) -> Found | None:
         if token.is_program:
@@ -224,7 +219,6 @@ class LabelReader:
         return not vocabulary.CHANGES.isdisjoint(led)
 
     def _is_secret(self, number: int, token: Token, way: Way) -> bool:
-        """Return whether a token is the secret, judging by its look and distance from the label."""
         look, core = token.look, token.core
         if look == Look.RANDOM and way.hit.cue not in WEAK:
             return way.words <= 14
@@ -294,7 +288,6 @@ class LabelReader:
         return vocabulary.is_phrase(words, by_sign=way.by_sign)
 
     def _clause_tokens(self, number: int, first: Token) -> Iterator[Token]:
-        """Yield the words from `first` to the end of its clause."""
         for place, token in enumerate(self.tokens.all[number : number + 14]):
             if token.kind != "word" or (place and token.bare in STOPS):
                 return
@@ -383,10 +376,7 @@ class LabelReader:
         return None
 
     def _beginning(self, number: int, between: list[str], hit: Hit) -> int:
-        """Return the start of the value in "<value> is my password".
-
-        If only a few words precede the token in its sentence, they are part of the value.
-        """
+        """Return the start of the value in "<value> is my password", maybe of several words."""
         token = self.tokens.all[number]
         if hit.cue is not Cue.PASSWORD or between[-1:] not in (["is"], ["was"]):
             return token.core_start
@@ -396,7 +386,6 @@ class LabelReader:
         return self.tokens.all[first].start if number - first <= 4 else token.core_start
 
     def _quote_before(self, token: Token, between: list[str], hit: Hit) -> Found | None:
-        """Return the value that is quoted before a label, or None."""
         if not COPULAS.intersection(between) or hit.cue not in WORDS_COUNT:
             return None
         opening = {closing: opening for opening, closing in QUOTES.items()}[token.text]

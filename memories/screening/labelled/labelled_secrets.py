@@ -63,11 +63,7 @@ def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
 
 
 def spelled_codes(plain: Folded, said: str) -> Iterator[Found]:
-    """Yield codes whose digits are written as words.
-
-    Without a label nearby, such digits count only if they contain 幺 (1) or 洞 (0), words that are
-    used only for spelling out numbers.
-    """
+    """Yield codes spelled as words; without a label only those with 幺 (1) or 洞 (0)."""
     text = plain.text
     runs = [match.span() for match in _RUN.finditer(text)]
     spelled = [(start, end) for start, end in runs if plain.ends[start] - plain.starts[start] > 1]
@@ -131,7 +127,6 @@ class _Reader(LabelReader):
         return self.tokens.sentence[self.tokens.at(place)]
 
     def _act(self, hit: Hit) -> Iterator[Found]:
-        """Yield the secret near words for typing a code or opening a door, device or account."""
         acts = self.acts[self._sentence(hit.start)]
         has_context = bool(self._around(hit) & DOORS) or acts > 1
         for number, token in self.tokens.following(hit.end, most=8):
@@ -211,7 +206,6 @@ class _Reader(LabelReader):
                 return
 
     def _second(self, number: int, token: Token, previous: str, hit: Hit) -> Found | None:
-        """Return the password after a login name, or None if this token doesn't contain it."""
         if token.start == hit.end and token.text[0] in "/:":  # root/toor
             after = token.from_place(token.start + 1)
             is_one = len(after.core) >= 3 and after.look != Look.NOTHING
@@ -229,7 +223,6 @@ class _Reader(LabelReader):
         return None
 
     def _answers(self, hit: Hit) -> Iterator[Found]:
-        """Yield the answers to a security question in the 240 characters after the label."""
         rest = self.text[hit.end : hit.end + 240]
         for match in ANSWER.finditer(rest):
             if not is_an_answer(match):
@@ -237,7 +230,6 @@ class _Reader(LabelReader):
             yield Found(hit.end + match.start(1), hit.end + match.end(1), hit.label.category)
 
     def _sent(self, hit: Hit) -> Iterator[Found]:
-        """Yield a code of five to eight digits that a bank or an app sent."""
         for number, token in self.tokens.following(hit.end, most=6):
             if token.look == Look.DIGITS and not is_counted(self.tokens, number):
                 if 5 <= sum(map(str.isdigit, token.core)) <= 8:
@@ -247,10 +239,6 @@ class _Reader(LabelReader):
     # Phrases, patterns and numbers.
 
     def _phrase(self, hit: Hit) -> Iterator[Found]:
-        """Yield the phrase of at least three words that follows a label for phrases.
-
-        If there is no such phrase, yield the single value that belongs to the label.
-        """
         rest = self.text[hit.end : hit.end + 320]
         match = PHRASE.search(rest) or PLAIN_PHRASE.search(rest) or HAN_PHRASE.search(rest)
         if match and counts_as_phrase(match["s"]):

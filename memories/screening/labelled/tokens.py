@@ -43,10 +43,9 @@ class Token:
 
     @cached_property
     def core(self) -> str:
-        """Return the text without surrounding punctuation.
+        """Return the text without surrounding punctuation, except final signs of codes.
 
-        If the token contains a digit, a final "!", "?" or similar sign is kept, since it may belong
-        to a code. A final bracket that closes a bracket inside the token is kept too: "abc(def)".
+        These are a "!" or "?" beside digits, and a bracket that closes one inside: "abc(def)".
         """
         has_digit = any(sign.isdigit() for sign in self.text)
         rest = self.text.lstrip(_AROUND)
@@ -101,7 +100,6 @@ def _look(core: str) -> Look:
 
 
 def _was_spaced(folded: Folded, start: int, end: int) -> bool:
-    """Return whether the characters of a token were separated in the original text."""
     begin, stop = folded.original(start, end)
     return end - start >= 4 and stop - begin >= 2 * (end - start) - 1
 
@@ -225,11 +223,7 @@ def is_random(token: str) -> bool:
 
 
 def is_password_by_itself(token: str) -> bool:
-    """Return whether a token is clearly a password, even without a label.
-
-    Such a token contains upper-case and lower-case letters, digits, and either several signs or a
-    sign that is neither the first nor the last character.
-    """
+    """Return whether cases, digits and signs show a password, even without a label."""
     if not 8 <= len(token) <= 64 or _is_something_else(token) or _UUID.search(token):
         return False
     inside = token[1:-1]
@@ -273,7 +267,6 @@ def _kinds(token: str) -> int:
 
 
 def _changes(token: str) -> int:
-    """Return how often adjacent characters differ in type: letter, digit or sign."""
     kinds = ["d" if sign.isdigit() else "a" if sign.isalpha() else "s" for sign in token]
     return sum(kind != following for kind, following in pairwise(kinds))
 

@@ -1,7 +1,6 @@
-"""Find secrets without a label: made-up words and codes in or next to a sentence about access.
+"""Find made-up words and codes, without a label, in or next to a sentence about access.
 
-Access means logins, codes, locks and the like. Nothing marks such a value as a secret, so it must
-look unlike anything else that people write.
+Such a value must look unlike anything else that people write.
 """
 
 from __future__ import annotations
@@ -78,11 +77,6 @@ def _may_be_secret(token: Token) -> bool:
 
 
 def _access_sentences(text: str, tokens: Tokens) -> tuple[set[int], set[int], set[int]]:
-    """Return three sets of sentence numbers: about access, possibly about access, about banking.
-
-    Access means logins, codes, locks and the like. Sentences about banking mention cash machines or
-    banking apps.
-    """
     places: dict[str, set[int]] = defaultdict(set)
     for label in LABELS:
         for match in label.pattern.finditer(text):
@@ -120,7 +114,6 @@ def is_made_up_word(token: Token) -> bool:
 
 
 def _is_a_name(tokens: Tokens, number: int) -> bool:
-    """Return whether a token is the name of an account or a network, which isn't secret."""
     before = tokens.all[max(0, number - 3) : number]
     if any(token.bare in NAMES or token.bare == "as" for token in before if token.kind == "word"):
         return True
@@ -128,7 +121,6 @@ def _is_a_name(tokens: Tokens, number: int) -> bool:
 
 
 def _is_a_code(tokens: Tokens, number: int) -> bool:
-    """Return whether a token is a code of four to eight digits, rather than a count or a year."""
     token = tokens.all[number]
     digits = sum(map(str.isdigit, token.core))
     if token.look != Look.DIGITS or not 4 <= digits <= 8 or is_counted(tokens, number):
@@ -146,11 +138,7 @@ _YEAR = linear.compile(r"^(?:19|20)\d\d$")
 
 
 def companions(text: str, *, with_card: bool) -> Iterator[Found]:
-    """Yield codes and numbers that are near a covered secret, on the same line.
-
-    A covered secret is one that was found earlier and replaced by `COVER` characters. With
-    `with_card`, the expiry date of a card is included.
-    """
+    """Yield codes and numbers on the line of a `COVER`-ed secret; `with_card`, a card's expiry."""
     secrets = [match.span() for match in _COVERED.finditer(text)]
     tokens = Tokens(text)
     place = 0

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from ops import webhook_events
 from ops.access import as_system
 from ops.forgetting import ledger, person_forgets
-from ops.models import Operation, Status
+from ops.models import Status
 from ops.queue import worker
 
 
@@ -32,16 +32,13 @@ class Command(BaseCommand):
         if decided:
             self.stdout.write(f"{decided} decisions applied again (keys, passwords, switches …)")
         if not options["at_start"]:
-            self._erase(operations)
-
-    def _erase(self, operations: list[Operation]) -> None:
-        worker.drain()
-        failed = 0
-        for operation in operations:
-            with as_system():
-                operation.refresh_from_db()
-            failed += operation.status != Status.SUCCEEDED
-            self.stdout.write(f"{operation.public_id} {operation.kind} {operation.status}")
-        self.stdout.write(f"{len(operations)} forgotten again")
-        if failed:
-            raise CommandError(f"{failed} are not erased yet; the worker tries again.")
+            worker.drain()
+            failed = 0
+            for operation in operations:
+                with as_system():
+                    operation.refresh_from_db()
+                failed += operation.status != Status.SUCCEEDED
+                self.stdout.write(f"{operation.public_id} {operation.kind} {operation.status}")
+            self.stdout.write(f"{len(operations)} forgotten again")
+            if failed:
+                raise CommandError(f"{failed} are not erased yet; the worker tries again.")

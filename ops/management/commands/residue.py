@@ -63,7 +63,6 @@ class Command(BaseCommand):
 
 
 def _by_text(texts: list[str], user: User | None) -> list[Scan]:
-    """Search all stores for texts typed by the operator. The texts themselves aren't stored."""
     wanted = Erased(Plain(texts), {}, ())
     whose = Whose(user.pk if user else None, user.subject if user else None)
     return [residue_scan.scan(whose, wanted, by_hand=True)]
