@@ -23,10 +23,12 @@ class ConversationKind(models.TextChoices):
 class Conversation(Record):
     """A conversation of one person. `external_id` is the id that the chat product uses for it.
 
-    `last_number` is that of the newest message, incremented under the row lock. `speakers` are
-    names that a search gives more weight. Turns up to `examined_through` were examined together.
-    Messages up to `flushed_through` were sent by a client before it dropped them from its context.
-    `hidden_at` is set while the conversation is being forgotten.
+    `last_number` is the number of the newest message. It is incremented under the row lock, so
+    numbers are ordered without gaps. `speakers` holds the names of the people who speak in the
+    messages; a search gives these names more weight. Turns up to the message number
+    `examined_through` were examined together, to find facts that only several turns reveal.
+    Messages up to the number `flushed_through` were sent by a client before it dropped them from
+    its own context. `hidden_at` is set while the conversation is being forgotten.
     """
 
     personal_data = True
@@ -78,7 +80,10 @@ class Conversation(Record):
 
 
 def name_by_time(begun_at: datetime) -> str:
-    """Return the name of an untitled conversation that began at this time, in the current zone."""
+    """Return the name of an untitled conversation that began at this time.
+
+    The day and time are in the current time zone.
+    """
     at = timezone.localtime(begun_at)
     is_this_year = at.year == timezone.localtime().year
     near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
@@ -94,10 +99,11 @@ class Role(models.TextChoices):
 
 
 class Learning(models.TextChoices):
-    """Whether memories are learned from a user message before it has a reply.
+    """States whether memories are learned from a user message before it has a reply.
 
-    WITH_TURN: only together with its reply. WAITS: alone if no reply comes in time. DONE: it was
-    processed alone, and is skipped with its turn.
+    WITH_TURN: the message is processed only together with its reply. WAITS: it is processed alone
+    if no reply comes before it leaves the window or the conversation becomes inactive. DONE: it was
+    processed alone and is skipped when its turn is processed.
     """
 
     WITH_TURN = ""
@@ -106,9 +112,12 @@ class Learning(models.TextChoices):
 
 
 class Withheld(models.TextChoices):
-    """Why nothing may be learned from a message, set when it is recorded or its turn forgotten.
+    """The reason why nothing may be learned from a message.
 
-    MANY_PEOPLE: a file about several people doesn't say whom its statements are about.
+    It is set when the message is recorded or its turn is forgotten. MEMORY_OFF: long-term memory
+    was off. ASKED: the person asked for the message not to be kept. FORGOTTEN: the other message of
+    its turn was forgotten. MANY_PEOPLE: it was imported from a file about several people, so it is
+    unknown whom its statements are about.
     """
 
     NO = ""
@@ -119,10 +128,12 @@ class Withheld(models.TextChoices):
 
 
 class ToldAs(models.TextChoices):
-    """Which time of a message counts against the time of a request to forget.
+    """Determines which time of a message is compared with the time of a request to forget.
 
-    What was forgotten may be learned again only from a newer message. TO_US: `recorded_at`. DATED
-    (imported or flushed): `created_at`. UNDATED: older than any request.
+    Something that was forgotten may be learned again only from a message that is newer than the
+    request. TO_US: the message was received in a turn or the chat; its time is `recorded_at`.
+    DATED: it was imported or flushed; its time is `created_at`. UNDATED: it was imported or flushed
+    without a time; it counts as older than any request.
     """
 
     TO_US = ""
@@ -133,8 +144,10 @@ class ToldAs(models.TextChoices):
 class Message(Record):
     """One message, which was said at `created_at` and recorded at `recorded_at`.
 
-    An answer that the person stopped counts as complete; one that broke off doesn't. `withheld` and
-    `told` decide whether memories may be learned (`memories.learning.learnability`).
+    An answer that the person stopped (`stopped`) counts as complete; `completed` is False for an
+    answer that broke off. `learning` applies to a user message without a reply. `withheld` and
+    `told` decide whether memories may be learned from the message
+    (`memories.learning.learnability`).
     """
 
     personal_data = True
@@ -198,10 +211,11 @@ class Message(Record):
 
 
 class Turn(Record):
-    """A user message with its completed reply, from which memories and episodes are made.
+    """A user message with its completed reply. Memories and episodes are made from turns.
 
-    `labels` are copied to memories: agent_id, app_id, run_id, metadata, valid_until, occurred_at.
-    `call` is the same for all turns of one request.
+    `labels` are copied to the memories learned from the turn: agent_id, app_id, run_id, metadata,
+    valid_until, occurred_at. The label `call` is the same for all turns that were sent in one
+    request.
     """
 
     personal_data = True
@@ -238,7 +252,11 @@ class Turn(Record):
 
 
 class Summary(Record):
-    """One version (the newest visible is current) of the summary of earlier messages."""
+    """One version of the rolling summary of a conversation.
+
+    It covers the messages up to `through_number`. The newest visible version is the current one;
+    older versions are kept.
+    """
 
     personal_data = True
     words = ("text",)
@@ -274,7 +292,10 @@ class Summary(Record):
 
 
 class Episode(Record):
-    """A turn that is indexed by the vector of its text, so that a search finds it by meaning."""
+    """A turn that is indexed by a vector, so that a search can find it by meaning.
+
+    The indexed text is the text of the turn.
+    """
 
     personal_data = True
     words = ()

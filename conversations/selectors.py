@@ -38,9 +38,11 @@ def messages_of(user: User, conversation: Conversation) -> QuerySet[Message]:
 
 
 def message_of(user: User, reference: str, *, conversation: Conversation | None = None) -> Message:
-    """Return the message with this id, ours or the client's (unique in one `conversation`).
+    """Return the message with this id, which is our id or the client's own id.
 
-    Raise `NotFound`, or `Invalid` if `conversation` is required but missing.
+    A client's ids are unique within one conversation only: `conversation` is required if two
+    conversations use the same id. Raise `NotFound` if there is no such message, and `Invalid` if
+    `conversation` is required but missing.
     """
     column = "public_id" if reference.startswith("msg_") else "external_id"
     rows = Message.objects.filter(user=user, **{column: reference})
@@ -56,7 +58,10 @@ def message_of(user: User, reference: str, *, conversation: Conversation | None 
 
 
 def window_of(user: User, conversation: Conversation) -> Window:
-    """Return the newest completed messages, at least one, in `WINDOW_MESSAGES` and `_TOKENS`."""
+    """Return the newest completed messages that fit `WINDOW_MESSAGES` and `WINDOW_TOKENS`.
+
+    The newest message is always included.
+    """
     newest = _read(
         Message,
         "user_id = %s AND conversation_id = %s AND completed AND hidden_at IS NULL"
@@ -93,7 +98,10 @@ SELECT edge.public_id FROM edge
 
 
 def compacted_before(user: User, conversation: Conversation) -> str:
-    """Return the id of the window's first message; "" if no summary covers earlier messages."""
+    """Return the id of the window's first message; "" if no summary covers earlier messages.
+
+    The window is defined by `window_of`.
+    """
     of = [conversation.pk, user.pk]
     values = [*of, settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS, *of]
     found = statements.rows(_EDGE, values)
@@ -146,7 +154,11 @@ def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:
 
 
 def whole_turns(user: User, where: Sql) -> list[Turn]:
-    """Return turns `t` `where` (also q, a, c: question, answer, conversation), by one statement."""
+    """Return turns with both messages and their conversation, read by a single SQL statement.
+
+    The condition `where` may use the aliases `t`, `q`, `a` and `c` (turn, question, answer,
+    conversation).
+    """
     found = statements.rows(
         f"SELECT {_whole_turn_columns()} FROM conversations_turn t"
         "  JOIN conversations_message q ON q.id = t.user_message_id"
@@ -159,7 +171,10 @@ def whole_turns(user: User, where: Sql) -> list[Turn]:
 
 
 def teaching_turns(user: User, where: Sql) -> list[Turn]:
-    """Return the `whole_turns` from which memories may be learned: no message is withheld."""
+    """Return the turns from which memories may be learned: neither message is withheld.
+
+    `where` has the same meaning as in `whole_turns`.
+    """
     teaches = "q.withheld = '' AND a.withheld = ''"
     return whole_turns(user, Sql(f"{teaches} AND {where.text}", where.values))
 

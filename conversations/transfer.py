@@ -49,7 +49,10 @@ TOO_LONG = gettext_noop("the text is longer than is allowed here")
 
 @dataclass(frozen=True)
 class ConversationRows(Rows):
-    """Exports and imports conversations; one with the client id gets the messages."""
+    """Exports and imports conversations.
+
+    If a conversation with the row's client id exists, the import adds messages to it.
+    """
 
     def prepare(self, loading: Loading, row: Conversation, given: Mapping[str, Any]) -> None:
         check_client_id(row.external_id)
@@ -59,7 +62,12 @@ class ConversationRows(Rows):
 
 @dataclass(frozen=True)
 class MessageRows(Rows):
-    """Exports and imports messages, appended to an existing conversation."""
+    """Exports and imports messages.
+
+    New messages of an existing conversation are appended at its end. If a file has no message ids,
+    its messages are numbered, so two files may use the same id for different texts. A message whose
+    id is already used for another text gets a new id.
+    """
 
     def prepare(self, loading: Loading, row: Message, given: Mapping[str, Any]) -> None:
         check_client_id(row.external_id)
@@ -112,7 +120,10 @@ class MessageRows(Rows):
 
 @dataclass(frozen=True)
 class SummaryRows(Rows):
-    """Exports and imports summaries, masking secrets in older export files."""
+    """Exports and imports summaries.
+
+    Secrets, which older export files may contain, are masked on import.
+    """
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         row.text = masking.masked(row.text)
@@ -215,7 +226,10 @@ register(
 
 @reads_well
 def conversation_pages(user: User, conversation: int | None) -> Iterator[Page]:
-    """Yield a page for each conversation, or this one (key), named by day and title."""
+    """Yield a page for each conversation, or for the conversation with this key, for the export.
+
+    The file name of a page contains the day and the title of its conversation.
+    """
     zone = ZoneInfo(users.settings_of(user).timezone)
     rows = Conversation.objects.filter(user=user)
     if conversation is not None:

@@ -19,7 +19,11 @@ app.autodiscover_tasks(["ops", "conversations", "memories"])
 
 
 def run_worker(processes: int) -> None:
-    """Run a worker, without the libraries of Celery's shell, until it is stopped; then exit."""
+    """Run a worker until it is stopped, then exit with its exit code.
+
+    Unlike the command `celery worker`, this function doesn't load the libraries of Celery's
+    interactive shell.
+    """
     worker = app.Worker(
         concurrency=processes,
         loglevel="WARNING",

@@ -1,4 +1,8 @@
-"""The command line: `manage.py` and `memcenter`. Without DATABASE_URL it uses the data folder."""
+"""The command line: `manage.py` and the console command `memcenter`.
+
+Both programs run Django commands. If DATABASE_URL isn't set, the commands use the databases in the
+data folder.
+"""
 
 import contextlib
 import os
@@ -80,7 +84,9 @@ def _version() -> str:
 def _mark_as_supervisor() -> None:
     """Re-execute this process with the data folder in an environment variable.
 
-    By it, leftover child processes can be found; the kernel shows only the variables of the start.
+    Child processes inherit the variable, so that leftover child processes can be found later. The
+    process is re-executed because the kernel shows only the environment that a process started
+    with, not later changes.
     """
     from memcenter.embedded.process import MARK
 
@@ -102,7 +108,10 @@ _MEMORY = {
 
 
 def _set_defaults_for_agents() -> None:
-    """Set the default owner and project, unless they are set, before the settings are loaded."""
+    """Set the default owner and project in the environment, unless they are already set.
+
+    This function must run before Django's settings are loaded from the environment.
+    """
     from memcenter.embedded.databases import FOR_AGENTS
 
     for name, value in FOR_AGENTS.items():

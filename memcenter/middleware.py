@@ -42,7 +42,10 @@ def middleware(answer: Answer) -> Callable[[Handler], Handler]:
 
 @middleware
 def health_check(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Answer `/healthz`, before any other middleware runs, if the process responds."""
+    """Answer `/healthz`, before any other middleware runs.
+
+    The answer only shows that the process responds.
+    """
     if request.path == "/healthz":
         return HttpResponse("ok\n", content_type="text/plain")
     return get_response(request)
@@ -77,7 +80,11 @@ def content_security_policy(request: HttpRequest, get_response: Handler) -> Http
 
 @middleware
 def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Call the view of an API call with a key directly, without what only pages need."""
+    """Call the view directly if the request is an API call with a key.
+
+    Such a call skips the middleware that follows in `settings.MIDDLEWARE`, since sessions, CSRF
+    tokens, sign-in and messages are needed for pages only.
+    """
     if not _brings_a_key(request):
         return get_response(request)
     request.get_host()  # raises DisallowedHost, as for pages
@@ -97,7 +104,8 @@ def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpRespons
 def compressed_lists(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Compress the admin's pages and the API reference, where most markup is repeated.
 
-    Other pages have secrets beside typed text; their size could reveal a secret (BREACH).
+    Other pages aren't compressed. They contain secrets together with text that a person typed, and
+    the size of the compressed page could reveal a secret (the BREACH attack).
     """
     if not request.path.startswith(("/admin/", "/api/docs/")):
         return get_response(request)
@@ -129,7 +137,11 @@ def _actor_of(request: HttpRequest) -> tuple[str, str]:
 
 @middleware
 def staff_second_step(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Redirect staff without two-step verification from admin and People, if STAFF_SECOND_STEP."""
+    """Redirect staff without two-step verification to the page where it can be turned on.
+
+    Only requests for the admin and the People page are redirected, and only if STAFF_SECOND_STEP is
+    set.
+    """
     is_theirs = request.path.startswith(("/admin/", "/people/"))
     if settings.STAFF_SECOND_STEP and is_theirs and _lacks(request):
         messages.warning(
@@ -162,7 +174,10 @@ def personal_settings(request: HttpRequest, get_response: Handler) -> HttpRespon
 
 
 def personal(request: HttpRequest) -> dict[str, Any]:
-    """Return the variables of every page; `language_model` is empty for the bundled rules."""
+    """Return the template variables that every page needs.
+
+    `language_model` is empty if the bundled rules are used instead of a model.
+    """
     own = getattr(request, "user_settings", None)
     chosen = own.theme if own else request.COOKIES.get("theme", "")
     return {

@@ -1,7 +1,8 @@
 """`/readyz` reports whether this instance works; `/metrics` returns metrics for Prometheus.
 
-Metrics are numbers and names from our code. They come from indexes of recent or unfinished rows, so
-every process returns the same, fast.
+The metrics consist of numbers and of names from our code, and contain no personal data. The numbers
+come from the database, so every process returns the same metrics. To stay fast, each query reads an
+index of recent or unfinished rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The storage of collected static files, which merges the stylesheet with the files it imports.
 
-On a slow connection, each separate file would delay the page.
+On a slow connection, each separate file would delay the page. In development, the files aren't
+merged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Log formats, the request id that all log lines of a request share, and OpenTelemetry spans.
 
-Log lines and spans contain ids, routes, kinds and times, never content; of an exception only type
-and place. What one request causes belongs to one trace, whose id is the request id.
+Log lines contain ids, never content. Spans contain routes, kinds, times and outcomes, but neither
+content nor URLs, which contain ids. Only the type and the place of an exception are recorded, since
+its message may quote user input. Everything caused by one request belongs to one trace, whose id is
+the request id.
 """
 
 from __future__ import annotations
@@ -36,9 +38,10 @@ REQUEST_ID = "X-Request-ID"
 
 @contextmanager
 def of_request(given: str) -> Iterator[str]:
-    """Set the request id for everything in the block, also what it enqueues, and yield it.
+    """Set the request id for everything that is logged in the block, and yield it.
 
-    The id is `given`, as by a proxy, if it has the usual form; otherwise it is new.
+    The id is `given`, which a proxy may have sent, if it has the usual form. Otherwise the id is
+    new. Operations enqueued in the block, model calls and webhook deliveries carry the same id.
     """
     chosen = given if _SENDABLE.fullmatch(given) else uuid.uuid4().hex
     token = _request_id.set(chosen)
@@ -49,7 +52,10 @@ def of_request(given: str) -> Iterator[str]:
 
 
 def request_id() -> str:
-    """Return the id of the current request, or the one that enqueued this operation, if any."""
+    """Return the id of the current request, or of the request that enqueued this operation.
+
+    Return an empty string if there is no such request.
+    """
     return _request_id.get()
 
 
@@ -87,7 +93,11 @@ class JsonLines(logging.Formatter):
 
 
 def watch_slow_queries() -> None:
-    """Log SQL statements of at least `SLOW_QUERY_MS`, without values, at the cost of speed."""
+    """Log every SQL statement that takes at least `SLOW_QUERY_MS`, without its values.
+
+    The log is off by default, since it disables the faster execution of statements in
+    `memcenter.lib.database.statements`.
+    """
     if settings.SLOW_QUERY_MS:
         connection_created.connect(_watch, dispatch_uid="slow queries")
 
@@ -150,7 +160,10 @@ def request_span(request: HttpRequest) -> Iterator[Callable[[HttpResponse], Http
 
 
 def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
-    """Record the request's route (the path contains ids) and the status in the span."""
+    """Record the request's route and the response's status in the span.
+
+    The path isn't recorded, since it contains ids.
+    """
     match = request.resolver_match
     route = f"/{match.route}" if match else ""
     current.update_name(f"{request.method} {route}".strip())
@@ -164,7 +177,11 @@ def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
 
 @cache
 def provider(endpoint: str) -> TracerProvider:
-    """Return this process's tracer provider, not installed globally, where libraries use it."""
+    """Return the tracer provider of this process, created for the first span.
+
+    The provider isn't installed globally, since libraries would then add spans with arbitrary
+    content.
+    """
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider

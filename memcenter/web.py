@@ -1,7 +1,8 @@
 """The web server Granian, changed so that at least one process always listens during a reload.
 
-On SIGHUP, Granian ends the old process a fixed time after starting a new one, which may still be
-loading. This server waits until it listens. It takes Granian's options.
+`python -m memcenter.web --interface wsgi ... memcenter.wsgi:application` accepts Granian's own
+options. On SIGHUP, Granian starts a new process and ends the old one a fixed time later, when the
+new process may still be loading. This server waits until the new process listens.
 """
 
 from __future__ import annotations

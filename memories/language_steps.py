@@ -91,13 +91,20 @@ def consolidator() -> Consolidator:
 
 
 def phraser() -> ModelPhraser | None:
-    """Return the step that writes phrases for the portrait page, or None without a chat model."""
+    """Return the step that writes phrases for the portrait page, or None without a chat model.
+
+    Without phrases, the portrait shows the user's own words.
+    """
     return ModelPhraser(_asker(), reader=pair_reader()) if _by_model() else None
 
 
 @cache
 def bundled_extractor() -> BundledExtractor:
-    """Return the extractor with the bundled reader model, and the embedder if it is in use."""
+    """Return the extractor with the bundled reader model, which is loaded on first use.
+
+    The extractor also uses the bundled embedder if the settings select it, since then the embedder
+    is in memory anyway.
+    """
     embedder = BundledEmbedder() if settings.EMBEDDER == "bundled" else None
     return BundledExtractor(reader(), embedder=embedder)
 
@@ -149,7 +156,10 @@ def _asker() -> Asker:
 
 @cache
 def chat_model(endpoint: Endpoint) -> OpenAICompatibleModel:
-    """Return this process's shared chat model at the endpoint, with its connections."""
+    """Return the chat model at this endpoint.
+
+    The object is shared within the process, so that its connections and health state are kept.
+    """
     return OpenAICompatibleModel(endpoint)
 
 
@@ -162,7 +172,11 @@ _SAMPLE = (
 
 @cache
 def preload() -> None:
-    """Load all bundled models, for forks to share; open no connection, start no thread."""
+    """Load all bundled models, so that processes forked from this one share their memory.
+
+    No connection is opened and no thread started. A second call does nothing, even in a forked
+    process.
+    """
     user, assistant = (Said(text, timezone.now()) for text in _SAMPLE)
     bundled_extractor().extract(TurnText(user, assistant))
     analyse("warm 热身")

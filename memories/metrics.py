@@ -45,7 +45,11 @@ def figures_of(user: User | None) -> dict[str, Any]:
 
 
 def cache_hit_rate() -> float:
-    """Return the share of pages of memory tables found in PostgreSQL's cache, for all users."""
+    """Return the share of pages of memory tables that PostgreSQL found in its cache.
+
+    The share covers all users, and the time since PostgreSQL's statistics were last reset. The
+    share is 1 if no page has been read.
+    """
     [(hits, misses)] = statements.rows(_PAGES, [[model._meta.db_table for model in _RECALLED]])
     return share(int(hits), int(misses))
 

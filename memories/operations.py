@@ -33,8 +33,8 @@ from ops.registry import handles
 def extract_turn(run: Run) -> Mapping[str, Any] | None:
     """Learn memories from a turn, and from other queued turns of the user.
 
-    Safe to run twice: the turn is marked at the end, and each candidate's verdict is logged in the
-    transaction that applies it.
+    Safe to run twice: the turn is marked as processed at the end, and each candidate's verdict is
+    logged in the transaction that applies it, so that the next run skips the candidate.
     """
     user = run.user()
     if user is None or not run.payload.get("learns", True):
@@ -62,7 +62,8 @@ def _learned_alone(run: Run, *, user: User, heard: Heard) -> Mapping[str, Any]:
 def extract_conversation(run: Run) -> Mapping[str, Any] | None:
     """Read the turns of a conversation together, and learn what no single turn reveals.
 
-    Safe to run twice: the progress, and verdicts, are recorded in the same transactions.
+    Safe to run twice: the conversation records how far it was read, and verdicts are logged in the
+    transactions that apply them.
     """
     user = run.user()
     if user is None:
@@ -75,7 +76,10 @@ def extract_conversation(run: Run) -> Mapping[str, Any] | None:
 
 @handles(Kind.INDEX_MEMORY)
 def index_memory(run: Run) -> None:
-    """Index the current text of a memory, note or file. Safe to run twice: rows stay the same."""
+    """Index the current text of a memory, note or file.
+
+    Safe to run twice: a repeated run writes the same rows.
+    """
     user = run.user()
     if user is None:
         return
@@ -101,7 +105,8 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
     """Learn from old notes, join similar old memories, and archive unused memories.
 
     A dry run only reports the changes. Safe to run twice: a note records when it was processed, and
-    a joined memory is created in the transaction that archives its originals.
+    verdicts are logged as they are applied. A joined memory is created in the transaction that
+    archives its originals, and archived memories are neither joined nor archived again.
     """
     user = run.user()
     if user is None:
@@ -139,7 +144,11 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
 
 
 def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> list[Memory]:
-    """Return the memories to archive, none if another run may join more groups."""
+    """Return the memories to archive.
+
+    The list is empty if this run has as many groups as a run may join, because the next run may
+    join more memories.
+    """
     if len(groups) >= consolidation.GROUPS:
         return []
     with as_user(user):
@@ -150,20 +159,27 @@ def _memories_to_archive(user: User, groups: Sequence[consolidation.Group]) -> l
 def build_index(run: Run) -> Mapping[str, Any]:
     """Build separate vector indexes for users with very many memories, and drop unneeded indexes.
 
-    Safe to run twice: only missing indexes are built, and interrupted builds dropped.
+    Safe to run twice: only missing indexes are built, and the rest of an interrupted build is
+    dropped.
     """
     return reindexing.build_user_indexes(run)
 
 
 @handles(Kind.MOVE_VECTORS, is_long=True)
 def move_vectors(run: Run) -> Mapping[str, Any]:
-    """Move vector search to Milvus, or back to PostgreSQL. Safe to run twice: it continues."""
+    """Move vector search to Milvus, or back to PostgreSQL.
+
+    Safe to run twice: a repeated run continues with the changes that Milvus doesn't have yet.
+    """
     return milvus_sync.move_search(run)
 
 
 @handles(Kind.SYNC_VECTORS, is_long=True)
 def sync_vectors(run: Run) -> None:
-    """Send a user's changed vectors to Milvus. Safe to run twice: it finds no changes then."""
+    """Send a user's changed vectors to Milvus.
+
+    Safe to run twice: a repeated run finds no changes.
+    """
     user = run.user()
     if user is not None:
         milvus_sync.tell(user.pk)
@@ -181,7 +197,8 @@ def clean_up(run: Run) -> Mapping[str, Any]:
 def sync_files(run: Run) -> Mapping[str, Any] | None:
     """Sync a user's memory files, and the copies of these files, with the memories.
 
-    Safe to run twice: an applied edit is recognized by its text.
+    Safe to run twice: if an edit in a copy was already applied to the memories, the edit is
+    recognized by its text.
     """
     user = run.user()
     if user is None:
@@ -193,7 +210,8 @@ def sync_files(run: Run) -> Mapping[str, Any] | None:
 def reindex(run: Run) -> Mapping[str, Any]:
     """Embed all texts with another embedder, and then switch the search to its vectors.
 
-    Safe to run twice: a repeated run continues, or does nothing after the switch.
+    Safe to run twice: a repeated run continues with the vectors stored so far; after the switch, a
+    repeated run does nothing.
     """
     return reindexing.fill_and_switch(run)
 
@@ -202,7 +220,8 @@ def reindex(run: Run) -> Mapping[str, Any]:
 def revise_memory(run: Run) -> Mapping[str, Any] | None:
     """Let the chat model check and possibly revise the bundled arbiter's decision about a memory.
 
-    Safe to run twice: a revised memory is no longer active with the same text.
+    Safe to run twice: a revised memory is skipped, because it is no longer active with the same
+    text.
     """
     user = run.user()
     if user is None:
@@ -222,7 +241,10 @@ def revise_memory(run: Run) -> Mapping[str, Any] | None:
 
 @handles(Kind.WORD_PORTRAIT)
 def word_portrait(run: Run) -> Mapping[str, Any] | None:
-    """Let the chat model write portrait phrases. Safe to run twice: existing ones are skipped."""
+    """Let the chat model write phrases for the memories on the portrait page.
+
+    Safe to run twice: a version that already has a phrase is skipped.
+    """
     user = run.user()
     if user is None:
         return None

@@ -1,7 +1,8 @@
 """The portrait: the memories about a person, in groups, as the "About you" page shows them.
 
-It is computed for each request. A memory is shown in the person's own words, or as a chat model's
-phrase for its current version (`memories.writing.portrait_phrases`).
+The portrait is computed for each request, so a memory that is forgotten, disabled, deleted or
+expired disappears at once. A memory is shown in the person's own words, or as the short phrase that
+a chat model wrote for its current version (`memories.writing.portrait_phrases`).
 """
 
 from __future__ import annotations
@@ -70,7 +71,11 @@ _GROUP_OF_TAG = {
 
 @dataclass(frozen=True)
 class Phrase:
-    """A memory of the portrait, new or changed since the last visit."""
+    """One memory of the portrait.
+
+    `is_new` is true if the memory was created since the last visit, `is_changed` if an older memory
+    was changed since then.
+    """
 
     memory: Memory
     wording: str = ""  # written by a chat model; "" if the person's own words are shown
@@ -103,8 +108,9 @@ class Group:
 def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
     """Return the groups of the portrait that have memories, in a fixed order.
 
-    Constraints come first, then pinned and important memories, then the newest. Memories of
-    projects are left out. `since` is the time of the last visit.
+    Within a group, constraints come first, then pinned and important memories, then the newest.
+    Memories of projects aren't about the person and are left out. `since` is the time of the last
+    visit.
     """
     groups: dict[str, list[Phrase]] = {key: [] for key in TITLES}
     for memory in most_telling(user):
@@ -114,7 +120,10 @@ def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
 
 
 def most_personal(user: User, *, limit: int) -> list[Memory]:
-    """Return `limit` memories that describe the person: a few of each group, then the others."""
+    """Return up to `limit` memories that describe the person: name, family, work and health first.
+
+    A few memories of each group come first, then the others in the order of the portrait.
+    """
     groups = {one.key: [phrase.memory for phrase in one.phrases] for one in portrait_of(user)}
     groups.get("self", []).sort(key=lambda one: _NAME.search(one.content) is None)
     keys = [*_FIRST_OF_ALL, *(key for key in groups if key not in _FIRST_OF_ALL)]
@@ -124,7 +133,11 @@ def most_personal(user: User, *, limit: int) -> list[Memory]:
 
 
 def group_of(*, tags: Iterable[str], kind: str, standing: bool) -> str:
-    """Return the group of the portrait for these tags and kind; plans have their own."""
+    """Return the group of the portrait to which a memory with these tags and this kind belongs.
+
+    Tasks and plans have a group of their own, whatever their topic, unless they are about how to
+    answer the user.
+    """
     topic = next((_GROUP_OF_TAG[tag] for tag in tags if tag in _GROUP_OF_TAG), "more")
     if standing or topic == "answers":
         return "answers"
@@ -139,7 +152,10 @@ def lines_of(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def most_telling(user: User) -> QuerySet[Memory]:
-    """Return the memories of the portrait, annotated with `changed_at` and the phrase `wording`."""
+    """Return the memories of the portrait, with the annotations `changed_at` and `wording`.
+
+    `wording` is None if the current version has no phrase yet.
+    """
     limits_first = Case(
         When(kind=Kind.CONSTRAINT, then=Value(0)), default=Value(1), output_field=IntegerField()
     )

@@ -1,6 +1,6 @@
 """Project memory for coding agents: whole pages about a project, which are rewritten over time.
 
-Agents search first for ids and snippets, then for whole pages by id.
+Agents search the pages in two steps: first for ids and snippets, then for whole pages by id.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ class Found:
 
 
 def page_of(data: Mapping[str, Any], *, metadata: Mapping[str, Any]) -> MemoryInput:
-    """Build the memory input for a page from the fields of a REST or MCP call."""
+    """Build the memory input for a page from the fields of a call.
+
+    The REST API and the MCP tools use the same field names.
+    """
     return MemoryInput(
         content=data["content"],
         kind=data["content_type"],
@@ -67,7 +70,11 @@ def place_of(data: Mapping[str, Any]) -> Place:
 
 
 def prepare(given: MemoryInput) -> Prepared:
-    """Validate, summarize (and tag) and embed a page, outside a transaction, or raise `Invalid`."""
+    """Validate, summarize and embed a page; call this function outside a transaction.
+
+    A missing summary and missing tags are derived from the text. Raise `Invalid`, which names the
+    fields, if a field is invalid.
+    """
     given = with_project(given)
     told = digest(given.content)
     given = replace(given, summary=given.summary or told.summary, tags=given.tags or told.tags)
@@ -76,7 +83,11 @@ def prepare(given: MemoryInput) -> Prepared:
 
 
 def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryInput:
-    """Return the input, with the default project (else `Invalid`) if its kind needs one."""
+    """Return the input, with the default project if its kind needs a project and none is given.
+
+    Otherwise a memory of a project kind would appear in the prompts of every chat. Raise `Invalid`
+    for `field` if there is no default project.
+    """
     unnamed = given.project_key is None and given.project_name is None
     if given.kind not in OF_PROJECTS or not unnamed:
         return given
@@ -88,8 +99,10 @@ def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryIn
 def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Written:
     """Compare a page with all memories of the project, of any kind, and store it.
 
-    A newer edition keeps the memory's id, and the old text becomes a version. Writes are processed
-    one after another, so equal pages become one memory. Raise `Conflict` or `Invalid`.
+    A newer edition keeps the memory's id, and the old text becomes a version. A user's writes are
+    processed one after another, so a page that two machines send at once becomes one memory. Raise
+    `Conflict` while memory is off (`memory_off`) or the user is being forgotten
+    (`being_forgotten`), and `Invalid` if a field is invalid.
     """
     place = place or Place()
     problems = {}
@@ -109,7 +122,10 @@ def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Wri
 def find(
     query: PreparedQuery, *, user: User, project: str = "", kinds: Sequence[str] = (), limit: int
 ) -> list[Found]:
-    """Return the best matches for a query, best first; the agent then fetches pages by id."""
+    """Return the best matches for a query, best first; the agent then fetches pages by id.
+
+    The list is empty if the project doesn't exist.
+    """
     try:
         place = projects.find(user=user, key=project) if project else None
         filters = Filters(project=place, kinds=tuple(kinds), archived=True)

@@ -30,7 +30,10 @@ def find(*, user: User, key: str) -> Project:
 
 
 def find_or_create(*, user: User, key: str | None, name: str | None = None) -> Project:
-    """Return or create the project with this key or name's key; a bad one is `Invalid`."""
+    """Return the project with this key, or with the key derived from this name.
+
+    Create the project if it doesn't exist. Raise `Invalid` if the key is empty or too long.
+    """
     key = slug(name or "") if key is None else key
     if not 1 <= len(key) <= 100 or any(ord(character) < 32 for character in key):
         raise Invalid.field("project_key", "A project key has 1 to 100 characters.")
@@ -45,7 +48,10 @@ def find_or_create(*, user: User, key: str | None, name: str | None = None) -> P
 
 
 def note_place(project: Project, *, machine: str = "", path: str = "") -> None:
-    """Record on which machine (last in the list), and in which folder, the project is worked on."""
+    """Record on which machine and in which folder the project is worked on.
+
+    The latest machine is last in the list; only the newest path is stored.
+    """
     machines = [one for one in project.machines if one != machine] + ([machine] if machine else [])
     machines, path = machines[-_MACHINES:], path or project.path
     if (project.machines, project.path) != (machines, path):

@@ -51,8 +51,10 @@ WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
 class MemoryFilter:
     """The filters for a list of memories.
 
-    A memory with `tag` or one of `other_tags` matches. `status` may also be `deleted` (the recycle
-    bin) or `any` (outside it). `archived` and `waiting` (for review) include such memories.
+    A memory with `tag` or one of `other_tags` matches. `status` may also be `deleted`, which means
+    the recycle bin, or `any`, which means everything outside the recycle bin. `archived` includes
+    memories that were archived because they were unused, and `waiting` includes memories that await
+    review.
     """
 
     query: str = ""
@@ -71,7 +73,10 @@ class MemoryFilter:
 
 @dataclass(frozen=True)
 class Totals:
-    """The figures of the status line; `listed` counts also disabled and expired memories."""
+    """The figures of the status line at the top of the Memory Center.
+
+    `memories` is the number of memories in use. `listed` also counts disabled and expired memories.
+    """
 
     memories: int
     listed: int
@@ -82,7 +87,10 @@ class Totals:
 
 
 def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
-    """Return the user's memories (active and disabled by default) with sources, newest first."""
+    """Return the user's memories with their sources, newest first.
+
+    By default only active and disabled memories are returned.
+    """
     if filters.status == BIN:
         found = Memory.visible.filter(user=user, deleted_at__isnull=False)
     else:
@@ -159,7 +167,10 @@ def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memor
 
 
 def memory_of(user: User, public_id: str, *, with_bin: bool = True) -> Memory:
-    """Return the user's memory with this id, also from the bin if asked, or raise `NotFound`."""
+    """Return the user's memory with this id.
+
+    `with_bin` includes memories in the recycle bin. Raise `NotFound` if there is no such memory.
+    """
     rows = Memory.visible if with_bin else Memory.objects
     found = (
         rows.filter(user=user, public_id=public_id)
@@ -216,7 +227,11 @@ def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
 
 
 def uses_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
-    """Return the recorded uses in which the memory was relevant, as `access_count` counts them."""
+    """Return the recorded uses in which the memory was relevant to the question.
+
+    `access_count` counts the same uses. Memories that are always included are also part of answers
+    to which they aren't relevant; those uses are left out.
+    """
     found = recalls_of(user, memory)
     if not memory.is_always_included:
         return found
@@ -238,7 +253,11 @@ def relations_of(memory: Memory) -> QuerySet[Relation]:
 
 
 def trace_of(user: User, request_id: str) -> RecallTrace:
-    """Return the record of a recall or search, unless it is being forgotten (`NotFound`)."""
+    """Return the record of a recall or search.
+
+    Raise `NotFound` if there is no such record, or if its answer or conversation is being
+    forgotten.
+    """
     shown = RecallTrace.objects.filter(answer__hidden_at=None, conversation__hidden_at=None)
     found = shown.filter(user=user, request_id=request_id).first()
     if found is None:
@@ -312,9 +331,10 @@ class TimelineFilter:
 
 
 def timeline_of(user: User, filters: TimelineFilter) -> QuerySet[Memory]:
-    """Return the active memories with `at`: the time of the event, or of the creation.
+    """Return the active memories with the annotation `at`, their time on the timeline.
 
-    While memory is off there are none, since reading the timeline counts as a recall.
+    `at` is the time of the event, or else the time at which the memory was created. The timeline is
+    empty while long-term memory is off, since reading the timeline counts as a recall.
     """
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE).annotate(
         at=Coalesce("occurred_at", "created_at")
@@ -351,7 +371,8 @@ _PAUSES = (0.01, 0.02, 0.04, 0.08, 0.16)
 def owner_of_request(request_id: str) -> User | None:
     """Return the user whose recall or search has this request id, or None.
 
-    The record may be written up to 0.3 s after the response. Call it outside a transaction.
+    The record may be written a moment after the response, so the function waits up to 0.3 s for the
+    record. Call it outside a transaction.
     """
     user = _of_request(request_id)
     for pause in _PAUSES if request_id.startswith("req_") else ():

@@ -1,6 +1,7 @@
 """Find the memories that were learned, changed, ended or forgotten within seven days.
 
-The days are those of the person's time zone. Forgotten memories are only counted.
+The days are those of the person's time zone. The result is computed from the memories each time and
+isn't stored. Memories that aren't active are left out; forgotten memories are only counted.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ _FIRST_YEAR = 2000
 
 @dataclass(frozen=True)
 class Section:
-    """The newest memories of one section, with the time `at` of the change; `count` is of all."""
+    """The memories of one section, newest first, each with the time `at` of the change.
+
+    `count` is the number of all memories of the section; only the newest are listed.
+    """
 
     key: str
     count: int
@@ -63,9 +67,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Week:
-    """What happened to the memories within seven days, in sections with memories.
+    """What happened to the memories within seven days.
 
-    `earlier` and `later` are the last days of the weeks before and after, or None.
+    `sections` holds only sections with memories. `earlier` is the last day of the previous week, or
+    None if no memory is older. `later` is the last day of the next week, but today at the latest;
+    it is None if `last` is today.
     """
 
     first: date
@@ -81,7 +87,10 @@ class Week:
 
 
 def week_of(user: User, *, last: date | None = None) -> Week:
-    """Return the seven days until `last` (at most today); empty while memory is off."""
+    """Return the seven days that end with `last` (by default, and at the latest, today).
+
+    The week is empty while long-term memory is off.
+    """
     own = users.settings_of(user)
     zone = ZoneInfo(own.timezone)
     today = timezone.now().astimezone(zone).date()
@@ -114,7 +123,10 @@ def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
 
 
 def _rows_by_section(user: User, begins: datetime, ends: datetime) -> QuerySet[Any]:
-    """Return the memories, with section (`part`) and time `at`; consolidated ones have changed."""
+    """Return the memories, annotated with their section (`part`) and time of the change (`at`).
+
+    A memory that consolidation made from other memories counts as changed, not as learned.
+    """
     versions = MemoryVersion.objects.filter(user=user)
     written = versions.filter(_within("created_at", begins, ends), erased_at=None)
     changed_at = written.filter(memory=OuterRef("pk")).order_by("-number").values("created_at")

@@ -35,8 +35,9 @@ _COUNTED: Mapping[str, Callable[[int], str]] = {
 def send_weekly_mail(run: Run) -> None:
     """Send an email with the counts of the week that ended on Sunday, unless the week is empty.
 
-    Safe to run twice: it is marked as sent before; if sending certainly failed, the mark is removed
-    and the operation is retried.
+    Safe to run twice: the email is marked as sent before it is sent. If the worker dies in between,
+    no email is sent for this week. If sending certainly failed, the mark is removed and the
+    operation is retried.
     """
     user = run.user()
     if user is None:

@@ -82,7 +82,10 @@ def as_user(
 
 
 def lock_person(user: User) -> None:
-    """Take the person's lock, before locking any of their rows; safe to repeat in a transaction."""
+    """Take the person's lock until the transaction ends, so that nobody else changes their rows.
+
+    Call it before locking any of the rows. A second call in the same transaction costs nothing.
+    """
     if _locked.get() != user.pk:
         statements.rows(f"SELECT {_LOCK_PERSON.format(int(user.pk))}")
         if _whose.get() == user.pk:
@@ -117,7 +120,12 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 
 @contextmanager
 def among_everybody() -> Iterator[None]:
-    """Let the block read, but neither show nor write, the rows of all people."""
+    """Allow the block to read the rows of all people, inside the transaction of one person.
+
+    Use it to check that a name is unique or that another owner remains. The block must neither show
+    the rows of other people nor write anything. In a transaction opened by `as_system`, the call
+    has no effect.
+    """
     if _whose.get() is None:
         yield
         return
@@ -136,12 +144,18 @@ def _entering(name: str, value: str, *more: str, durable: bool) -> str:
 
 
 def last_acts() -> Sequence[Callable[[], object]]:
-    """Return the actions registered by `before_commit` for the open transaction, if any."""
+    """Return the actions registered by `before_commit` for the open transaction.
+
+    The result is empty if no transaction opened by this module is open.
+    """
     return _last_acts.get() or ()
 
 
 class LastStatement(ABC):
-    """A statement for `before_commit`, sent in one batch with other such statements."""
+    """A statement that runs at the end of a transaction, in one batch with other such statements.
+
+    Pass it to `before_commit`.
+    """
 
     @abstractmethod
     def statement(self) -> tuple[str, Sequence[Any]]:
@@ -156,7 +170,10 @@ class LastStatement(ABC):
 
 @dataclass
 class Gathered(LastStatement):
-    """A statement run once at the end of the transaction, with the ids of all equal statements."""
+    """A statement for a list of ids, run once at the end of the transaction.
+
+    All equal statements registered in the transaction are combined into one, which gets all ids.
+    """
 
     ids: list[str] = field(default_factory=list, compare=False, kw_only=True)
 
@@ -171,7 +188,10 @@ class Gathered(LastStatement):
 
 
 def before_commit(act: Callable[[], object]) -> None:
-    """Call `act` at the end of the open transaction, or at once in a transaction of its own."""
+    """Call `act` at the end of the open transaction.
+
+    If no transaction opened by this module is open, call it at once in a transaction of its own.
+    """
     waiting = _last_acts.get()
     if waiting is not None:
         waiting.append(act)

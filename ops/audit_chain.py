@@ -1,8 +1,10 @@
 """The hash chain that protects the audit log, and the receipts of forget operations.
 
-Each sealed event contains the hash of the previous one; receipts are part of the chain too. Adding
-an event (`ops.audit_log`) never waits for others: it first appears in `UnsealedEvent`. Sealing then
-assigns places in the chain, in batches and under a lock on the chain's head.
+Each sealed event contains the hash of the previous one. Receipts are part of the chain too. Adding
+an event (`ops.audit_log`) never waits for others; the event first appears in `UnsealedEvent`.
+Sealing then assigns events their places in the chain, in batches and under a lock on the chain's
+head. An event of a long transaction appears when that transaction commits, and is then sealed once.
+No other module computes the hashes of events and receipts.
 """
 
 from __future__ import annotations
@@ -77,7 +79,11 @@ def seal() -> int:
 
 
 def hold() -> Link:
-    """Lock the chain's head, after all other locks, and return the newest link."""
+    """Lock the chain's head until the transaction ends, and return the newest link.
+
+    Take this lock after all others. Only sealing and issuing a receipt need it. The row of the head
+    is created on first use.
+    """
     found = statements.rows(_HEAD)
     if not found:
         newest = AuditSeal.objects.order_by("-number").first()
@@ -111,7 +117,10 @@ def hash_of_event(event: AuditEvent, *, number: int, previous_hash: str) -> str:
 
 
 def hash_of_receipt(receipt: Receipt) -> str:
-    """Return the SHA-256 of a receipt without key and hash; empty later columns are left out."""
+    """Return the SHA-256 of a receipt: all columns except the key and the hash itself.
+
+    Columns that were added to the table later are left out if they are empty.
+    """
     values = _columns(receipt)
     return _digest({name: value for name, value in values.items() if name not in _LATER or value})
 
@@ -140,13 +149,18 @@ def tail() -> Tail:
 def first_break() -> str | None:
     """Return the id of the first event or receipt that was tampered with, or None.
 
-    This doesn't detect that an event was removed before it was sealed.
+    This detects an event or receipt that was changed, moved, removed, or cut off at the end, and an
+    unsealed event that isn't in the list of unsealed events. It doesn't detect that an event was
+    removed before it was sealed.
     """
     return _broken_link(AuditHead.objects.first()) or _stray()
 
 
 def _broken_link(head: AuditHead | None) -> str | None:
-    """Return the first broken link of the chain, or None; `head` must be read before the links."""
+    """Return the first broken link of the chain, or None.
+
+    `head` must be read before the links, so that links added meanwhile don't count as a break.
+    """
     last, place = Link(0, ""), "the end"
     for sealed in chain.from_iterable(_links()):
         gap = last.number > 0 and sealed.link.number != last.number + 1
@@ -212,10 +226,11 @@ def _stray() -> str | None:
 
 
 def note_step(operation: Operation, *, step: str, counts: Counts) -> None:
-    """Add to the counts of rows that a step has erased, in the transaction that erased them.
+    """Store how many rows a step has erased, in the transaction that erased them.
 
-    The keys of `counts` are tables, or `store:kind`. Only the attempt that holds the lease may
-    write.
+    If the step runs again, its counts are added to the earlier ones. The keys of `counts` are names
+    of tables, or `store:kind` for other stores. `operation` must be the claimed row: only the
+    attempt that holds the lease may write to it.
     """
     done = operation.steps_done
     same: dict[str, Any] = next((entry for entry in done if entry["step"] == step), {})
@@ -248,10 +263,11 @@ def issue_receipt(
     disk: Mapping[str, Any] | None = None,
     chosen: str = "",
 ) -> Receipt:
-    """Issue and seal the operation's receipt, or return the one that it has.
+    """Issue the operation's receipt, and seal it in the audit log.
 
-    `scan` is the result of the residue scan, `disk` the times until which copies may exist, and
-    `chosen` says who chose what to forget.
+    If the operation already has a receipt, return that receipt. `scan` contains the result of the
+    residue scan. `disk` contains the times until which other copies of the rows may exist. `chosen`
+    says who chose what to forget.
     """
     found = Receipt.objects.filter(operation=operation).first()
     if found is not None:

@@ -1,4 +1,8 @@
-"""The append-only audit log, and the current actor of each request (a user or key, and surface)."""
+"""The append-only audit log, and the current actor (a user or key, and how they act).
+
+Adding an event never waits for others; `audit_chain` seals the event later. The actor is set for
+each request.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,8 @@ def record(
 ) -> None:
     """Add an event for the current actor, in the transaction of the change that it describes.
 
-    `details` may contain only ids, names from our code and counts.
+    If the transaction fails, there is no event. `details` may contain only ids, names from our code
+    and counts.
     """
     now = current_actor()
     append(
@@ -41,7 +46,11 @@ def record(
 
 
 def gather(action: str, *, subject: UUID | None, target: str) -> None:
-    """Add a single event for all targets of the same action, naming at most a hundred of them."""
+    """Add a single event for all targets of the same action in this transaction.
+
+    The event is for the current actor, as in `record`. A single target is stored as the event's
+    target. For several targets, the details contain their number and the first hundred of them.
+    """
     _Together(action, current_actor(), subject).add(target)
 
 
@@ -74,7 +83,10 @@ def append(
     target: str = "",
     details: Mapping[str, Any] | None = None,
 ) -> AuditEvent:
-    """Add an event for the given actor; `details` hold only ids, counts and names from our code."""
+    """Add an event for the given actor, in the caller's transaction.
+
+    `details` may contain only ids, names from our code and counts.
+    """
     event = AuditEvent(
         at=timezone.now(),
         actor=actor,
@@ -90,9 +102,10 @@ def append(
 
 @dataclass(frozen=True)
 class Acting:
-    """The current actor and surface.
+    """The current actor and the surface that they use.
 
-    `actor` is `user`, `visitor`, `key <id>`, `staff <id>`, `operator` or `worker`.
+    `actor` is `user`, `visitor`, `key <id>`, `staff <id>`, `operator` or `worker`. `surface` is
+    `page`, `api`, `mcp`, `mem0`, `openai`, `admin`, `command` or `worker`.
     """
 
     actor: str
@@ -114,7 +127,10 @@ def acting_key_id() -> int | None:
 
 
 def set_actor(actor: str, surface: str) -> None:
-    """Set the actor until this thread's next request, since streams are produced after the view."""
+    """Set the actor until the next request of this thread.
+
+    The actor isn't reset after the view, since a streamed response is produced later.
+    """
     _acting.set(Acting(actor, surface))
 
 

@@ -14,7 +14,11 @@ import httpcore2
 
 
 class PinnedBackend(httpcore2.NetworkBackend):
-    """Connects to `address`, whatever host is requested, until `deadline` (monotonic time)."""
+    """Connects to `address`, whatever host is requested.
+
+    The host name isn't resolved again; it is used only for the headers and the certificate.
+    `deadline` is a time of `time.monotonic`.
+    """
 
     def __init__(self, address: str, *, deadline: float) -> None:
         self._address = address
@@ -34,7 +38,10 @@ class PinnedBackend(httpcore2.NetworkBackend):
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A stream with one deadline for all steps, which a server that sends byte by byte exceeds."""
+    """A stream whose steps end by the deadline.
+
+    Time-outs of single steps don't suffice: a server that sends byte by byte never exceeds them.
+    """
 
     def __init__(self, stream: httpcore2.NetworkStream, deadline: float) -> None:
         self._stream = stream

@@ -26,7 +26,10 @@ _readable: list[Readable] = []
 
 @dataclass(frozen=True)
 class Page:
-    """A readable page of an export, as lines of Markdown, for `path` and `path` with `.html`."""
+    """A readable page of an export, as lines of Markdown.
+
+    The export contains the page as Markdown at `path`, and as HTML at the same path with `.html`.
+    """
 
     path: str
     lines: Iterator[str]
@@ -36,7 +39,11 @@ Readable = Callable[[User, int | None], Iterator[Page]]
 
 
 def handles(kind: Kind, *, is_long: bool = False) -> Callable[[Handler], Handler]:
-    """Register a handler that is safe to run twice; `is_long` allows more processor time a step."""
+    """Register the handler of one kind of operation. Running it twice must be safe.
+
+    With `is_long`, each step of the handler may use more processor time. Use it for handlers whose
+    steps process much data.
+    """
 
     def register(handler: Handler) -> Handler:
         if kind.value in _handlers:
@@ -62,14 +69,21 @@ def is_long(kind: str) -> bool:
 
 
 class Derived:
-    """Data derived from rows and stored elsewhere: erased, but neither exported nor imported."""
+    """Data derived from rows and stored outside the tables, such as files and cache entries.
+
+    Such data is erased, but neither exported nor imported, unless a subclass overrides `export` and
+    `load`. A subclass defines `name`, `order` and `erase`.
+    """
 
     name = ""
     order = 0
     models: tuple[type[Model], ...] = ()
 
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
-        """Yield the person's visible rows for JSON; the transaction may close between two."""
+        """Yield the person's visible rows one at a time, as values for JSON.
+
+        The caller may close its transaction between two rows.
+        """
         return iter(())
 
     def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
@@ -77,10 +91,16 @@ class Derived:
         return iter(())
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Import rows of `export`, also of another instance; report rows that don't fit."""
+        """Import rows written by `export`, possibly on another instance.
+
+        Rows that can't be imported are skipped and reported.
+        """
 
     def erase(self, user_id: int) -> Mapping[str, int]:
-        """Erase all rows of the person; return how many of each table. Safe to repeat."""
+        """Erase all rows of the person; return how many were erased from each table.
+
+        Safe to repeat.
+        """
         raise NotImplementedError
 
     def count(self, user: User) -> int:
@@ -92,10 +112,12 @@ class Derived:
 class Rows:
     """The rows of one table with a column `user`, as a kind of personal data.
 
-    `leave_out` lists columns that aren't exported. `conversation` is the lookup path to it. An
-    import recognises an existing row by its public id, by the columns in `natural`, or by a parent
-    in `inside` that existed before. `stays` is the reason why this kind is never imported. `also`
-    lists columns (name and path) that an import ignores.
+    `leave_out` lists columns that aren't exported, such as digests and internal state.
+    `conversation` is the lookup path from a row to its conversation. An import recognises an
+    existing row by its public id, or by the columns in `natural`. `inside` lists foreign keys: a
+    row whose parent existed before the import counts as existing too. `stays` is the reason why
+    this kind is never imported, or empty. `also` lists additional columns (name and lookup path)
+    that are exported but ignored by an import.
     """
 
     model: type[Model]
@@ -143,7 +165,11 @@ class Rows:
         return [by_id or other for by_id, other in zip(found, same, strict=True)]
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
-        """Adapt an imported row to this instance, or raise `Unfit`; subclasses override this."""
+        """Adapt an imported row before it is stored; subclasses override this.
+
+        For example, replace values that are valid only on the exporting instance. `given` contains
+        the values in the file. Raise `Unfit` if the row can't be imported.
+        """
 
     def finished(self, loading: Loading) -> None:
         """Do nothing; subclasses override this to act after the table's last row was imported."""
@@ -181,7 +207,11 @@ def participants() -> list[UserData]:
 
 
 def reads_well(pages: Readable) -> Readable:
-    """Register a function of readable pages for an export of a person or conversation (key)."""
+    """Register a function that returns readable pages for an export.
+
+    The function is called with a person and, for the export of one conversation, the key of that
+    conversation. The caller may close its transaction between two lines.
+    """
     _readable.append(pages)
     return pages
 
@@ -192,7 +222,10 @@ def readable() -> list[Readable]:
 
 @dataclass(frozen=True)
 class RowsUnder(Rows):
-    """Rows that are hidden when a row they belong to (`parents`: foreign keys) is hidden."""
+    """Rows that are hidden when a row they belong to is hidden.
+
+    `parents` are the names of the foreign keys to such rows.
+    """
 
     parents: tuple[str, ...] = ()
 

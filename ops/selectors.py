@@ -32,7 +32,11 @@ _COST_DAYS = 30
 
 
 class Trouble(StrEnum):
-    """How an operation is delayed: no worker has started it, or it makes no progress."""
+    """The ways in which an operation is delayed.
+
+    `OVERDUE`: it is due, but no worker has started it. `STUCK`: it is running, but makes no
+    progress.
+    """
 
     OVERDUE = "overdue"
     STUCK = "stuck"
@@ -47,7 +51,11 @@ def in_trouble(trouble: Trouble, *, now: datetime) -> Q:
 
 
 def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
-    """Return how an operation is delayed (stuck: without progress for `STUCK_AFTER`), or None."""
+    """Return the way in which an operation is delayed, or None if it isn't delayed.
+
+    A running operation is stuck if it has stored no progress for `STUCK_AFTER`, or if its lease ran
+    out and no sweep has recovered it.
+    """
     if operation.status == Status.PENDING and operation.run_after < now - OVERDUE_AFTER:
         return Trouble.OVERDUE
     if operation.status != Status.RUNNING or operation.lease_until is None:
@@ -57,9 +65,10 @@ def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
 
 
 def stand_still(*, since: datetime) -> bool:
-    """Return whether operations wait, but no attempt began or ended after `since`.
+    """Return whether operations are due or running, but no attempt began or ended after `since`.
 
-    Call this inside `as_system`. Renewals don't count, since they skip locked rows.
+    Call this inside `as_system`. Renewed leases don't count, since a renewal skips locked rows and
+    so may leave no trace in the table.
     """
     held = webhook_events.HELD_KINDS if webhook_events.deliveries_held_since() else ()
     values = {"since": since, "kinds": sorted(registry.handled_kinds() - {*held})}
@@ -96,7 +105,10 @@ def receipt_of(operation: Operation) -> Receipt:
 
 
 def user_of(operation: Operation) -> User | None:
-    """Return the person whom the operation concerns, if they still have an account."""
+    """Return the person whom the operation concerns.
+
+    Return None if it concerns nobody, or the account has been deleted.
+    """
     if operation.subject is None:
         return None
     return User.objects.filter(subject=operation.subject).first()
@@ -108,7 +120,10 @@ def can_be_cancelled(operation: Operation) -> bool:
 
 
 def queue_states(*, now: datetime) -> Sequence[dict[str, Any]]:
-    """Return the counts of queued, running and failed operations by kind, and the `oldest`."""
+    """Return the numbers of queued, running and failed operations for each kind that has any.
+
+    `oldest` is the time at which the oldest queued operation became due, or None if none is due.
+    """
     found: dict[str, dict[str, Any]] = {}
     counted_as = {Status.PENDING: "waiting", Status.RUNNING: "running", Status.FAILED: "failed"}
     for status, name in counted_as.items():

@@ -21,7 +21,10 @@ _ROUND_SECONDS = 15
 
 @worker_process_init.connect
 def limit_processor_time(**_: object) -> None:
-    """Start the watchdog, which ends this process at a limit; Celery then replaces it."""
+    """Start the watchdog, which limits the processor time of operations in this process.
+
+    Celery replaces a process that the limit has ended.
+    """
     watchdog.own.begin()
 
 

@@ -1,6 +1,7 @@
 """Webhook events: written in the transaction of a change, and sent later by an operation.
 
-Not by `ops.queue.outbox`, which itself calls this module. A restore holds deliveries back.
+This module inserts its operations without `ops.queue.outbox`, because the outbox itself calls it
+when operations end. After a restore, deliveries are held back until an owner releases them.
 """
 
 from __future__ import annotations
@@ -54,7 +55,11 @@ def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
 
 
 def gather(event: Event, *, user_id: int, memory_id: str) -> None:
-    """Write an event about a memory at the end of the transaction, if the user still exists."""
+    """Write an event about a memory at the end of the transaction.
+
+    Events of the same kind about one user are written by one statement. Nothing is written if the
+    user no longer exists by then.
+    """
     _OfMemories(event, user_id).add(memory_id)
 
 
@@ -73,7 +78,10 @@ class _OfMemories(Gathered):
 
 
 def operation_ended(operation: Operation, *, status: str) -> None:
-    """Write an event that an operation of a person, other than a delivery, has ended."""
+    """Write an event that an operation has ended.
+
+    No event is written for webhook deliveries, or for operations that concern nobody.
+    """
     if operation.kind == Kind.DELIVER_WEBHOOK or operation.subject is None:
         return
     asked_by = operation.requested_by_key
@@ -118,7 +126,10 @@ def _tell(
 
 
 def hold_deliveries() -> None:
-    """Hold back all deliveries from now on. Call it inside `as_system`. Safe to repeat."""
+    """Hold back all deliveries from now on. Call it in a transaction of the system.
+
+    Safe to repeat.
+    """
     Instance.objects.get_or_create(pk=1)
     held = Instance.objects.filter(pk=1, deliveries_held_at__isnull=True)
     if held.update(deliveries_held_at=timezone.now()):

@@ -1,6 +1,7 @@
 """Create, change, test and remove webhooks, and deliver events to them.
 
-Deliveries go only to public addresses, checked each time, unless `WEBHOOKS_MAY_BE_PRIVATE`.
+Each delivery is one operation. Deliveries are sent only to public addresses, unless
+`WEBHOOKS_MAY_BE_PRIVATE` is set; the address is checked before each request.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ def list_webhooks(user: User | None) -> QuerySet[Webhook]:
 
 
 def find(public_id: str, *, user: User | None) -> Webhook:
-    """Return the webhook with this public id that belongs to `user`, or raise `NotFound`."""
+    """Return the webhook with this public id.
+
+    Raise `NotFound` if there is no such webhook or it doesn't belong to `user`.
+    """
     found = list_webhooks(user).filter(public_id=public_id).first()
     if found is None:
         raise NotFound("There is no such webhook.")
@@ -70,7 +74,11 @@ def find(public_id: str, *, user: User | None) -> Webhook:
 
 
 def look_at(url: str) -> None:
-    """Check an address, in up to 6 seconds, before a transaction; raise `Invalid` for `url`."""
+    """Check the address of a webhook. Looking up its host name may take up to 6 seconds.
+
+    Call it before the transaction that stores the address. Raise `Invalid` for the field `url` if
+    the address is malformed or leads to a private network.
+    """
     if problem := problem_with_address(url, looks_up=True):
         raise Invalid.field("url", problem)
 
@@ -78,7 +86,11 @@ def look_at(url: str) -> None:
 def create(
     *, user: User | None, url: str, told: Sequence[str], secret: str = "", key: ApiKey | None = None
 ) -> Webhook:
-    """Create a webhook after `look_at`, with a random secret by default, or raise `Invalid`."""
+    """Create a webhook, with a random secret if none is given.
+
+    Call `look_at` first. Raise `Invalid` with the names of the fields if any value is invalid.
+    Raise `Conflict` if there are too many webhooks or the person is being forgotten.
+    """
     if user is not None:
         users.check_not_being_forgotten(user)
     _check(url=url, told=told, secret=secret)
@@ -96,7 +108,10 @@ def create(
 
 
 def change(webhook: Webhook, *, changes: dict[str, Any]) -> Webhook:
-    """Change `url`, `events`, `secret` or `is_active`; raise `Invalid` with the fields."""
+    """Change `url`, `events`, `secret` or `is_active` of a webhook.
+
+    Raise `Invalid` with the names of the fields if any value is invalid.
+    """
     _check(
         url=changes.get("url", webhook.url),
         told=changes.get("events", webhook.events),
@@ -195,7 +210,10 @@ def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
 
 
 def body_of(delivery: Delivery) -> bytes:
-    """Return the body, with ids only, by which a receiver can fetch the data."""
+    """Return the body of a delivery, which contains only ids.
+
+    A receiver with an API key can use these ids to fetch the data.
+    """
     person = User.objects.filter(subject=delivery.subject).first() if delivery.subject else None
     body = {
         "id": delivery.public_id,
@@ -208,13 +226,20 @@ def body_of(delivery: Delivery) -> bytes:
 
 
 def signature(body: bytes, *, secret: str, at: int) -> str:
-    """Return `t=…,v1=…`: the time in Unix seconds, and HMAC-SHA256 of it, a dot and the body."""
+    """Return the signature of a request, as `t=…,v1=…`.
+
+    `t` is the time in Unix seconds. `v1` is the HMAC-SHA256 of this time, a dot and the body, in
+    hexadecimal.
+    """
     mac = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
     return f"t={at},v1={mac.hexdigest()}"
 
 
 def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[int | None, str]:
-    """Send a delivery; return the status (None if unsent) and a message for the log."""
+    """Send a delivery; return the status of the response and a message for the delivery log.
+
+    The status is None if the request couldn't be sent.
+    """
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Memory-Center-Webhook/1",
@@ -258,7 +283,12 @@ class PublicAddress:
 
 
 def problem_with_address(url: str, *, looks_up: bool) -> str:
-    """Return what is wrong with a URL, or ""; `looks_up` its host name too, or not."""
+    """Return a sentence that says what is wrong with a URL, or an empty string.
+
+    Without `looks_up`, the host name isn't looked up, so the function can be called inside a
+    transaction. A name that doesn't resolve now is accepted, since it is checked again before each
+    request.
+    """
     if len(url) > MAX_URL:
         return f"At most {MAX_URL} characters."
     try:
@@ -273,7 +303,11 @@ def problem_with_address(url: str, *, looks_up: bool) -> str:
 
 
 def public_address(url: str) -> PublicAddress:
-    """Resolve the URL's host. Raise `Unreachable` unless all of its addresses are public."""
+    """Resolve the host of a URL, and check that it is public.
+
+    Raise `Unreachable` if the URL is malformed, the host is unknown, or any of its addresses is
+    private.
+    """
     try:
         parts = _parts(url)
     except Invalid as error:
@@ -285,7 +319,10 @@ def public_address(url: str) -> PublicAddress:
 
 
 def post_to_address(place: PublicAddress, *, body: bytes, headers: Mapping[str, str]) -> int:
-    """Send a POST request without redirects, within 8 seconds; return the status."""
+    """Send a POST request; return the status of the response, within 8 seconds.
+
+    Redirects aren't followed. Raise `Unreachable` if there is no response.
+    """
     import httpcore2
 
     from ops.pinned_network import PinnedBackend
@@ -347,7 +384,10 @@ def _port(parts: SplitResult) -> int:
 
 
 def _resolved(parts: SplitResult) -> list[_Address]:
-    """Return every IP address of the host, or raise `Unreachable` or `TooSlow`."""
+    """Return every IP address of the host.
+
+    Raise `Unreachable` if the name is unknown, or `TooSlow` if the lookup takes too long.
+    """
     if (literal := _literal(parts)) is not None:
         return [literal]
     try:
@@ -367,9 +407,10 @@ def _literal(parts: SplitResult) -> _Address | None:
 
 
 def _looked_up(name: str) -> list[str]:
-    """Return the IP addresses of a host name, or raise `TimeoutError` after 3 seconds.
+    """Return the IP addresses of a host name.
 
-    `getaddrinfo` has no time-out, so it runs in one of a limited number of threads.
+    `getaddrinfo` has no time-out, so it runs in a thread. Raise `TimeoutError` if it takes more
+    than 3 seconds, or if too many threads are still waiting for slow names after 3 seconds.
     """
     if not _looking_up.acquire(timeout=LOOKUP_SECONDS):
         raise TimeoutError

@@ -1,8 +1,9 @@
 """The weekly email: who gets it and when, confirming the address, unsubscribing, and sending.
 
-A sent email can't be erased, so it contains only counts and links. Each link contains the nonce of
-the `WeeklyMail` row, signed for one purpose, and works without signing in. After a restore, emails
-are held back, as webhook deliveries are.
+A sent email can't be erased. The weekly email therefore contains only counts and links: no memory,
+no topic and no name. `memories.week_mail` does the counting. Each link contains the nonce of the
+`WeeklyMail` row, signed for one purpose. Links work without signing in, since only people who can
+read the mailbox have them. After a restore, emails are held back, as webhook deliveries are.
 """
 
 from __future__ import annotations
@@ -65,10 +66,11 @@ def mail_of(user: User) -> WeeklyMail | None:
 
 
 def switch_on(*, user: User, address: str, language: str) -> None:
-    """Enqueue an email to this address that asks to confirm the weekly email, unless confirmed.
+    """Enqueue an email to this address that asks to confirm the weekly email.
 
-    Raise `Invalid` for a malformed address, `Conflict` without a mail server, after too many
-    requests in a day, or while the person is being forgotten.
+    Nothing is sent if the address is already confirmed. Raise `Invalid` if the address is
+    malformed. Raise `Conflict` if no mail server is configured, after too many requests in a day,
+    or while the person is being forgotten.
     """
     users.check_not_being_forgotten(user)
     if not is_offered():
@@ -101,7 +103,10 @@ def switch_off(user: User) -> None:
 
 
 def confirm(token: str) -> None:
-    """Confirm the link's address, inside `as_system`, or raise `NotFound`."""
+    """Confirm the address to which this link was sent. Call it inside `as_system`.
+
+    Raise `NotFound` if the link is invalid or too old, or the address was replaced or removed.
+    """
     row = find(Link.CONFIRM, token)
     if row is None:
         raise NotFound("There is no such link any more.")
@@ -111,7 +116,10 @@ def confirm(token: str) -> None:
 
 
 def stop(token: str) -> None:
-    """Unsubscribe the link's address, inside `as_system`, or raise `NotFound`. Safe to repeat."""
+    """Unsubscribe the address to which this link was sent. Call it inside `as_system`.
+
+    Safe to repeat. Raise `NotFound` if the link is invalid.
+    """
     row = find(Link.STOP, token)
     if row is not None:
         lock_person(row.user)
@@ -119,7 +127,10 @@ def stop(token: str) -> None:
 
 
 def find(link: Link, token: str) -> WeeklyMail | None:
-    """Return the link's row, None if the address was replaced, or raise `NotFound`."""
+    """Return the row for a link, or None if the address was replaced or removed since.
+
+    Raise `NotFound` if the signature is invalid, or the link is too old to confirm an address.
+    """
     longest = timedelta(days=CONFIRM_DAYS) if link is Link.CONFIRM else None
     try:
         nonce = _signer(link).unsign(token, max_age=longest)
@@ -148,7 +159,11 @@ def unconfirmed() -> QuerySet[WeeklyMail]:
 
 
 def request_due(*, now: datetime) -> int:
-    """Enqueue the weekly email, inside `as_system`, once for everybody for whom it is due."""
+    """Enqueue the weekly email for everybody for whom it is due; return their number.
+
+    Call it inside `as_system`. Each Monday's email is requested only once, even if the operation
+    fails.
+    """
     if not is_offered():
         return 0
     # In some time zones Monday begins on UTC's Sunday.
@@ -166,9 +181,10 @@ def request_due(*, now: datetime) -> int:
 
 
 def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
-    """Return this week's Monday if its email is due (from 8:00 in the person's zone), else None.
+    """Return this week's Monday if its email is due and hasn't been sent, else None.
 
-    People who confirm their address later in the week get the next email.
+    Weeks and times are in the person's time zone. The email is due from Monday, 8:00. People who
+    confirm their address later in the week get the next email.
     """
     zone = ZoneInfo(_settings_of(row).timezone)
     today = now.astimezone(zone).date()
@@ -181,7 +197,11 @@ def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
 
 
 def claim(user: User, *, monday: date) -> WeeklyMail | None:
-    """Record this Monday's email as sent, beforehand, under the person's lock; None if not due."""
+    """Record this Monday's email as sent, before it is sent; return its row.
+
+    Return None if the email is no longer due. Call this in the person's transaction, with the
+    person's lock.
+    """
     row = mail_of(user)
     if row is None or due_monday(row, now=timezone.now()) != monday:
         return None
@@ -217,7 +237,10 @@ def _enqueue(kind: Kind, user: User, payload: Mapping[str, str]) -> None:
 
 @handles(Kind.CONFIRM_MAIL)
 def ask_to_confirm(run: Run) -> None:
-    """Send the email that asks to confirm the address; running twice sends at most two."""
+    """Send the email that asks to confirm the address.
+
+    If the operation runs twice, at most two emails are sent.
+    """
     user = run.user()
     if user is None:
         return
@@ -240,7 +263,10 @@ def ask_to_confirm(run: Run) -> None:
 
 @dataclass(frozen=True)
 class Letter:
-    """An email without remembered content: lines and a link, and `stop_url` to unsubscribe."""
+    """An email: a few lines of text and a link.
+
+    The lines contain no remembered content. `stop_url`, if set, is the link to unsubscribe.
+    """
 
     subject: str
     lines: Sequence[str]
@@ -256,7 +282,8 @@ class NotSent(ProviderError):
 def send(letter: Letter, row: WeeklyMail) -> None:
     """Send an email in the active language. Raise `NotSent` if the mail server refuses it.
 
-    If the connection breaks meanwhile, it counts as sent: no email is better than two.
+    If the connection breaks while the server is accepting the email, the email counts as sent:
+    getting no email is better than getting it twice.
     """
     message = _message(letter, row)
     connection = get_connection()

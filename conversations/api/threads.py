@@ -1,4 +1,7 @@
-"""Find, rename, forget or clear the (stored or temporary) conversation that a request names."""
+"""Find, rename, forget or clear the conversation that a request names.
+
+The conversation may be stored in the database or temporary (in Redis only).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ Thread = Conversation | TemporaryConversation
 
 
 def thread_of(call: Call, reference: str) -> Thread:
-    """Return the stored or temporary conversation with this id, or raise `NotFound`."""
+    """Return the stored or temporary conversation with this id.
+
+    Raise `NotFound` if there is no such conversation.
+    """
     if call.user.pk is not None:
         try:
             return conversation_names.resolve(user=call.user, reference=reference)
@@ -35,7 +41,12 @@ def thread_of(call: Call, reference: str) -> Thread:
 
 
 def message_of(call: Call, reference: str) -> Message:
-    """Return the message with this id of ours or the client's, in `conversation_id` if given."""
+    """Return the message with this id, which may be our id or the client's id.
+
+    If the request has a `conversation_id`, search only that conversation. Raise `NotFound` if there
+    is no such message, and `Invalid` if messages of several conversations have this id and the
+    request has no `conversation_id`.
+    """
     found = selectors.message_of(call.user, reference, conversation=named_conversation(call))
     if found.conversation.hidden_at is not None:
         raise NotFound("There is no such message.")
@@ -43,7 +54,10 @@ def message_of(call: Call, reference: str) -> Message:
 
 
 def named_conversation(call: Call) -> Conversation | None:
-    """Return the conversation that `conversation_id` names, if given, or raise `NotFound`."""
+    """Return the conversation that the request's field `conversation_id` names.
+
+    Return None if the request has no such field. Raise `NotFound` if there is no such conversation.
+    """
     named = call.data.get("conversation_id")
     return conversation_names.resolve(user=call.user, reference=named) if named else None
 
@@ -58,8 +72,10 @@ def kept(call: Call, reference: str) -> Conversation:
 def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: bool) -> Thread:
     """Return the conversation with this id, and create it if the client's id is new.
 
-    `brief` requests a temporary one. Raise `Conflict` if the existing one is stored instead or of
-    another kind, and `NotFound` or `Invalid` for an unknown id that looks like our own.
+    `brief` requests a temporary conversation. Raise `Conflict` if `brief` is set but a stored
+    conversation has this id, or if the existing conversation's kind isn't `kind`. An unknown id
+    that looks like our own isn't created: raise `NotFound` if it begins with `conv_`, otherwise
+    `Invalid`.
     """
     try:
         found = thread_of(call, reference)
@@ -82,7 +98,10 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
 
 
 def unless_temporary(asked: Asked) -> str:
-    """Return `PRETEND` for a temporary conversation (no unknown user is created), else `CREATE`."""
+    """Return `PRETEND` if the request is about a temporary conversation, otherwise `CREATE`.
+
+    The endpoint then creates an unknown user only if the conversation will be stored.
+    """
     if asked.data.get("temporary"):
         return PRETEND
     reference = asked.ids.get("conversation_id") or asked.data.get("conversation_id")
@@ -138,6 +157,10 @@ def accepted(operation: Operation) -> Response:
 
 
 def as_kept(thread: Thread, answer: Mapping[str, Any], *, status: int = 200) -> Response:
-    """Return the response to a write, stored for retries unless the conversation is temporary."""
+    """Return the response to a write.
+
+    For a temporary conversation the response isn't stored for retries with the same idempotency
+    key.
+    """
     kind = UnstoredResponse if isinstance(thread, TemporaryConversation) else Response
     return kind(answer, status=status)

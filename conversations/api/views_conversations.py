@@ -1,4 +1,7 @@
-"""Endpoints for conversations, turns (all that a chat backend needs), messages and ratings."""
+"""Endpoints for conversations, turns, messages and ratings.
+
+A chat backend needs only one of these writes: `POST /turns`.
+"""
 
 from __future__ import annotations
 

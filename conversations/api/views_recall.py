@@ -32,7 +32,10 @@ from ops.accounts import users
 
 
 def _prepared(call: Call, field: str) -> PreparedQuery:
-    """Return a field's text as a search query, in which names of speakers have more weight."""
+    """Return the text of a field of the request, prepared as a search query.
+
+    The names of speakers in the person's conversations get more weight in the search.
+    """
     text = call.data[field]
     if call.user.pk is None:
         return search.prepare_query(text)
@@ -64,7 +67,11 @@ class ContextView(MemcenterView):
 
 
 def _thread(call: Call) -> Thread | None:
-    """Return the conversation that the request names, never created, or None."""
+    """Return the conversation that the request names, or None.
+
+    None means that the request contains no id or that the client's id is unknown. A request for a
+    memory block never creates a conversation.
+    """
     reference = call.data.get("conversation_id")
     if reference is None:
         return None

@@ -131,9 +131,10 @@ _GAP = 1  # tokens of the empty line between sections
 class BlockItem:
     """A recalled item that may appear in the memory block.
 
-    `reply` is the assistant's part of an episode; `role` is for messages. Without `relevance`, an
-    item is always included; below the floor, never. `score` and `importance` determine the order. A
-    `doubted` item, which awaits the person's review, is marked as unconfirmed.
+    `reply` is the assistant's part of an episode; `role` is used only for messages. Items whose
+    `relevance` is below the floor are left out; None means that the item is always included.
+    `score` and `importance` determine the order. A `doubted` item still awaits the person's review;
+    the block marks the item as unconfirmed.
     """
 
     type: str  # memory | file | note | summary | episode | message
@@ -155,8 +156,9 @@ class BlockItem:
 class Recalled:
     """All recalled items from which the memory block is selected.
 
-    `user`, `soul` and `tools` are the lines of the persona layers. Layers, files and the `window`
-    (oldest first) are shown in the order given here; other sections are sorted.
+    `user`, `soul` and `tools` are the lines of the files USER.md, SOUL.md and TOOLS.md (the persona
+    layers). The block shows the layers, the files and the window in the order given here; `window`
+    lists the messages oldest first. The other sections are sorted.
     """
 
     constraints: Sequence[BlockItem] = ()
@@ -173,7 +175,11 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of the memory block: items (`top_k`) with a relevance, and shares in percent."""
+    """The limits of the memory block.
+
+    `top_k` is the maximum number of preferences and memories with a relevance; items that are
+    always included don't count. `shares` are percentages of the token budget.
+    """
 
     budget: int = 1_500
     shares: Mapping[str, int] = field(default_factory=lambda: SHARES)
@@ -201,12 +207,13 @@ EMPTY = Block("", 0)
 
 
 def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str = "en") -> Block:
-    """Return the memory block, which has at most `limits.budget` tokens; it may be empty.
+    """Return the memory block, which has at most `limits.budget` tokens.
 
-    Tokens not needed for the fixed sentences and the persona layers are divided according to
-    `limits.shares`; a section passes unused tokens on. Items that don't fit are dropped from the
-    end of their section (in the window, the oldest); a first item is shortened instead. The same
-    input always gives the same text.
+    The block is empty if nothing was recalled or nothing fits. Tokens not needed for the fixed
+    sentences and the persona layers are divided according to `limits.shares`; a section passes
+    unused tokens on to the sections that follow. All layers get equal shares. Items that don't fit
+    are dropped from the end of their section (in the window, the oldest messages are dropped); if
+    not even one item fits, the first item is shortened. The same input always gives the same text.
     """
     limits, words = limits or Limits(), words_for(language)
     chosen = _without_repetition(_chosen(recalled, limits=limits))
@@ -231,7 +238,10 @@ def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str 
 
 
 def _chosen(recalled: Recalled, *, limits: Limits) -> dict[str, list[BlockItem]]:
-    """Return the items of each section in order of priority, within floor and maximum numbers."""
+    """Return the items of each section in order of priority.
+
+    Items below the relevance floor, and items beyond the maximum numbers, are left out.
+    """
     preferences, memories = (
         [item for item in items if _passes(item, floor=limits.relevance_floor)]
         for items in (recalled.preferences, recalled.memories)
@@ -286,7 +296,10 @@ def _marks(item: BlockItem) -> set[str]:
 
 
 def _section(name: str, items: Sequence[BlockItem], *, limit: int, words: Words) -> Section | None:
-    """Return a section with as many items as fit, or a shortened first item, or None."""
+    """Return a section with as many items as fit; if none fits, shorten the first item.
+
+    Return None if there are no items, or if not even the shortened item fits.
+    """
     items = (
         [_shortened(item, limit=_LONGEST[name]) for item in items] if name in _LONGEST else items
     )
@@ -353,7 +366,10 @@ def _render(name: str, items: Sequence[BlockItem], *, words: Words) -> str:
 
 
 def _by_kind(items: Sequence[BlockItem], *, words: Words) -> list[str]:
-    """Return the lines of the items, grouped by kind in the order of each group's first item."""
+    """Return the lines of the items, grouped by kind.
+
+    The groups are ordered by their first item, and each group lists its items in the given order.
+    """
     groups: dict[str, list[str]] = {}
     for item in items:
         kind = words.kinds.get(item.kind) or words.kinds[""]
@@ -390,7 +406,11 @@ def _fit_budget(
     budget: int,
     words: Words,
 ) -> Block:
-    """Return the block; shorten or drop its last sections until the counted text fits."""
+    """Return the block; shorten or drop its last sections until the finished text fits the budget.
+
+    The tokens of the finished text are counted, since they can be more than the sum over the
+    sections.
+    """
     while sections:
         text = _framed(sections, words=words)
         count = tokens.count(text)

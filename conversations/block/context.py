@@ -1,6 +1,8 @@
 """Build the memory block for a message: recall the items, assemble the block and record a trace.
 
-Blocks for temporary conversations and for a preview have no trace.
+A trace is a row that lists what was recalled for a message, so that the person can inspect it
+later. The module also builds blocks for temporary conversations and for a preview, both without a
+trace.
 """
 
 from __future__ import annotations
@@ -49,7 +51,10 @@ class WindowMessage:
 
 @dataclass(frozen=True)
 class Item:
-    """A recalled item, whether or not it fitted; `rank` counts from 1 in the order of the block."""
+    """A recalled item, whether or not it fitted in the block.
+
+    `rank` counts from 1 in the order of the block.
+    """
 
     type: str
     id: str
@@ -64,8 +69,9 @@ class Item:
 class Gathered:
     """Everything that was recalled for a message, before the block is assembled.
 
-    `missed` are memories just below the cut-off. `noted` holds the persona layers and recent daily
-    notes. `stages` holds the duration of each stage.
+    `missed` holds the memories that ranked just below the cut-off. `noted` holds the persona layers
+    (lines of USER.md, SOUL.md and TOOLS.md) and recent daily notes. `stages` holds the duration of
+    each stage.
     """
 
     memories: Sequence[RecalledMemory] = ()
@@ -91,7 +97,12 @@ class Context:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The caller's options; the settings give defaults. `misses`: how many from below the cut."""
+    """The caller's options for the block.
+
+    If `token_budget` or `top_k` is None, the value from the settings is used. If `language` is
+    None, the block is in the language of the message. `misses` is the number of memories just below
+    the cut-off that are returned too.
+    """
 
     conversation_kind: str | None = None
     project: Project | None = None
@@ -114,10 +125,12 @@ def build(
 ) -> Context:
     """Recall items for one message, assemble the memory block from them and record a trace.
 
-    In a group conversation only items of that conversation are recalled. Layers that the person has
-    switched off are left out. The same data and message give the same block. For a temporary
-    conversation nothing is written. `own` holds the settings if they were read. Raise `Invalid` for
-    an invalid value in `wanted`.
+    The block also contains the daily notes of today and yesterday, newest first, and the persona
+    layers. In a group conversation only items of that conversation are recalled. Items of a memory
+    layer that the person has switched off are left out. The same stored data and message give the
+    same block. For a temporary conversation nothing is written, not even a trace or an access
+    count. `own` holds the person's settings if the request has already read them. Raise `Invalid`
+    if `wanted` contains an invalid value.
     """
     started = time.perf_counter()
     wanted = wanted or Wanted()
@@ -165,7 +178,11 @@ def preview(
     conversation: Conversation,
     own: UserSettings | None = None,
 ) -> Context:
-    """Return what `build` returns and memories just below the cut-off, without any record."""
+    """Return the same result as `build`, but record no trace and don't count the memories as used.
+
+    The result also contains a few memories that ranked just below the cut-off. `own` has the same
+    meaning as in `build`.
+    """
     wanted = Wanted(misses=PREVIEW_MISSES, is_traced=False)
     return build(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
 
@@ -177,7 +194,10 @@ def _build_temporary(
     wanted: Wanted,
     own: UserSettings | None,
 ) -> Context:
-    """Build the block for a temporary conversation; for an unknown person it is empty."""
+    """Build the block for a temporary conversation, whose latest messages form the window.
+
+    The block is empty if the person is unknown.
+    """
     window = _temporary_window(conversation) if wanted.include_window else []
     if user.pk is None:
         return Context("", "", 0, [], window, [], 0.0)
@@ -342,7 +362,11 @@ def _episode_item(one: RecalledEpisode) -> BlockItem:
 
 
 def _used_memories(found: Gathered, items: Sequence[Item]) -> list[int]:
-    """Return the keys of the memories in the block that are relevant, not just always there."""
+    """Return the keys of the memories in the block that are relevant to the message.
+
+    Memories that are part of every block count as used only if their relevance reaches
+    `RELEVANCE_FLOOR`.
+    """
     shown = {one.id for one in items if one.in_block}
     return [
         one.memory.pk

@@ -1,8 +1,9 @@
 """Neutralise parts of recalled text that a model could read as structure of the prompt.
 
-These are tags, control tokens of chat templates (`<|im_start|>`, `[INST]`, `<<SYS>>`, `###
-System:`) and speaker names at the beginning of a line, also with look-alike or invisible
-characters. The words stay readable: only characters of structure are replaced.
+Stored text may contain an attack: tags that close the memory block, control tokens of chat
+templates (`<|im_start|>`, `[INST]`, `<<SYS>>`, `</s>`, `### System:`), speaker names at the
+beginning of a line, or any of these written with look-alike or invisible characters. The words stay
+readable: only the characters that form the structure are replaced.
 """
 
 from __future__ import annotations
@@ -143,7 +144,10 @@ def _replaced(text: str, found: _Found) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return the text, of the same length, with the ASCII characters for look-alike ones."""
+    """Return the text with each look-alike character replaced by the ASCII character it resembles.
+
+    The length doesn't change.
+    """
     return text if text.isascii() else text.translate(_table())
 
 

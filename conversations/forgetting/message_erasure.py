@@ -1,4 +1,7 @@
-"""Hide and erase messages, turns and summaries (safe to repeat), and preview what that does."""
+"""Hide and erase messages, turns and summaries, and preview what a request to forget would delete.
+
+All functions that hide or erase are safe to repeat.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,11 @@ _ALL = Q()
 
 @dataclass(frozen=True)
 class Target:
-    """The messages (all: `is_whole`) of one conversation to forget, and their turns, as keys."""
+    """The messages of one conversation that are to be forgotten, and the turns that contain them.
+
+    `conversation`, `messages` and `turns` hold primary keys. `is_whole` is True if all messages of
+    the conversation are to be forgotten.
+    """
 
     conversation: int
     messages: tuple[int, ...]
@@ -65,7 +72,11 @@ def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = Fa
 
 @dataclass(frozen=True)
 class Consequences:
-    """The effects of forgetting: memories to delete, to derive again, and how many don't change."""
+    """The effects that forgetting would have.
+
+    Forgetting would delete `memories` and derive `changed` again from their other sources. `kept`
+    is the number of memories that have a source among the forgotten messages but would not change.
+    """
 
     messages: int
     summaries: int
@@ -126,9 +137,12 @@ def _consequences(target: Target, *, user: User) -> Consequences:
 
 
 def lost_changed_kept(resting: Q, *, user: User) -> tuple[list[int], list[int], list[int]]:
-    """Return the keys of the memories that would be lost, changed and kept without `resting`.
+    """Return the primary keys of the memories that forgetting would delete, change and keep.
 
-    As for a real request, the sources are hidden, in a savepoint that is rolled back.
+    `resting` is a filter for the sources that would be lost.
+
+    The plan is computed exactly as for a real request: the sources are hidden in a savepoint, which
+    is rolled back afterwards.
     """
     sources = Source.everything.filter(resting, user=user, hidden_at__isnull=True)
     touched = set(sources.values_list("memory", flat=True))
@@ -153,8 +167,9 @@ def lost_changed_kept(resting: Q, *, user: User) -> tuple[list[int], list[int], 
 def hide(user: User, target: Target) -> int:
     """Hide the messages and turns of the target, their episodes and the summaries that cover them.
 
-    Turns come first, because learning locks a turn's row. A hidden message leaves a tombstone, so
-    that nothing is learned from a copy of its text. Return the number of hidden messages.
+    Turns are hidden first, because learning locks a turn's row while it runs. A hidden message
+    leaves a tombstone, so that nothing is learned from a copy of its text. Return the number of
+    messages that this call hid.
     """
     now = timezone.now()
     for rows in (_turns(user, target), _episodes(user, target), covering(user, target)):
@@ -195,7 +210,11 @@ def texts_of(user: User, target: Target) -> list[str]:
 
 
 def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
-    """Return the rows that will be deleted, not just cleared, for the residue scan."""
+    """Return the rows that will be deleted; the residue scan later searches for their ids.
+
+    If the conversation is kept, its newest summary isn't among these rows: the summary's text is
+    cleared, but the row remains.
+    """
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
     return [
@@ -217,9 +236,11 @@ def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield the texts of existing messages, and of summaries written after `since`.
+    """Yield the texts of all messages that still exist, and of summaries written after `since`.
 
-    Parts of an erased text that also occur in these texts are no residue.
+    Parts of an erased text that also occur in these texts may stay in the database, so the residue
+    scan must not report them. A summary written after `since` can only repeat text that wasn't
+    hidden.
     """
     messages = Message.objects.filter(user=user_id).order_by("-pk")
     yield from messages.values_list("content", flat=True).iterator(chunk_size=2_000)
@@ -228,13 +249,19 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 
 
 def remaining_summaries(user_id: int, wanted: Q = _ALL) -> Iterator[str]:
-    """Yield the texts of the visible summaries, which the residue scan must not report."""
+    """Yield the texts of the visible summaries, which the residue scan must not report.
+
+    An erased version of a summary may contain the same sentences as a visible summary.
+    """
     texts = Summary.objects.filter(wanted, user=user_id).values_list("text", flat=True)
     yield from texts.order_by().iterator(chunk_size=500)
 
 
 def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]:
-    """Erase the recall traces of the messages (or conversation), and repetitions of the text."""
+    """Erase the recall traces of the messages, and traces and notes that repeat their text.
+
+    If the whole conversation is forgotten, all its traces up to `until` are erased.
+    """
     conversation = target.conversation if target.is_whole else None
     erased = memory_erasure.erase_traces(
         user=user, answers=target.messages, conversation=conversation, until=until
@@ -258,7 +285,11 @@ def erase_index(user: User, target: Target) -> Counter[str]:
 
 
 def erase_summaries(user: User, target: Target) -> Counter[str]:
-    """Erase the summaries that cover the target, but clear a kept conversation's newest one."""
+    """Erase the summaries that cover the target.
+
+    If the conversation is kept, its newest summary stays as a hidden row without text, so that the
+    remaining messages are summarized again and the summary's version number isn't used twice.
+    """
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
     if last is None:

@@ -38,10 +38,10 @@ _LAYER_KINDS = {"summary": TargetKind.SUMMARY, "episode": TargetKind.EPISODE}
 def forget_message(
     *, user: User, message: Message, cascade: bool = False, requested_by_key: int | None = None
 ) -> Operation:
-    """Hide a message now, and enqueue the erasure of it and everything derived from it.
+    """Hide a message now, and enqueue the erasure of the message and everything derived from it.
 
-    `cascade` includes the other message of the turn. A repeated call returns the operation while it
-    is running. Raise `NotFound` if the person has no such message.
+    `cascade` also forgets the other message of the turn. A repeated call returns the same operation
+    while it is still running. Raise `NotFound` if the person has no such message.
     """
     conversation = lock(user, message.conversation_id)
     if not Message.everything.filter(user=user, pk=message.pk).exists():
@@ -60,7 +60,10 @@ def forget_messages(
     *,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Hide these messages of a locked conversation, and enqueue one operation that erases them."""
+    """Hide these messages of a locked conversation now, and enqueue one operation that erases them.
+
+    Everything derived from them is hidden and erased as well.
+    """
     target = message_erasure.target_of(user, Q(pk__in=pks), conversation=conversation.pk)
     hide(user, conversation, target)
     rederivation.hide(user=user, resting=target.resting)
@@ -83,8 +86,8 @@ def forget_conversation(
 ) -> Operation:
     """Hide a conversation now, and enqueue its erasure with everything derived from it.
 
-    Without `forget_memories`, memories learned from it are kept as the person's own. Raise
-    `NotFound` if the person has no such conversation.
+    If `forget_memories` is False, memories learned from it are kept and count as written by the
+    person. Raise `NotFound` if the person has no such conversation.
     """
     return _forget_all(
         Kind.FORGET_CONVERSATION, user, conversation, forget_memories, requested_by_key
@@ -98,7 +101,10 @@ def clear_conversation(
     forget_memories: bool = True,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Forget all present messages of a conversation, but not itself, and memories unless kept."""
+    """Forget all messages that a conversation contains now, but keep the conversation itself.
+
+    If `forget_memories` is False, memories learned from it are kept.
+    """
     return _forget_all(
         Kind.CLEAR_CONVERSATION, user, conversation, forget_memories, requested_by_key
     )
@@ -107,7 +113,10 @@ def clear_conversation(
 def clear_again(
     *, user: User, conversation: Conversation, at: datetime, forget_memories: bool
 ) -> Operation | None:
-    """Clear the messages recorded up to `at` again, after a restore; None if there are none."""
+    """Clear the messages of a conversation that were recorded up to `at`.
+
+    Return None if there are no such messages. Used to repeat a request after a backup was restored.
+    """
     before = Message.everything.filter(user=user, conversation=conversation, recorded_at__lte=at)
     newest = before.order_by("-number").first()
     if newest is None:
@@ -123,7 +132,10 @@ def whole(user: User, *, conversation: int, through: int) -> Target:
 
 
 def hide_memories(user: User, target: Target, *, forget: bool) -> None:
-    """Hide memories of the target until they are erased or derived again, or just unlink them."""
+    """Hide memories derived from the target until they are erased or derived again.
+
+    If `forget` is False, keep the memories and only remove their link to the target.
+    """
     if forget:
         rederivation.hide(user=user, resting=target.resting)
     else:
@@ -167,9 +179,10 @@ def _forget_all(
 
 
 def lock(user: User, pk: int) -> Conversation:
-    """Lock a conversation before its messages are hidden, and return it, or raise `NotFound`.
+    """Lock a conversation before its messages are hidden, and return it.
 
-    Recording takes the same lock, so no message is added until the transaction ends.
+    Recording takes the same lock, so no message is added until the transaction ends. Raise
+    `NotFound` if there is no such conversation.
     """
     erasure.start(user)
     found = Conversation.everything.select_for_update().filter(user=user, pk=pk).first()
@@ -195,7 +208,11 @@ def _begin(
     named: Mapping[str, object],
     requested_by_key: int | None,
 ) -> Operation:
-    """Enqueue the erasure of the target, named by public ids; erase its recall traces."""
+    """Enqueue the operation that erases the target, and erase its recall traces at once.
+
+    Recall traces can't be hidden, so they are erased without waiting for the operation. `named`
+    holds public ids, which are the same in every copy of the database.
+    """
     traces = memory_erasure.erase_traces(
         user=user,
         answers=target.messages,
@@ -225,10 +242,12 @@ def forget_chosen(
 ) -> Operation:
     """Hide these memories and messages now, and enqueue one operation that erases all of them.
 
-    For each message, its turn, episode and everything derived are forgotten too. A message is named
-    by our id or the client's id, in `conversation` if given. A repeated call returns the operation
-    while it is running. Raise `Invalid` for empty lists or an ambiguous id, and `NotFound` for an
-    unknown one, before anything is forgotten.
+    The operation has one receipt. For each message, the other message of its turn, the episode and
+    everything derived from them are forgotten too. A message is named by our id or the client's id;
+    if `conversation` is given, all messages are looked for in it. A repeated call returns the same
+    operation while it is still running. Raise `Invalid` if both lists are empty or if a client's id
+    needs `conversation`, and `NotFound` if an item doesn't exist or belongs to another person; in
+    these cases nothing is forgotten.
     """
     if not memory_ids and not message_ids:
         raise Invalid.field("memory_ids", "Name at least one memory or message.")
@@ -249,7 +268,11 @@ def forget_chosen(
 
 
 def _public_id(user: User, reference: str, conversation: Conversation | None) -> str:
-    """Return a message's public id, even if hidden; raise `NotFound`, or `Invalid` if ambiguous."""
+    """Return the public id of a message, even if an unfinished forget operation has hidden it.
+
+    Raise `NotFound` if there is no such message, and `Invalid` if several messages have the
+    client's id.
+    """
     try:
         return selectors.message_of(user, reference, conversation=conversation).public_id
     except NotFound:
@@ -272,10 +295,11 @@ def forget_chosen_again(
 def also_forgotten(
     user: User, *, memory_ids: Collection[str], message_ids: Collection[str]
 ) -> list[Memory]:
-    """Return the memories, beyond `memory_ids`, that `forget_chosen` would forget, by one query.
+    """Return the memories that `forget_chosen` would forget in addition to `memory_ids`.
 
-    These are learned only from the turns of the messages, or their other sources don't support
-    their text alone.
+    A memory is returned if it was learned only from the turns of the given messages. A memory that
+    was learned from these and other sources is returned if the other sources don't support its text
+    alone. Takes one query.
     """
     asked = Message.objects.filter(user=user, public_id__in=message_ids).values("pk")
     turns = Turn.everything.filter(
@@ -302,7 +326,10 @@ def targets_of(user: User, messages: Collection[int]) -> list[Target]:
 
 
 def resting_on(targets: Iterable[Target], *, gone: Collection[int]) -> Q:
-    """Return a filter for the sources in the targets, and all sources of the memories `gone`."""
+    """Return a filter for the memory sources that refer to messages or turns of the targets.
+
+    The filter also matches all sources of the memories in `gone`.
+    """
     return reduce(or_, (one.resting for one in targets), Q(memory__in=gone))
 
 
@@ -354,7 +381,10 @@ def _forget_chosen(
 
 
 def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:
-    """Hide the messages of the target, and erase their recall traces at once; count both."""
+    """Hide the messages of the target, erase their recall traces, and count the erased rows.
+
+    Recall traces can't be hidden, so they are erased without waiting for the operation.
+    """
     conversation = Conversation.everything.get(user=user, pk=target.conversation)
     hide(user, conversation, target)
     return memory_erasure.erase_traces(user=user, answers=target.messages, until=timezone.now())
@@ -366,10 +396,12 @@ def _public_ids(model: type[Memory | Message], user: User, pks: Collection[int])
 
 
 def delete_layer(*, user: User, layer: str, through: int | None = None) -> tuple[Operation, int]:
-    """Hide all summaries (or episodes) of a person, up to the key `through`; enqueue the erasure.
+    """Hide all summaries (or all episodes) of a person now, and enqueue their erasure.
 
-    Return the operation and the number of rows. The messages are kept, and are summarized again if
-    summaries are on. Raise `Invalid` if `layer` is unknown.
+    If `through` is given, only rows with primary keys up to `through` are hidden. Return the
+    operation and the number of rows. The messages are kept. If summaries are on, long conversations
+    are summarized again; episodes of earlier turns aren't created again. Raise `Invalid` if `layer`
+    is unknown.
     """
     if layer not in _LAYERS:
         raise Invalid.field("layer", "Must be summary or episode.")
@@ -398,7 +430,10 @@ def layer_rows(user: User, *, layer: str, through: int | None = None) -> Any:
 
 
 def erase_layer(user: User, *, layer: str, through: int) -> Any:
-    """Erase summaries or episodes up to the key `through`, also in recall results. Repeatable."""
+    """Erase all summaries or episodes up to the key `through`, with their vectors.
+
+    The rows are also erased from recorded recall results. Safe to repeat.
+    """
     rows = layer_rows(user, layer=layer, through=through)
     ids = dict(rows.values_list("pk", "public_id"))
     erased = memory_erasure.erase_index(user=user, kind=_LAYER_KINDS[layer], target_ids=list(ids))

@@ -1,4 +1,7 @@
-"""Operation handlers that erase messages, conversations and layers, also after a restore."""
+"""Operation handlers that erase messages, conversations and layers.
+
+The `_reapply_…` functions repeat earlier requests after a backup was restored.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,8 @@ from ops.transfer import exports
 def forget_message(run: Run) -> Mapping[str, Any]:
     """Erase the messages that the operation lists, with everything derived from them.
 
-    Safe to run twice: each step looks up existing rows by id; messages are deleted last.
+    The operation lists one or both messages of a turn, or a message and all later messages. Safe to
+    run twice: each step looks up existing rows by id, and the messages are deleted last.
     """
     user = run.user()
     if user is None:
@@ -80,7 +84,10 @@ def forget_choice(run: Run) -> Mapping[str, Any]:
 
 @handles(Kind.CLEAR_CONVERSATION, is_long=True)
 def clear_conversation(run: Run) -> Mapping[str, Any]:
-    """Erase all messages of the request's time; safe to run twice: later ones have higher keys."""
+    """Erase all messages that a conversation contained at the time of the request.
+
+    Safe to run twice: later messages have higher numbers and are never touched.
+    """
     user = run.user()
     if user is not None:
         _erase_whole(run, user)
@@ -106,7 +113,10 @@ def _erase_row(user: User, pk: int) -> Counts:
 
 @handles(Kind.FORGET_LAYER, is_long=True)
 def forget_layer(run: Run) -> Mapping[str, Any]:
-    """Erase the layer's rows of the request's time; safe to run twice: later keys are higher."""
+    """Erase the summaries, or the episodes, that existed at the time of the request.
+
+    The messages are kept. Safe to run twice: later rows have higher keys.
+    """
     user, layer, through = run.user(), run.payload["layer"], run.payload["through"]
     if user is not None:
         rows = message_forgets.layer_rows(user, layer=layer, through=through)
@@ -141,10 +151,11 @@ def _erase(
     forget_memories: bool,
     gone: Sequence[int] = (),
 ) -> None:
-    """Erase the targets, and memories derived from them (`forget_memories`) or in `gone`.
+    """Erase the targets, with the memories derived from them if `forget_memories` is set.
 
-    Messages come last, since derived rows are found through them. The rows are hidden again first,
-    since learning may have added rows after the request.
+    Derived rows are erased first and the messages last, since derived rows are found through the
+    messages. Memories in `gone` are erased even if they have other sources. The rows are hidden
+    again first, since learning may have added rows after the request.
     """
 
     def hide() -> Counts:
@@ -179,7 +190,10 @@ def _erase(
 def _remember(
     run: Run, user: User, targets: Sequence[Target], *, resting: Q | None, gone: Sequence[int]
 ) -> None:
-    """Write the ledger, and store hashes of the texts; `resting` is None if memories are kept."""
+    """Write the ledger, and store hashes of the texts to erase for the residue scan.
+
+    `resting` is None if memories are kept.
+    """
     found, elsewhere = ErasedTexts(), list[str]()
     conversations = [one.conversation for one in targets]
 
@@ -239,7 +253,10 @@ stores.caches(
 
 @reapplies("message")
 def _reapply_messages(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Forget each listed message again; the ledger lists the other one of its turn too, if so."""
+    """Forget each listed message again, without the other message of its turn.
+
+    The ledger also lists the other message if it was forgotten.
+    """
     found = Message.everything.filter(user=user, public_id__in=target["messages"]).order_by("pk")
     operations = [message_forgets.forget_message(user=user, message=one) for one in found]
     return operations[-1] if operations else None

@@ -1,1 +1,4 @@
-"""Import conversations and memories from our own exports and from files of other programs."""
+"""Import conversations and memories from our own exports and from files of other programs.
+
+`formats` reads the files without access to the database.
+"""

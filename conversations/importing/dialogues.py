@@ -23,7 +23,10 @@ INTERFACE_LANGUAGES = {"zh": "zh-hans", "en": "en"}
 
 @dataclass(frozen=True)
 class NotRecorded:
-    """A message that was skipped, identified by the ids in the file; `reason` never quotes it."""
+    """A message that was skipped, identified by the ids in the file.
+
+    `reason` never quotes the text of the message.
+    """
 
     conversation: str
     message: str
@@ -32,7 +35,11 @@ class NotRecorded:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an import, by conversations and by messages of the person."""
+    """The progress of an import, reported after each turn or message.
+
+    `conversation` is the number of the current conversation, out of `conversations`. `messages`
+    counts the messages of the person that were processed so far, out of `total`.
+    """
 
     conversation: int
     conversations: int
@@ -56,7 +63,11 @@ OnProgress = Callable[[Progress], None]
 
 
 def account_of(person: ImportedPerson, *, external_id: str) -> User:
-    """Return the user with this external id, created and completed by the file if necessary."""
+    """Return the user with this external id, and create the user if necessary.
+
+    Name, language and time zone are taken from the file if the user has none. Raise `Invalid` if
+    the id is invalid, and `Conflict` while the user is being forgotten.
+    """
     users.check_external_id(external_id)
     with as_system():
         user = users.find_or_create(external_id)
@@ -79,9 +90,10 @@ def load_person(
 ) -> Loaded:
     """Record all conversations of the person for `user`, and enqueue learning at low priority.
 
-    Each turn or message is recorded whole, under the ids of the file, so a second run completes an
-    interrupted import. Messages that can't be recorded are listed. Raise `Conflict`
-    (`being_forgotten`) if someone starts to forget the user.
+    Each turn or message is recorded completely or not at all, under the ids of the file, so a
+    second run completes an interrupted import and duplicates nothing. Messages that can't be
+    recorded are skipped and listed. Raise `Conflict` (`being_forgotten`) if someone starts to
+    forget the user.
     """
     loading = _Loading(user, person, on_progress)
     for conversation in person.conversations:

@@ -1,8 +1,8 @@
 """Import a file completely in one transaction, or not at all.
 
-The first pass over the file finds every error. Then all rows are inserted together: if the process
-is killed or the person is being forgotten, everything is rolled back. Afterwards the operation
-indexes the new rows.
+The first pass over the file finds every error before any row is written. Then all rows are inserted
+together: if the process is killed, its lease is lost or the person is being forgotten, everything
+is rolled back, and nobody ever sees half an import. Afterwards the operation indexes the new rows.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ def request(
 ) -> Import:
     """Store the file, enqueue its import and write an audit entry.
 
-    Raise `Invalid` for the format or the size, `NoRoom` if the disk lacks space, and `Conflict`
-    (`being_forgotten`).
+    The person's page shows the import under `file_name`. Raise `Invalid` if the format is unknown
+    or the file is empty or too large, `NoRoom` if the disk lacks space, and `Conflict`
+    (`being_forgotten`) while the person is being forgotten.
     """
     users.check_still_here(user)
     if format and format not in list(Format):
@@ -111,7 +112,11 @@ def too_large() -> Invalid:
 
 
 def read(row: Import) -> Opened:
-    """Check the whole uploaded file, unpacked if it is a zip, and return it opened, or raise."""
+    """Check the whole uploaded file, and return it opened for import; a zip is unpacked first.
+
+    Raise `Invalid` if the file can't be read, `NoRoom` if the disk lacks space to unpack it, and
+    `Conflict` if the file no longer exists.
+    """
     storage = stored_files.place(IMPORTS)
     if not row.path or not storage.exists(row.path):
         raise Conflict("The file was erased; please choose it again.")
@@ -126,7 +131,11 @@ def read(row: Import) -> Opened:
 def apply(
     opened: Opened, *, user: User, reference: str, on_progress: Callable[[int], None]
 ) -> Mapping[str, Any]:
-    """Insert the file's rows; enqueue learning if they are of one person; return the report."""
+    """Insert all rows of the file in the caller's transaction, enqueue learning, return the report.
+
+    Nothing is learned from a file about several people, since it is unknown whom a statement is
+    about.
+    """
     users.check_still_here(user)
     own = users.settings_of(user)
     loading = Loading(
@@ -154,8 +163,9 @@ def apply(
 def check_still_wanted(user: User) -> None:
     """Check, as the last step before the commit, that the person isn't being forgotten.
 
-    This never waits for a request to forget, which may wait for a conversation locked here. Raise
-    `GiveWay` while it is starting, and `Conflict` (`being_forgotten`) afterwards.
+    The check never waits for a running request to forget, because that request may be waiting for a
+    conversation locked here. Raise `GiveWay` while such a request is starting, and `Conflict`
+    (`being_forgotten`) once it has been recorded.
     """
     found = statements.rows(_STILL_WANTED, [user.pk])
     if not found:
@@ -227,7 +237,8 @@ def finish(row: Import, *, report: Mapping[str, Any]) -> None:
 def run_import(run: Run) -> Mapping[str, Any] | None:
     """Read a file, insert all its rows in one transaction, and index them.
 
-    Safe to run twice: after the transaction only indexing remains. Afterwards the file is deleted.
+    Safe to run twice: nothing is written before the transaction, and after it only indexing
+    remains. The file is deleted when the import ends, whatever its outcome.
     """
     user = run.user()
     if user is None or user.hidden_at is not None:
@@ -265,7 +276,11 @@ def _import_file(run: Run, row: Import, *, user: User) -> None:
 
 
 class _Watch:
-    """Reports the progress of the long transaction, on its own connection; may stop it."""
+    """Reports the progress of the long transaction, and checks whether it must stop.
+
+    It uses a separate database connection, since progress written in the long transaction would be
+    invisible until the commit.
+    """
 
     def __init__(self, run: Run, user: User, *, total: int) -> None:
         self._run, self._user, self._total = run, user, total
@@ -282,7 +297,10 @@ class _Watch:
             self._thread.shutdown()
 
     def look(self, done: int) -> None:
-        """Report progress about once a second, or raise `GiveWay` or `LeaseLost`."""
+        """Report progress about once a second.
+
+        Raise `GiveWay` or `LeaseLost` if the import must stop.
+        """
         now = monotonic()
         if self._total < WATCHED_FROM or now - self._checked_at < _CHECK_EVERY:
             return
@@ -307,7 +325,8 @@ _INDEXED: Mapping[TargetKind, Any] = {
 def index_missing(run: Run, *, user: User) -> int:
     """Index every row of the person that has no search index entry; return the number of rows.
 
-    Works in batches, and stops if the person asks to forget something. Safe to repeat.
+    Works in batches, so that the person's other operations can run in between, and stops if the
+    person asks to forget something. Safe to repeat.
     """
     count = 0
     for kind, model in _INDEXED.items():

@@ -30,7 +30,11 @@ _LABEL_COLUMNS = 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of learning: failures as (count, kind, last error), and operations left."""
+    """The result of learning for the people whom the command has loaded.
+
+    `failures` lists the failed operations as (count, kind, last error). `later` counts operations
+    that are still queued or running.
+    """
 
     memories: int
     to_review: int
@@ -43,7 +47,10 @@ class Outcome:
 
 
 def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None:
-    """Wait until no operation of these people is due or running, or run them without a worker."""
+    """Wait until no operation of these people is due or running.
+
+    If no worker is running, the operations run in this process.
+    """
     tenth = -1
     while True:
         done, left = _progress(people, since=since)
@@ -122,7 +129,10 @@ class Terminal:
         self._shown = ""
 
     def progress(self, label: str, done: int, total: int, *, worth_a_line: bool) -> None:
-        """Show progress; if the output isn't a terminal, only if it is `worth_a_line`."""
+        """Show progress.
+
+        If the output isn't a terminal, print a line only if `worth_a_line` is set.
+        """
         text = f"{label}  {done} of {total}"
         if self._is_watched:
             filled = 20 * done // total if total else 20

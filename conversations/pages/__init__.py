@@ -1,1 +1,4 @@
-"""The pages of the chat, without business rules."""
+"""The pages of the chat.
+
+They contain no business rules, but call the other packages of this app.
+"""

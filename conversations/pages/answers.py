@@ -34,8 +34,9 @@ _INTERVAL_FACTOR = 12  # minimum time between two updates, as a multiple of the 
 def place_for(found: Opened) -> Iterator[ExitStack | None]:
     """Reserve one of the limited number of slots for streaming a model's answer.
 
-    Yield None if no model is configured. An exception in the block frees the slot; otherwise the
-    caller closes it. Raise `Conflict` if no slot is free or an answer is in progress.
+    Yield None if no model is configured, since the demo assistant needs no slot. An exception in
+    the `with` block frees the slot; otherwise the caller must close the yielded object to free the
+    slot. Raise `Conflict` if no slot is free, or if this conversation is already being answered.
     """
     place = _take_place(found)
     try:
@@ -74,7 +75,11 @@ def give(
     gone: Sequence[str] = (),
     was_untitled: bool = False,
 ) -> HttpResponseBase:
-    """Return the response that streams the answer in `place` and removes the messages `gone`."""
+    """Answer the thread's question, and return the response that sends the answer to the browser.
+
+    `place` is the slot from `place_for`; it is freed when the model is no longer in use. `gone`
+    holds the ids of messages that the page must remove at once.
+    """
     release = place.close if place is not None else lambda: None
     try:
         answering = Answering(thread, release=release)
@@ -94,7 +99,11 @@ def give(
 
 
 class AnswerEvents:
-    """The server-sent events of one answer (`begun`, `shown`, `ended`), read to its end anyway."""
+    """The server-sent events of one answer.
+
+    The first event is `begun`. Then each `shown` event contains the whole text so far, and `ended`
+    is the last event. If the browser disconnects, the answer is still read to its end and recorded.
+    """
 
     def __init__(
         self,

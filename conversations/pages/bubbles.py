@@ -1,4 +1,8 @@
-"""Prepare messages for display as bubbles in the chat page, with a note below the last one."""
+"""Prepare messages for display as bubbles in the chat page.
+
+A bubble shows the speaker, the time, the memories used and learned, and actions. A note below the
+last bubble describes the state of the answer.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,10 @@ PAGE_CHARS = 8_000  # limit of message characters, which keeps the page below 10
 
 @dataclass(frozen=True)
 class Bubble:
-    """One displayed message. `day` is set on the first of a day, `is_last` in the last exchange."""
+    """One message as it is displayed. `day` is set only on the first message of a day.
+
+    `is_last` is True for the last question and its answer. Only that answer can be requested again.
+    """
 
     public_id: str
     role: str
@@ -66,7 +73,10 @@ class Bubble:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        """Return the actions of the message's menu; copying has its own button."""
+        """Return the actions of the message's menu.
+
+        Copying isn't in the menu, since it has its own button.
+        """
         if self.is_temporary:
             return []
         forget = reverse("message_forget", args=[self.public_id])
@@ -85,7 +95,11 @@ class Bubble:
 
 @dataclass(frozen=True)
 class Bubbles:
-    """Messages of a conversation, oldest first; before the number `earlier` there are more."""
+    """The messages of one page of a conversation, oldest first.
+
+    `earlier` is the smallest message number on the page if the conversation has earlier messages,
+    else None. The link to the previous page contains this number.
+    """
 
     shown: Sequence[Bubble]
     messages: Sequence[Message]
@@ -96,7 +110,10 @@ class Bubbles:
 def bubbles_of(
     user: User, conversation: Conversation, *, before: int | None = None, at: str = ""
 ) -> Bubbles:
-    """Return one page of messages: the newest, or before a number, or around the id `at`."""
+    """Return one page of messages: the newest ones, or those with numbers less than `before`.
+
+    If `at` is the id of a message, return the messages around it.
+    """
     found = selectors.messages_of(user, conversation).order_by("-number")
     if at:
         before = _page_end(found, at)
@@ -113,7 +130,10 @@ def bubbles_of(
 
 
 def _fitting_messages(newest: list[Message]) -> list[Message]:
-    """Return the first messages (newest first) that fit on one page, at least two."""
+    """Return the first of these messages (newest first) that together fit on one page.
+
+    Two messages are always returned, however long they are.
+    """
     total = 0
     for count, message in enumerate(newest):
         total += len(message.content)
@@ -123,7 +143,10 @@ def _fitting_messages(newest: list[Message]) -> list[Message]:
 
 
 def _page_end(found: QuerySet[Message], public_id: str) -> int | None:
-    """Return the end (message number) of the page around this message; None for the newest page."""
+    """Return the end (exclusive message number) of the page with this message in the middle.
+
+    Return None if there is no such message, or if that page would be the newest page.
+    """
     wanted = found.filter(public_id=public_id).values_list("number", flat=True).first()
     if wanted is None:
         return None
@@ -139,7 +162,11 @@ def made(
     after: Message | None = None,
     is_last: bool = False,
 ) -> list[Bubble]:
-    """Return the messages as bubbles; `after` precedes them, `is_last` if none follows."""
+    """Return the messages as bubbles.
+
+    `after` is the message that precedes them in the conversation. `is_last` is True if the
+    conversation ends with them.
+    """
     turns = list(
         Turn.objects.filter(
             Q(user_message__in=messages) | Q(assistant_message__in=messages), user=user
@@ -186,7 +213,10 @@ def made(
 
 
 def _last_exchange(messages: Sequence[Message | TemporaryMessage]) -> set[str]:
-    """Return the ids of the last question and its answer, if the conversation ends so."""
+    """Return the ids of the last question and its answer.
+
+    Return an empty set if the conversation doesn't end with a question or its answer.
+    """
     newest = list(messages[-2:])
     roles = [one.role for one in newest]
     if roles == [Role.USER, Role.ASSISTANT]:
@@ -233,7 +263,10 @@ def _day(moment: datetime) -> date:
 
 @dataclass(frozen=True)
 class Ending:
-    """The note below the last message; `again` labels the button for another answer, if any."""
+    """The note below the last message, for instance that an answer was cut off.
+
+    `again` is the label of the button that requests an answer, or "" for no button.
+    """
 
     words: str
     conversation: str

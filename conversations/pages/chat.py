@@ -135,7 +135,11 @@ def conversation_stop(request: HttpRequest, conversation_id: str) -> HttpRespons
 @chat_page.keeps_text
 @personal_page
 def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
-    """Edit one of the person's messages and forget all later ones, confirmed if there are more."""
+    """Edit one of the person's messages and forget all later messages.
+
+    If later turns would be deleted, show the form again and ask the person to confirm the list of
+    deletions.
+    """
     found = _opened(request, conversation_id)
     if request.method != "POST":
         return _ask_to_edit(request, found, MessageForm())
@@ -205,7 +209,10 @@ def _edit_message(edited: Edited) -> str:
 def _ask_to_edit(
     request: HttpRequest, found: Opened, form: MessageForm, *, confirms: bool = False
 ) -> HttpResponse:
-    """Show the message in a text field; `confirms` asks to confirm the deletions."""
+    """Show the message in a text field.
+
+    With `confirms`, also ask the person to confirm the deletions.
+    """
     given = request.POST if form.is_bound else request.GET
     message = given.get("message", "")
     context: dict[str, Any] = {"row": found.row, "section": "chat", "form": form}

@@ -1,4 +1,7 @@
-"""Render the chat page: the list, one conversation, its forms, and memories of an answer."""
+"""Render the chat page: the conversation list, one conversation, its forms and the side panel.
+
+The side panel shows the memories that an answer used and those learned from its turn.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,11 @@ _PARTS = {
 def keeps_text(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """Keep text typed in an expired session for after the sign-in; place above `personal_page`."""
+    """Decorate a view so that text typed by a person whose session has expired isn't lost.
+
+    The text is shown again on the page that asks to sign in. Place this decorator above
+    `personal_page`.
+    """
 
     @wraps(view)
     def keeping(
@@ -82,7 +89,10 @@ class Opened:
 
 
 def opened(user: User, public_id: str) -> Opened:
-    """Return the person's stored or temporary conversation with this id, or raise `NotFound`."""
+    """Return the person's stored or temporary conversation with this id.
+
+    Raise `NotFound` if there is no such conversation.
+    """
     try:
         return Opened(conversation_names.resolve(user=user, reference=public_id))
     except NotFound:
@@ -100,7 +110,11 @@ def show(
     part: str = "",
     forget: str = "",
 ) -> HttpResponse:
-    """Render the page or the part for htmx, in a transaction; `forget` shows a receipt in full."""
+    """Render the page, or only the part that htmx replaces. Runs in the caller's transaction.
+
+    `forget` is the id of an operation that forgets something; its receipt is shown in full below
+    the messages.
+    """
     part = part or _part(request)
     context = _common_context(request, found, part) | _messages_context(request, found, part)
     if part not in ("#list", "#title"):
@@ -155,9 +169,10 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
 def _unfolding(
     request: HttpRequest, found: Opened, said: Bubbles, forget: str
 ) -> ForgetLine | None:
-    """Return the forget operation to show below the messages, or None.
+    """Return the forget operation whose state the page shows below the messages, or None.
 
-    It is the requested one, unless a message shows its receipt, else the newest that has failed.
+    This is the requested operation, unless a message already shows its receipt. Otherwise it is the
+    conversation's newest forget operation that has failed, if any.
     """
     user, op_id = person(request), forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
@@ -168,7 +183,10 @@ def _unfolding(
 
 
 def edge_of(user: User, conversation: Conversation) -> str:
-    """Return the id of the message above which the summary's note stands, or ""."""
+    """Return the id of the message above which the page shows the note about the summary, or "".
+
+    The summary covers messages above the note.
+    """
     if not users.settings_of(user).summary_enabled:
         return ""
     return selectors.compacted_before(user, conversation)
@@ -179,7 +197,10 @@ def _ending(name: str, said: Bubbles) -> Ending | None:
 
 
 def beside(user: User, answer: Message | None, *, lessons: Lessons | None = None) -> dict[str, Any]:
-    """Return the memories that an answer used and those learned from its turn."""
+    """Return the content of the side panel about an answer.
+
+    It shows the memories that the answer used and those learned from its turn.
+    """
     if lessons is None and answer is not None:
         turn = selectors.turn_of(user, answer)
         lessons = turn_memories.lessons_of(user, [turn])[turn.pk] if turn is not None else None

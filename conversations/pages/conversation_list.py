@@ -40,7 +40,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Row:
-    """A conversation in the list or a header; `place` is a message that a search found."""
+    """A conversation as it is shown in the list or in the header of its page.
+
+    `place` is set if a search found one of its messages.
+    """
 
     public_id: str
     title: str
@@ -51,7 +54,10 @@ class Row:
 
     @property
     def shown_title(self) -> str:
-        """Return the title, or a description, with the time of a temporary chat."""
+        """Return the title, or a description if the conversation has no title.
+
+        The description of a temporary chat contains the time at which the chat began.
+        """
         if self.is_temporary and not self.title:
             at = date_format(timezone.localtime(self.begun_at), "H:i")
             return _("Temporary chat, %(time)s") % {"time": at}
@@ -67,7 +73,10 @@ class Row:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        """Return the actions of the conversation's menu; renaming has its own button."""
+        """Return the actions of the conversation's menu.
+
+        Renaming isn't in the menu, since it has its own button.
+        """
         delete = self.delete_url
         going = {"icon": "trash", "href": delete, "hx_get": delete, "danger": True}
         if self.is_temporary:
@@ -95,7 +104,11 @@ class Listing:
 
 
 def listing(user: User, *, query: str = "", after: str = "") -> Listing:
-    """Return one page of the list, after the conversation `after`, with temporary chats first."""
+    """Return one page of the list of conversations.
+
+    The page begins after the conversation with the id `after`. Without `after`, it begins with the
+    temporary chats, followed by the newest stored conversation.
+    """
     found = _ordered(_matching(user, query))
     before = found.filter(public_id=after).first() if after else None
     groups: list[Group] = []

@@ -1,4 +1,7 @@
-"""Pages for choosing a conversation, deleting a whole layer of memory, export and import."""
+"""Pages for choosing a conversation, deleting a whole layer of memory, export and import.
+
+A layer is one kind of stored memory: memories, summaries or episodes.
+"""
 
 from __future__ import annotations
 

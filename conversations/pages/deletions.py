@@ -1,4 +1,7 @@
-"""Pages that clear or delete a conversation, and list what is deleted and what is kept."""
+"""Pages that clear or delete a conversation.
+
+Their dialogs list what is deleted and what is kept.
+"""
 
 from __future__ import annotations
 
@@ -267,7 +270,10 @@ def _memories_that_stay(found: Consequences) -> list[str]:
 
 
 def _full_lists(found: Consequences) -> list[tuple[str, list[str]]]:
-    """Return the lists of memories that the dialog's sentences don't contain in full."""
+    """Return complete lists of memories, each with its heading, for the dialog.
+
+    A list is left out if the dialog's sentences already contain all its memories in full.
+    """
     titles = _("All memories that will be forgotten"), _("All memories that will be rewritten")
     return [
         (title, [one.content for one in memories])

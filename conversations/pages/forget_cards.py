@@ -1,4 +1,8 @@
-"""Cards (what should be forgotten?) and receipts in the chat, made from ids in operations."""
+"""Cards and receipts, which the chat shows after a request to forget.
+
+A card is a form that asks which memories and messages to forget. Its list is built from the ids
+stored in the turn's operation, so the list isn't stored in a message.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +41,10 @@ _LATELY = timedelta(days=7)  # no card is shown for requests older than this
 class Line:
     """A memory or message on a card, which the person can choose to forget.
 
-    `name` is its form field. A message `teaches_more` if memories off the card were learned only
-    from its exchange; "forget all likely" leaves it out.
+    `name` is the name of its form field: memory or message. `is_likely` is True if the request
+    probably means this item. `is_chosen` is True if the item is ticked at first. `teaches_more` is
+    True for a message if memories that aren't on the card were learned only from its exchange; the
+    button that forgets all likely items leaves out such a message.
     """
 
     name: str
@@ -55,9 +61,11 @@ class Line:
 class Card:
     """The choices that the chat offers after a request to forget.
 
-    If it `is_done`, the memory is already forgotten, and messages and memories from them remain. If
-    it `asks_again`, it lists only the chosen items, `also` other memories that go with them, and
-    `left_out` counts likely messages that "forget all likely" leaves out.
+    `is_done` is True if the memory is already forgotten. Then only messages remain to be chosen,
+    and memories that were learned from the same messages. `asks_again` is True if the card lists
+    only the chosen items and asks for confirmation. `also` then holds the texts of other memories
+    that are forgotten together with the chosen messages, and `left_out` is the number of likely
+    messages that the button "Forget all likely" leaves out.
     """
 
     turn_id: str
@@ -80,7 +88,10 @@ class Card:
         return not all(one.is_likely for one in [*self.memories, *self.messages])
 
     def asking_again(self, chosen: Sequence[Line], also: Sequence[Memory]) -> Card:
-        """Return a card that asks to confirm the chosen lines and memories that go with them."""
+        """Return a card that asks to confirm the chosen lines.
+
+        `also` holds other memories that are forgotten together with the chosen messages.
+        """
         left_out = [
             one for one in self.messages if one.teaches_more and one.is_likely and one not in chosen
         ]
@@ -124,7 +135,10 @@ class Card:
 
 
 def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -> dict[int, Card]:
-    """Return the cards that the person has not yet answered, by turn; `asked` are operations."""
+    """Return the cards that the person has not yet answered, as a mapping from turn keys.
+
+    `asked` holds the operations with the requests to forget.
+    """
     by_turn = {one.payload["turn"]: one for one in asked if not one.payload.get("answered")}
     outcomes = {pk: Outcome.of(one.forget_outcome) for pk, one in by_turn.items()}
     memory_ids = {pk for one in outcomes.values() for pk in (*one.memory_ids, *one.also_ids)}
@@ -162,7 +176,11 @@ def requests_of(user: User, turns: Sequence[Turn]) -> list[Operation]:
 
 @dataclass(frozen=True)
 class _Around:
-    """The exchanges of the messages on cards: questions of answers, memories learned only there."""
+    """The exchanges that contain the messages on the cards.
+
+    `questions` maps the key of an answer to the text of its question. `learned` maps the key of a
+    message to the memories that were learned only from the message's exchange.
+    """
 
     questions: Mapping[int, str]
     learned: Mapping[int, Sequence[Memory]]
@@ -201,7 +219,10 @@ def _card(
     around: _Around,
     taught: Collection[int] = (),
 ) -> Card:
-    """Return the card of a turn; memories `taught` by it aren't ticked at first."""
+    """Return the card of a turn.
+
+    `taught` holds the keys of memories learned from this turn. They aren't ticked at first.
+    """
     offered = dict.fromkeys((*outcome.memory_ids, *outcome.also_ids))
     own = [memories[one] for one in offered if one in memories]
     told = [said[one] for one in outcome.message_ids if one in said]
@@ -248,7 +269,11 @@ def _memory_line(memory: Memory, *, is_likely: bool, is_chosen: bool) -> Line:
 def _message_line(
     message: Message, turn: Turn, *, around: _Around, others: Sequence[Memory], is_likely: bool
 ) -> Line:
-    """Return the line of a message, not ticked, with the memories `others` that go with it."""
+    """Return the line of a message, which isn't ticked at first.
+
+    Choosing the message also forgets the other message of its exchange and the memories in
+    `others`. The line of an answer shows the text of its question.
+    """
     text = message.content
     if message.pk == turn.user_message_id:
         note = _("what you just asked, with the answer")
@@ -282,7 +307,10 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True)
 class ForgetLine:
-    """A forget operation in the chat; `is_open` shows its receipt in full instead of a link."""
+    """An operation that forgets something, as shown in the chat.
+
+    If `is_open` is set, the finished receipt is shown in full instead of as a link.
+    """
 
     operation: Operation
     is_open: bool = False
@@ -319,7 +347,11 @@ def open_receipt(user: User, op_id: str) -> ForgetLine | None:
 
 
 def failing_one(user: User, conversation: int, *, without: Collection[str]) -> ForgetLine | None:
-    """Return the conversation's newest failed forget operation that isn't shown, or None."""
+    """Return the conversation's newest unfinished forget operation that has failed, or None.
+
+    The message that requested the operation may be forgotten too, so the page shows the operation
+    separately. `without` holds the ids of the operations that messages already show.
+    """
     about = Q(payload__conversation=conversation) | Q(payload__conversations__contains=conversation)
     failed = (
         selectors.operations_of(user)
@@ -331,7 +363,10 @@ def failing_one(user: User, conversation: int, *, without: Collection[str]) -> F
 
 
 def receipts_of(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[ForgetLine]]:
-    """Return the operations that carried out requests to forget, by turn."""
+    """Return the operations that carried out requests to forget, as a mapping from turn keys.
+
+    `asked` holds the operations that contain the requests.
+    """
     wanted = {
         one.payload["turn"]: [
             op_id
@@ -357,7 +392,10 @@ def _forgets_of(user: User, op_ids: Sequence[str]) -> dict[str, Operation]:
 @require_safe
 @personal_page
 def forget_receipt(request: HttpRequest, op_id: str) -> HttpResponse:
-    """Return progress or receipt of a forget operation; without htmx, redirect to its page."""
+    """Return the progress of a forget operation, or its receipt once it is finished.
+
+    Without htmx, redirect to the receipt's own page, or to the data page if there is no receipt.
+    """
     with own_transaction(request):
         found = open_receipt(person(request), op_id)
         if found is None:

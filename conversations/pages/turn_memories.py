@@ -40,8 +40,10 @@ _DECIDES_ALWAYS = ("public_id", "kind", "pinned", "standing", "feedback")
 class Lessons:
     """The memories learned from one turn, and the secrets in the turn that weren't stored.
 
-    The page asks for updates at most `TRIES` times while it is queued. `retired` were superseded by
-    the turn's memories. `asked_about` may be about somebody else.
+    While the turn is queued, the page requests an update at most `TRIES` times; `tries` counts the
+    requests. `retired` are the memories that the turn's memories superseded. `refused` holds the
+    categories of secrets that weren't stored. `asked_about` is a constraint that may be about
+    somebody else, so the person is asked to confirm it.
     """
 
     turn: Turn
@@ -79,7 +81,10 @@ class Lessons:
 
     @property
     def chips(self) -> list[dict[str, Any]]:
-        """Return the labels under an answer, each with a number and a list to unfold."""
+        """Return the labels under an answer, for memories learned, updated and no longer used.
+
+        Each label contains the number of memories and unfolds to the list.
+        """
         learned = ngettext("%(n)d memory learned", "%(n)d memories learned", len(self.learned))
         updated = ngettext("%(n)d memory updated", "%(n)d memories updated", len(self.updated))
         retired = ngettext(
@@ -132,7 +137,11 @@ def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int
 def _memories_by_outcome(
     user: User, turns: Iterable[Turn]
 ) -> tuple[dict[int, dict[str, list[Memory]]], set[int]]:
-    """Return the memories learned from each turn by outcome, and the keys of superseding ones."""
+    """Return the memories learned from each turn, grouped by outcome (learned, updated or waiting).
+
+    Each memory is returned once per turn; deleted and forgotten memories are left out. Also return
+    the keys of the memories that superseded another memory.
+    """
     superseded = Memory.objects.filter(user=user, superseded_by=OuterRef("memory"))
     verdicts = Arbitration.objects.filter(
         user=user,
@@ -184,7 +193,10 @@ def _outcome(one: Arbitration) -> str:
 
 
 def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
-    """Return the keys of turns still queued for learning, unless they have probably failed."""
+    """Return the keys of those turns that are still queued for learning.
+
+    Operations older than `_LATELY` are ignored: they have probably failed.
+    """
     since = timezone.now() - _LATELY
     open_turns = [
         one.pk
@@ -212,7 +224,11 @@ class Used:
 
 @dataclass(frozen=True)
 class Panel:
-    """The side panel: memories that fitted (`used`), that are `always` there, and `others`."""
+    """The content of the side panel about one answer.
+
+    `used` holds the memories that fitted the question; `always` holds those that are part of every
+    prompt. `others` counts the other recalled items by type.
+    """
 
     answer: Message | None
     used: Sequence[Used] = ()
@@ -240,7 +256,10 @@ def panel_of(user: User, answer: Message | None) -> Panel:
 
 
 def counts_of(user: User, answers: Sequence[Message]) -> Counter[int]:
-    """Return how many existing memories each answer used that were selected by relevance."""
+    """Return how many memories each answer used that were selected by their relevance.
+
+    Memories that no longer exist aren't counted.
+    """
     hits = _hits(user, answers).filter(type="memory")
     found = list(hits.values_list("trace__answer", "target_public_id", "components"))
     rows = Memory.objects.filter(user=user, public_id__in={one for _, one, _ in found})

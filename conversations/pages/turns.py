@@ -115,9 +115,11 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Forget the items ticked on a card, all or none, and mark the card as answered.
+    """Forget the items that the person ticked on a card, and mark the card as answered.
 
-    The person must confirm memories that weren't ticked, and the button for several items.
+    Either all ticked items are forgotten or none. The person must first confirm if the choice would
+    also forget memories that weren't ticked, or if they pressed the button for all items on a card
+    that lists a message or more than one memory.
     """
     with own_transaction(request):
         user = person(request)
@@ -202,7 +204,10 @@ def _turn(request: HttpRequest, turn_id: str) -> Turn:
 @require_safe
 @personal_page
 def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Return the labels of what was learned, requested repeatedly while the turn is queued."""
+    """Return the labels under an answer that show what was learned.
+
+    The page requests them repeatedly while the turn is queued.
+    """
     tries = request.GET.get("try", "")
     with own_transaction(request):
         user = person(request)

@@ -1,1 +1,4 @@
-"""Record conversations: turns, summaries, episodes, temporary chats and ratings."""
+"""Record conversations: turns, summaries, episodes, temporary chats and ratings.
+
+May use `memories` and `ops`; doesn't depend on pages or the API.
+"""

@@ -16,7 +16,10 @@ MAX_EXTERNAL_ID = 200
 
 
 def check_external_id(value: str, *, field: str) -> str:
-    """Return the client's id unchanged, or raise `Invalid` for the argument `field`."""
+    """Return the client's id unchanged.
+
+    Raise `Invalid` for the argument that `field` names if the id is invalid.
+    """
     if not 1 <= len(value) <= MAX_EXTERNAL_ID:
         raise Invalid.field(field, f"An id has 1 to {MAX_EXTERNAL_ID} characters.")
     if any(ord(character) < 32 or ord(character) == 127 for character in value):
@@ -27,7 +30,10 @@ def check_external_id(value: str, *, field: str) -> str:
 
 
 def resolve(*, user: User, reference: str) -> Conversation:
-    """Return the person's conversation with this id of ours or the client's, or `NotFound`."""
+    """Return the person's conversation that has this id, which may be our id or the client's id.
+
+    Raise `NotFound` if there is no such conversation.
+    """
     column = "public_id" if reference.startswith("conv_") else "external_id"
     found = statements.rows(
         f"SELECT {statements.columns(Conversation, 'c')} FROM conversations_conversation c"
@@ -44,7 +50,9 @@ def find_or_create(
 ) -> Conversation:
     """Return the conversation with this id; create it if the id is None or a new client's id.
 
-    Raise `NotFound` for an unknown id like ours, `Invalid`, or `Conflict` for another kind.
+    Raise `NotFound` if `reference` looks like one of our ids but the person has no such
+    conversation, `Invalid` if the id is invalid, and `Conflict` if the conversation exists with
+    another kind.
     """
     if reference is None:
         return create(user=user, external_id=None, title=title, kind=kind)

@@ -1,7 +1,8 @@
 """Derive the title of a conversation from a message, without its private sentences.
 
-Other people may see titles on the screen. Sentences about health, money or family trouble, and with
-a secret, never become part of one; a topic's name does, if nothing else is said.
+Other people may see the titles on the screen. Sentences about health, money or family trouble,
+requests not to mention something, and sentences with a secret never become part of a title. If a
+message says nothing else, its title is the name of the topic, such as "Health".
 """
 
 from __future__ import annotations
@@ -62,7 +63,11 @@ _NAMES = {"answers": "How to answer", "health": "Health", "money": "Money", "fam
 
 
 def title_of(text: str) -> str:
-    """Return a short title, a part of the message or a topic's name, or ""."""
+    """Return a short title for a message, or "" if nothing in the message may be a title.
+
+    The title is the name of a private topic or a part of the message. When the message is
+    forgotten, a title that is a part of it is recognised and cleared.
+    """
     if spoken_requests.asks_to_forget(text) or commands.is_asked_not_to(text):
         return ""
     masked = masking.masked_by_reading(text)
@@ -78,7 +83,10 @@ def title_of(text: str) -> str:
 
 
 def _private_topic(sentence: str) -> str | None:
-    """Return the topic that makes the sentence private ("" for a secret), or None if public."""
+    """Return the topic that makes the sentence private, or None if it is public.
+
+    The topic is "" for a secret or a long number.
+    """
     if masking.is_redacted(sentence) or _NUMBER.search(sentence):
         return ""
     return next((topic for topic, words in _PRIVATE if words.search(sentence)), None)

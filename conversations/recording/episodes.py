@@ -74,7 +74,10 @@ class ToIndex:
 
 
 def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex | None]:
-    """Load the rows that each payload names, or None where they no longer exist."""
+    """Load the rows that each operation's payload names.
+
+    The result has None for each payload whose rows no longer exist.
+    """
     turn_ids = [one["turn"] for one in payloads if "turn" in one]
     turns: dict[int, ToIndex] = {}
     if turn_ids:
@@ -90,7 +93,10 @@ def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex |
 
 
 def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
-    """Embed all texts in one call, outside a transaction; return vectors by position."""
+    """Embed all texts in one call and return their vectors, by position in `found`.
+
+    Call it outside a transaction.
+    """
     texts = [text for one in found if one for text in one.texts]
     if not texts:
         return {}
@@ -107,7 +113,10 @@ def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
 def store(
     found: Mapping[int, ToIndex | None], *, user: User, vectors: Mapping[int, Vectors]
 ) -> dict[int, Episode]:
-    """Store index entries, and switched-on episodes (returned), of existing rows. Repeatable."""
+    """Store index entries of all rows that still exist; return the episodes by position in `found`.
+
+    Episodes are created unless the person has switched them off. Safe to repeat.
+    """
     there = {place: one for place, one in found.items() if one is not None}
     standing = _lock_turns([one.turn.pk for one in there.values() if one.turn])
     present = _existing_messages(
@@ -172,7 +181,10 @@ SELECT t.id, s.episodic_enabled IS NOT FALSE AND q.withheld <> 'asked', e.id, t.
 
 
 def _lock_turns(turns: Sequence[int]) -> dict[int, _ExistingTurn]:
-    """Lock the turns that still exist, even with one message, and return them by key."""
+    """Lock the turns that still exist, and return them by key.
+
+    One message of an existing turn may have been deleted.
+    """
     found = {}
     for pk, wants, episode, *said in statements.rows(_EXISTING_TURNS, [turns]) if turns else ():
         there = [one for one, hidden_at in zip(said[::2], said[1::2], strict=True) if not hidden_at]
@@ -187,7 +199,11 @@ def _existing_turn(one: ToIndex, standing: Mapping[int, _ExistingTurn]) -> _Exis
 def _episodes(
     there: Mapping[int, ToIndex], standing: Mapping[int, _ExistingTurn], *, user: User
 ) -> dict[int, Episode]:
-    """Return the episodes of existing turns by position, made where wanted and missing."""
+    """Return the episodes of existing turns by position, and create those that are missing.
+
+    Turns of people who have switched episodes off are left out, and turns whose message the person
+    asked not to keep.
+    """
     wanted = {
         place: one.turn
         for place, one in there.items()

@@ -1,4 +1,7 @@
-"""The rolling summary, which covers messages before the window that is in the prompt in full."""
+"""The rolling summary of a conversation, which covers the messages before the window.
+
+The window is the latest messages, which are put into the prompt in full.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ _MAX_MESSAGES = 500  # maximum that one version adds; the next version covers la
 def summarize(run: Run) -> Mapping[str, Any] | None:
     """Summarize the messages that have left the window, after memories were learned from them.
 
-    Safe to run twice: a version is stored only if the one that it continues is the newest.
+    Safe to run twice: the second time nothing is due, and a version is stored only if the version
+    that it continues is still the newest.
     """
     user = run.user()
     if user is None:
@@ -77,8 +81,9 @@ class Due:
 def due(*, user: User, conversation: Conversation) -> Due | None:
     """Return the messages to summarize now, or None if no summary is due.
 
-    It is due if `SUMMARY_EVERY` messages have left the window, or one after a version was
-    forgotten, unless summaries are switched off.
+    A summary is due if at least `SUMMARY_EVERY` messages have left the window; one message is
+    enough if a version was deleted by a request to forget. No summary is due if the person has
+    switched summaries off.
     """
     if not users.settings_of(user).summary_enabled:
         return None
@@ -142,9 +147,10 @@ def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> boo
 
 
 def write(due: Due, *, left_out: Collection[int] = ()) -> str:
-    """Return the text of the next version, outside a transaction, perhaps by a model.
+    """Return the text of the next version. Call this outside a transaction: it may call a model.
 
-    The messages `left_out` aren't used. Secrets are masked before and again in the result.
+    `left_out` holds the keys of messages that must not be summarized. Secrets are masked in the
+    messages before the model gets them, and again in the result.
     """
     told = [message for message in due.messages if message.pk not in left_out]
     contents = [due.previous.text if due.previous else "", *(one.content for one in told)]
@@ -157,7 +163,11 @@ def write(due: Due, *, left_out: Collection[int] = ()) -> str:
 
 
 def store(due: Due, *, user: User, text: str) -> Summary | None:
-    """Store and return the next version of the summary, or None if it is outdated or unwanted."""
+    """Store the next version of the summary and return it, or return None if it is outdated.
+
+    The text is outdated if, since `due` was called, the conversation or one of the messages was
+    deleted, the newest version changed, or the person switched summaries off.
+    """
     held = statements.rows(
         "SELECT 1 FROM conversations_conversation WHERE id = %s AND hidden_at IS NULL FOR UPDATE",
         [due.conversation.pk],

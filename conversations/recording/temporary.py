@@ -1,6 +1,7 @@
 """Temporary conversations, which are stored only in Redis and expire after `TEMPORARY_HOURS`.
 
-Nothing is learned from them, and they have no recall trace and need no row of a user.
+Nothing is learned from them and no recall trace is recorded. They don't create a user: the person
+may have no user row. Redis without persistence may lose them earlier.
 """
 
 from __future__ import annotations
@@ -77,7 +78,10 @@ def client() -> redis.Redis:
 def create(
     *, user: User, external_id: str | None, title: str = "", kind: str | None = None
 ) -> TemporaryConversation:
-    """Create or return the temporary conversation with this external id, or raise `NotFound`."""
+    """Create a temporary conversation, or return the existing one with this external id.
+
+    Raise `NotFound` if the person is being forgotten.
+    """
     if external_id is not None:
         check_external_id(external_id, field="conversation_id")
     made = unsaved(user=user, external_id=external_id, title=title, kind=kind)
@@ -118,7 +122,10 @@ def unsaved(
 
 
 def find(*, user: User, reference: str) -> TemporaryConversation | None:
-    """Return the temporary conversation with this id, or None, also if Redis is down."""
+    """Return the person's temporary conversation with this id, which is our id or the client's id.
+
+    Return None if Redis is down, so that stored conversations still work.
+    """
     try:
         public_id: str | None = reference
         if not reference.startswith("conv_"):
@@ -144,7 +151,10 @@ def rename(conversation: TemporaryConversation, *, title: str) -> TemporaryConve
 def append(
     conversation: TemporaryConversation, *, messages: tuple[MessageInput, ...]
 ) -> tuple[list[TemporaryMessage], bool]:
-    """Append messages in order; return them, and whether all existed before."""
+    """Append messages in order, and return them; also return whether all of them already existed.
+
+    Raise `Conflict` if a client's id was used for another text, and `Invalid` if an id is invalid.
+    """
 
     def change(pipe: Any, current: TemporaryConversation) -> tuple[list[TemporaryMessage], bool]:
         there = _read(pipe, current)
@@ -212,7 +222,10 @@ def erase_all(user: User) -> int:
 
 
 class TemporaryData(Derived):
-    """Registers temporary conversations, to erase and count them, but not to export them."""
+    """Registers temporary conversations as personal data, so that they are erased and counted.
+
+    Exports leave them out, since a file would keep them for longer than `TEMPORARY_HOURS`.
+    """
 
     name = "temporary_conversation"
     order = 1
@@ -256,8 +269,8 @@ def _change(
 ) -> Result:
     """Change a conversation atomically with `act`. Raise `NotFound` if it no longer exists.
 
-    `act` reads, calls `pipe.multi()` and writes. It is repeated if something changed in between, so
-    that a late call can't restore erased data.
+    `act` reads, calls `pipe.multi()` and writes. It is called again if the conversation or its
+    messages changed in between, so a late call can't restore erased data.
     """
     name = _PREFIX + conversation.public_id
 
@@ -271,7 +284,10 @@ def _change(
 
 
 def _transact(change: Callable[[Any], Result], *watched: str) -> Result:
-    """Return the result of `change` in a Redis transaction, repeated if watched keys change."""
+    """Call `change` in a Redis transaction and return its result.
+
+    `change` is called again whenever a watched key has changed in the meantime.
+    """
     connected: Any = client()
     result: Result = connected.transaction(change, *watched, value_from_callable=True)
     return result

@@ -28,7 +28,10 @@ from ops.queue.outbox import Wanted
 
 @dataclass(frozen=True)
 class MessageInput:
-    """A message to record, `told` now, or earlier in another program."""
+    """A message to record.
+
+    `told` states whether the message is said now or was said earlier in another program.
+    """
 
     content: str
     role: str = Role.USER
@@ -42,7 +45,10 @@ class MessageInput:
 
 @dataclass(frozen=True)
 class _Thread:
-    """A conversation whose row is locked; `learns` if the person's long-term memory is on."""
+    """A conversation whose row is locked.
+
+    `learns` is True if the person's long-term memory is on.
+    """
 
     conversation: Conversation
     learns: bool
@@ -81,9 +87,10 @@ def record_turn(
 ) -> RecordedTurn:
     """Record a completed turn, and enqueue the operations that learn from it and index it.
 
-    A repeated call with the same client ids changes nothing. `forget` is the outcome of a request
-    to forget that was already carried out. `labels` are copied to the memories. Raise `Invalid`
-    with the field, and `Conflict` if a client id was used for another text.
+    A repeated call with the same client ids changes nothing and returns the existing turn. `forget`
+    is the outcome of a request to forget in the message, if it was already carried out. `labels`
+    are copied to the memories learned from the turn. Raise `Invalid`, with the field's name, if a
+    value is invalid, and `Conflict` if a client id was used for another text.
     """
     said = replace(user_message, role=Role.USER)
     reply = replace(assistant_message, role=Role.ASSISTANT)
@@ -115,7 +122,10 @@ def record_message(
     message: MessageInput,
     priority: Priority = Priority.TURN,
 ) -> RecordedMessage:
-    """Record one message; a completed reply that follows a user message forms a turn with it."""
+    """Record one message; a completed reply that follows a user message forms a turn with it.
+
+    Raise the same errors as `record_turn`.
+    """
     if message.role not in Role.values:
         raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
     _check(message, field="content")
@@ -134,7 +144,11 @@ def record_message(
 def record_answer(
     *, user: User, question: Message, answer: MessageInput, forget: Outcome | None = None
 ) -> RecordedMessage:
-    """Record the reply to a message without one; a completed reply forms a turn with it."""
+    """Record the reply to a recorded message. A completed reply forms a turn with the message.
+
+    Raise `NotFound` if the message was deleted in the meantime, `Conflict` if it already has a
+    reply, and otherwise the same errors as `record_turn`.
+    """
     reply = replace(answer, role=Role.ASSISTANT)
     _check(reply, field="assistant_message")
     [reply] = at_rest(reply)
@@ -163,7 +177,10 @@ def rate_message(
 
 
 def at_rest(*messages: MessageInput) -> list[MessageInput]:
-    """Return the messages to store, with masked secrets unless `SECRETS_IN_MESSAGES` is "keep"."""
+    """Return the messages as they will be stored.
+
+    Secrets are masked, unless the setting `SECRETS_IN_MESSAGES` is "keep".
+    """
     if settings.SECRETS_IN_MESSAGES == "keep":
         return list(messages)
     texts = masking.masked_together([one.content for one in messages])
@@ -206,7 +223,11 @@ def _check(message: MessageInput, *, field: str) -> None:
 
 
 def _lock(user: User, conversation: Conversation) -> _Thread:
-    """Lock the conversation, so that messages keep their order, and read the person again."""
+    """Lock the conversation's row until the transaction ends, so that messages keep their order.
+
+    The person's row is read again, since the person may have been forgotten after the request
+    arrived.
+    """
     found = statements.rows(
         f"SELECT u.hidden_at, s.longterm_enabled, {statements.columns(Conversation, 'c')}"
         "  FROM conversations_conversation c JOIN ops_user u ON u.id = c.user_id"
@@ -351,7 +372,8 @@ def _enqueue(
 ) -> tuple[Operation, ...]:
     """Enqueue the operation that learns from a turn, and then the operation that indexes it.
 
-    The first also finds requests to forget, even while memory is off, unless `forget` is set.
+    While memory is off, the first operation is enqueued too, since the message may contain a
+    request to forget. `forget` is the outcome of such a request if it was already carried out.
     """
     payload: dict[str, Any] = {"turn": turn.pk}
     wanted = [Wanted(Kind.INDEX_EPISODE, payload, _index_priority(priority))]

@@ -1,8 +1,9 @@
 """Back up an instance to one file, restore a backup, and migrate the schema after a backup.
 
-A backup is a tar file: `manifest.json` first, then `database.dump` (pg_dump's custom format), the
-`secret-key` and the stored files, but not the ledger of requests to forget, which are repeated
-after a restore.
+A backup is a tar file with `manifest.json` first, then `database.dump` (pg_dump's custom format),
+the `secret-key` and the stored files. The ledger, which lists every request to forget, is not
+included. The ledger is stored outside the data folder. A restore must not change the ledger, since
+the requests in the ledger are repeated after the restore.
 """
 
 from __future__ import annotations
@@ -70,7 +71,10 @@ class BackupError(Exception):
 
 @dataclass(frozen=True)
 class Where:
-    """The instance to back up or restore: its owner's `url`, and pg_dump's folder `tools`."""
+    """The instance to back up or to restore.
+
+    `url` connects as the owner of the database; `tools` is the folder that contains pg_dump.
+    """
 
     url: str
     data: Path
@@ -79,7 +83,11 @@ class Where:
 
 
 def write(target: Path, *, where: Where) -> Mapping[str, Any]:
-    """Write a complete backup that only its owner can read, or none; return its manifest."""
+    """Write a backup that only its owner can read; return its manifest.
+
+    The file appears only when it is complete. The dump is a single snapshot of the database, so
+    rows that are written during the backup may be missing. Raise `BackupError` if the backup fails.
+    """
     if target.exists():
         raise BackupError(f"{target} is there already.")
     with _temporary_folder(target) as place:
@@ -108,9 +116,10 @@ def write(target: Path, *, where: Where) -> Mapping[str, Any]:
 def read(source: Path, *, where: Where, replace: bool) -> Mapping[str, Any]:
     """Restore the database and the files from a backup; return its manifest and secret key.
 
-    Existing data is deleted with `replace`, otherwise refused, and only after all hashes are
-    verified. The caller then migrates and repeats newer forget requests. Raise `BackupError` on
-    failure.
+    With `replace`, existing data is deleted; otherwise a database with tables is refused. Nothing
+    is changed before the whole backup has been read and its hashes verified. Afterwards the caller
+    must migrate, and must repeat the forget requests that are newer than the backup. Raise
+    `BackupError` if the restore fails.
     """
     with _temporary_folder(where.data / "restored") as place:
         manifest = _unpacked(source, place)
@@ -190,7 +199,10 @@ def _digest(path: Path) -> str:
 
 @contextmanager
 def _temporary_folder(target: Path) -> Iterator[Path]:
-    """Yield a private folder on the disk of `target`, so that files are moved atomically."""
+    """Yield a private temporary folder beside `target`, and delete it at the end.
+
+    The folder is on the same disk as `target`, so a finished file is moved into place atomically.
+    """
     try:
         place = Path(tempfile.mkdtemp(prefix=".memcenter-", dir=target.absolute().parent))
     except OSError as error:
@@ -202,7 +214,10 @@ def _temporary_folder(target: Path) -> Iterator[Path]:
 
 
 def where_it_is() -> Where:
-    """Return the configured instance; MEMCENTER_OWNER_DATABASE_URL must be set."""
+    """Return the configured instance.
+
+    Raise `BackupError` if MEMCENTER_OWNER_DATABASE_URL isn't set.
+    """
     if not settings.OWNER_DATABASE_URL:
         raise BackupError("MEMCENTER_OWNER_DATABASE_URL is needed: the owner makes the backup.")
     data = Path(settings.DATA_DIR)
@@ -220,8 +235,9 @@ def migrate_if_needed(
 ) -> None:
     """Migrate the database in a child process, as the owner, if its schema is outdated.
 
-    `meanwhile` runs during the migration, which may take seconds. With `backup_first`, a database
-    with data is backed up before. Raise `EmbeddedError` if either fails.
+    `meanwhile` runs during the migration, since the first migration takes seconds. With
+    `backup_first`, the database is backed up before the migration, unless it is new. Raise
+    `EmbeddedError` if the backup or the migration fails; if the backup fails, nothing is migrated.
     """
     with ExitStack() as stack:
         is_current, is_empty = _compare()
@@ -245,9 +261,10 @@ def _finish_migrating(migration: subprocess.Popen[str]) -> None:
 
 
 def _compare() -> tuple[bool, bool]:
-    """Return whether the schema is current, and whether the database is new.
+    """Return whether the schema is current, and whether the database has never been migrated.
 
-    Raise `EmbeddedError` if it has only some of the migrations that a squashed one replaces.
+    Raise `EmbeddedError` if the database is too old for this version: some, but not all, of the
+    migrations that a squashed migration replaces were applied.
     """
     import django
     from django.db import connection

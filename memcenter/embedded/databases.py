@@ -1,4 +1,7 @@
-"""The databases in a data folder, shared by all commands: PostgreSQL, and Valkey for Redis."""
+"""The databases in a data folder: PostgreSQL, and Valkey as the bundled Redis.
+
+`serve` and other commands that run at the same time share the databases.
+"""
 
 import contextlib
 import importlib.util
@@ -92,9 +95,9 @@ FOR_AGENTS = {"MEMCENTER_DEFAULT_OWNER": "personal", "MEMCENTER_DEFAULT_PROJECT"
 class Instance:
     """The databases in one data folder, guarded by two lock files.
 
-    A process holds `databases` while it starts or stops them, and shares `users` as long as it
-    needs them; the last one to release that stops them. The kernel releases locks of killed
-    processes.
+    A process holds the lock `databases` while it starts or stops the databases, and a shared lock
+    `users` as long as it needs the databases. The last process to release `users` stops the
+    databases. The kernel releases the locks of a killed process.
     """
 
     def __init__(self, folder: DataFolder, *, dies_with_parent: bool = False) -> None:
@@ -103,7 +106,10 @@ class Instance:
         self.redis = EmbeddedRedis(folder, dies_with_parent=dies_with_parent)
 
     def environment(self) -> dict[str, str]:
-        """Return the environment variables for these databases, running or not."""
+        """Return the environment variables that the settings need for these databases.
+
+        The databases needn't run yet.
+        """
         return {
             "MEMCENTER_DATA_DIR": str(self.folder.path),
             "MEMCENTER_SECRET_KEY": env.text("MEMCENTER_SECRET_KEY")
@@ -115,7 +121,11 @@ class Instance:
 
     @contextlib.contextmanager
     def borrowed(self, *, prepare: Callable[[], None] | None = None) -> Iterator[None]:
-        """Keep the databases running inside the block, and longer if others use them."""
+        """Keep the databases running inside the block, starting them if necessary.
+
+        `prepare` is called after the start. At the end the databases are stopped, unless another
+        process uses them.
+        """
         with contextlib.ExitStack() as mine:
             try:
                 with self.folder.lock("databases"):

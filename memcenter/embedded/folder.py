@@ -27,7 +27,10 @@ class FolderBusy(EmbeddedError):
 
 @contextlib.contextmanager
 def plain_errors(problem: str) -> Iterator[None]:
-    """Convert an `OSError` to an `EmbeddedError` with `problem`, the system's reason and file."""
+    """Convert an `OSError` in the block to an `EmbeddedError`.
+
+    The message of the `EmbeddedError` consists of `problem`, the system's reason and the file.
+    """
     try:
         yield
     except OSError as error:
@@ -89,7 +92,11 @@ class DataFolder:
 
     @contextlib.contextmanager
     def lock(self, name: str, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
-        """Hold the lock `name` inside the block; without `wait`, `FolderBusy` if it is held."""
+        """Hold the lock `name` inside the block, and wait for it if another process holds it.
+
+        Without `wait`, raise `FolderBusy` instead of waiting. The kernel releases the lock when
+        this process ends.
+        """
         with self._opened(f"{name}.lock") as file:
             mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             try:
@@ -103,7 +110,10 @@ class DataFolder:
             return (self.path / name).open("a+", encoding="utf-8")
 
     def remove(self) -> None:
-        """Delete the folder, including parts stored elsewhere, with the databases stopped."""
+        """Delete the folder, including parts that are stored elsewhere.
+
+        The databases must not be running.
+        """
         if self.postgres.is_symlink():
             shutil.rmtree(self.postgres.resolve().parent)
         shutil.rmtree(self.run)

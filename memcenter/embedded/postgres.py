@@ -1,8 +1,9 @@
 """The bundled PostgreSQL: its programs, cluster, process and database.
 
-The programs come with a Python package; the cluster is inside the data folder. As PostgreSQL
-refuses to run as root, it then runs as an unprivileged user, with programs and cluster in
-/var/lib/memcenter if that user can't reach the others.
+The programs are part of a Python package, and the cluster is inside the data folder. PostgreSQL
+refuses to run as root. If this process is root, PostgreSQL therefore runs as an unprivileged user.
+If that user can't run the programs in the package, the programs are copied to /var/lib/memcenter;
+if that user can't enter the data folder, the cluster is created in /var/lib/memcenter.
 """
 
 from __future__ import annotations
@@ -81,9 +82,10 @@ _SHARED_MEMORY_TABLE = Path("/proc/sysvipc/shm")
 
 
 class EmbeddedPostgres(DatabaseServer):
-    """The PostgreSQL server of one data folder, with `settings` changed.
+    """The PostgreSQL server of one data folder.
 
-    With `fast`, meant for tests, it may lose data in a crash.
+    With `fast`, which is meant for tests, the server is faster but may lose data in a crash.
+    `settings` override the default settings of PostgreSQL.
     """
 
     name = "postgres"
@@ -108,7 +110,10 @@ class EmbeddedPostgres(DatabaseServer):
 
     @plain_errors("PostgreSQL can't be started")
     def start(self) -> None:
-        """Start the server unless it runs, with cluster and roles, or raise `EmbeddedError`."""
+        """Start the server unless it already runs; create the cluster and the roles if missing.
+
+        Raise `EmbeddedError` if the server doesn't start.
+        """
         if not (self.is_running() and self._wait_until_ready(seconds=60)):
             self._forget_child()
             make_cluster(self.folder, self._place, durable=not self._fast)
@@ -213,7 +218,10 @@ def _unprivileged_user() -> str:
 
 
 def _can_execute(user: str, path: Path) -> bool:
-    """Return whether the user may run the file or enter the folder, checked as that user."""
+    """Return whether the user may run the file or enter the folder.
+
+    The check runs as that user, since a check as root would nearly always succeed.
+    """
     entry = pwd.getpwnam(user)
     answer = subprocess.run(
         ["test", "-x", path], user=user, group=entry.pw_gid, extra_groups=[], cwd="/"
@@ -252,7 +260,10 @@ def clean_environment() -> dict[str, str]:
 
 
 def make_cluster(folder: DataFolder, placement: Placement, *, durable: bool) -> None:
-    """Create the cluster with initdb, anew if its creation was interrupted, unless it exists."""
+    """Create the database cluster with initdb, unless it exists.
+
+    A cluster whose creation was interrupted is deleted and created again.
+    """
     cluster, unfinished = placement.cluster, folder.path / "initdb.unfinished"
     if cluster.is_dir() and any(cluster.iterdir()):
         if not unfinished.exists():
@@ -308,7 +319,10 @@ def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, databas
 
 
 def connection_of(url: str) -> dict[str, str]:
-    """Return the connection as environment variables, which other users can't see."""
+    """Return environment variables with which PostgreSQL's programs connect to a database.
+
+    The values aren't passed as arguments, where other users of the machine could see the password.
+    """
     names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
     names |= {"dbname": "PGDATABASE", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
     known = conninfo_to_dict(url)
@@ -318,7 +332,8 @@ def connection_of(url: str) -> dict[str, str]:
 def clear_stale_locks(*, cluster: Path, sockets: Path) -> None:
     """Remove PostgreSQL's lock files if the pid in the files belongs to another program.
 
-    In a container, pids are reused after every restart; PostgreSQL might never start again.
+    PostgreSQL removes its own lock files only if no process has that pid. In a container the same
+    few pids are reused after every restart, so PostgreSQL might otherwise refuse to start for ever.
     """
     lock = cluster / "postmaster.pid"
     lines = _lines(lock)
@@ -349,7 +364,10 @@ def _is_foreign(pid: str) -> bool:
 
 
 def _memory_in_use(lines: list[str]) -> bool:
-    """Return whether any process is attached to the cluster's shared memory, or True if unknown."""
+    """Return whether any process is attached to the cluster's shared memory.
+
+    Return True if this can't be determined.
+    """
     words = lines[_SHARED_MEMORY_LINE].split() if len(lines) > _SHARED_MEMORY_LINE else []
     table = _lines(_SHARED_MEMORY_TABLE)
     if len(words) != 2 or not table:

@@ -63,7 +63,10 @@ def wait_until_gone(pid: int, started: str, *, seconds: float) -> bool:
 
 @dataclass(frozen=True)
 class PidFile:
-    """A file with pid and start time of a process, which may outlive its parent."""
+    """A file that contains the pid and the start time of a process.
+
+    With this file, the process can be found after its parent has ended.
+    """
 
     path: Path
 
@@ -83,7 +86,10 @@ class PidFile:
         return (pid, started) if started_at(pid) == started else None
 
     def stop(self, escalation: Escalation) -> None:
-        """Send the signals of `escalation`, each with its seconds, until the process ends."""
+        """Send one signal after another to the process until the process has ended.
+
+        `escalation` lists the signals with the seconds to wait after each.
+        """
         for number, seconds in escalation:
             known = self.alive()
             if known is None:
@@ -116,7 +122,10 @@ def spawn(
     feed: bytes = b"",
     dies_with_parent_by: signal.Signals | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a server in its own session; Ctrl-C reaches only the supervisor, which stops it."""
+    """Start a server process in a session of its own.
+
+    Ctrl-C therefore reaches only the supervisor, which then stops the server.
+    """
     if environment is None:
         environment = {name: value for name, value in os.environ.items() if name != MARK}
     _put_aside_if_long(log)
@@ -142,9 +151,10 @@ def spawn(
 
 
 def fork(run: Callable[[], object], *, log: Path, dies_with_parent_by: signal.Signals) -> int:
-    """Run `run` in a forked copy of this process, in its own session; return the copy's pid.
+    """Run `run` in a forked copy of this process, in its own session; return the pid of the copy.
 
-    The copy shares memory, but no file or lock. No other threads or connections may exist.
+    The copy shares all loaded memory with this process, but no file, socket or lock. This process
+    must have no other threads and no open connections.
     """
     ask_the_kernel = _dying_with_parent(dies_with_parent_by)
     _put_aside_if_long(log)
@@ -184,9 +194,10 @@ def _run_and_exit(
 
 
 def _exchange_files(output: int) -> None:
-    """Redirect the output; replace other inherited files, with their locks, by /dev/null.
+    """Redirect the output to `output`, and replace all other inherited files by /dev/null.
 
-    Descriptors stay open, since the objects that own them may try to close them later.
+    Replacing a file releases its lock. The file descriptors stay open, since the objects that own
+    the descriptors may try to close them later.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     inherited = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
@@ -237,7 +248,10 @@ def _run_module(arguments: list[str]) -> None:
 
 
 class DatabaseServer:
-    """A bundled database server; `dies_with_parent` ends it with the process that started it."""
+    """A bundled database server. Subclasses implement `is_ready`.
+
+    With `dies_with_parent`, the kernel stops the server when the process that started it is killed.
+    """
 
     name: ClassVar[str]
     stopping: ClassVar[Escalation]
@@ -298,7 +312,11 @@ class Program:
         self._end_group()
 
     def _end_group(self) -> None:
-        """Kill all remaining processes of the program's group, whose id isn't reused before."""
+        """Kill all remaining processes of the program's process group.
+
+        Only processes of this program are killed, since the kernel doesn't reuse the id of a group
+        that still has processes.
+        """
         if self._pid:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, signal.SIGKILL)

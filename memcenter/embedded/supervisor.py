@@ -45,7 +45,10 @@ class Server(Protocol):
 
 @dataclass
 class Watched:
-    """A server and the time of its next restart, delayed more after each short run."""
+    """A server and the time of its next restart.
+
+    The delay before a restart doubles if the server ended soon after its start.
+    """
 
     name: str
     server: Server
@@ -58,7 +61,10 @@ class Watched:
         self.started, self.due = time.monotonic(), None
 
     def look(self, *, now: float) -> str | None:
-        """Restart the server if it has ended and its delay is over; return a message, if any."""
+        """Restart the server if it has ended and its delay is over.
+
+        Return a message about what happened, or None.
+        """
         if self.due is None:
             if self.server.is_running():
                 return None
@@ -110,7 +116,11 @@ class Address:
 
 
 class Supervisor:
-    """Starts and watches, in this order, databases, web server, worker and beat."""
+    """Starts the databases and all other servers, and watches them.
+
+    The order of the start is: databases, the function `prepare`, web server (until it answers a
+    request), worker, beat, the function `announce`.
+    """
 
     def __init__(
         self,
@@ -129,7 +139,10 @@ class Supervisor:
         self._watched: list[Watched] = []
 
     def run(self) -> None:
-        """Start all servers, and run until Ctrl-C or SIGTERM, or raise `EmbeddedError`."""
+        """Start all servers, and keep them running until Ctrl-C or SIGTERM.
+
+        If a server doesn't start, stop all servers and raise `EmbeddedError`.
+        """
         using = self._folder.lock("users", shared=True)
         with self._folder.lock("serve", wait=False), _stoppable(), using:
             end_leftovers(self._folder, names=_PROGRAMS)

@@ -1,7 +1,8 @@
 """Deferred writes: database writes that run after the response has been sent.
 
-The thread that sent the response runs them before it takes the next request, and before a server
-stops. A killed process loses its waiting writes.
+The thread that sent the response runs its writes before it takes the next request, so writes can't
+pile up. A server that is asked to stop first finishes the waiting writes. A killed process loses
+its waiting writes.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ class Owed:
         _counted(1)
 
     def settle(self) -> None:
-        """Run all deferred writes of the response; a failed one is logged by its error's type."""
+        """Run all deferred writes of the response.
+
+        If a write fails, the type of the error is logged and the next write runs.
+        """
         try:
             while self._acts:
                 self._settle_one()

@@ -12,7 +12,10 @@ T = TypeVar("T")
 
 
 class BadSetting(SystemExit):
-    """A setting with an invalid value; uncaught, its one-line message ends Python with status 1."""
+    """A setting with an invalid value.
+
+    If this exception isn't caught, Python prints its one-line message and exits with status 1.
+    """
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"The setting {name} {problem}.")
@@ -93,7 +96,10 @@ def pairs(name: str) -> dict[str, str]:
 
 
 def database(name: str) -> dict[str, Any]:
-    """Return database settings for a `postgresql://` URL; `?host=/folder` means a Unix socket."""
+    """Return Django's database settings for the `postgresql://` URL in a variable.
+
+    `?host=/folder` in the URL connects by a Unix socket in that folder.
+    """
     raw = text(name)
     if not raw:
         raise BadSetting(name, "is missing; run it through manage.py or memcenter, or set it")

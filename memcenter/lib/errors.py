@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 
 
 class ApplicationError(Exception):
-    """An error that the caller can understand: `code` in the API, and problems by field."""
+    """An error that the caller can understand and react to.
+
+    `code` is the error code in the API; `fields` maps the caller's field names to their problems.
+    """
 
     code = "invalid"
 
@@ -38,7 +41,11 @@ class NotFound(ApplicationError):
 
 
 class Conflict(ApplicationError):
-    """The request conflicts with the current state, such as `memory_off` or `being_forgotten`."""
+    """The request conflicts with the current state of the data.
+
+    Examples: memory is switched off (`memory_off`), the person is being forgotten
+    (`being_forgotten`), or the caller's version of an object is outdated.
+    """
 
     code = "conflict"
 
@@ -62,8 +69,8 @@ class TryAgain(ApplicationError):
 class ProviderError(Exception):
     """A model or embedder failed. The message never contains the text sent to it.
 
-    `uses_up`: it counts as an attempt of the operation, like an invalid answer, unlike a server
-    that is down.
+    `uses_up` says whether the failure counts as one of the operation's limited attempts. An invalid
+    answer counts; a server that is down doesn't.
     """
 
     uses_up = False

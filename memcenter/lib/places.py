@@ -21,12 +21,19 @@ def program_name() -> str:
 
 
 def assets_folder() -> Path:
-    """Return the folder of `templates`, `static` and `locale`: `memcenter/assets` if installed."""
+    """Return the folder that contains `templates`, `static` and `locale`.
+
+    In an installed package, these folders are in `memcenter/assets`, where `setup.py` puts them.
+    """
     return BASE_DIR if is_checkout() else BASE_DIR / "memcenter" / "assets"
 
 
 def data_folder() -> Path:
-    """Return the data folder: MEMCENTER_DATA_DIR, `.data` in a checkout, or in the user's home."""
+    """Return the path of the data folder.
+
+    The path is MEMCENTER_DATA_DIR if set, else `.data` in a checkout, else a folder in the user's
+    home.
+    """
     named = env.text("MEMCENTER_DATA_DIR")
     if named:
         return Path(named).absolute()

@@ -1,7 +1,9 @@
 """Helpers for a whole process: values created once, and limits on processor time.
 
-A regular expression may block the interpreter, with all threads and signal handlers, for minutes.
-The kernel therefore ends the process, after `faulthandler` wrote the stack (without values).
+A regular expression may block the interpreter for minutes. Meanwhile no other thread and no Python
+signal handler runs. When the process has used up its time, the kernel therefore sends a signal that
+ends the process. Before the process ends, `faulthandler` writes the stack: names of files and
+functions, no values.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ T = TypeVar("T")
 def once(make: Callable[[], T]) -> Callable[[], T]:
     """Decorate a function without arguments so that it runs only once per process.
 
-    With `functools.cache`, two threads may each create a value, such as a Redis client whose
-    connections are closed with it.
+    With `functools.cache` alone, two threads may each create a value. The cache keeps only one of
+    the two values, while a thread may still use the other value. If that value is a Redis client,
+    for example, its connections are closed as soon as the client is garbage-collected.
     """
     cached, lock = functools.cache(make), threading.Lock()
 
@@ -44,7 +47,10 @@ def return_free_memory() -> None:
 
 
 def write_dump_to(file: IO[bytes] | IO[str]) -> None:
-    """Set the open file to which the stack is written when the processor time is used up."""
+    """Set the file to which the stack is written when the processor time is used up.
+
+    The file must stay open.
+    """
     for number in (signal.SIGPROF, signal.SIGVTALRM):
         faulthandler.register(number, file=file, all_threads=True, chain=True)
 
@@ -61,7 +67,8 @@ def lift_processor_time_limit() -> None:
 def end_when_stuck(seconds: float) -> None:
     """End this process if a blocked interpreter ever uses this many seconds of processor time.
 
-    While it isn't blocked, a thread keeps restarting the timer.
+    A thread keeps restarting a timer, unless the interpreter is blocked. A process that is busy but
+    not blocked therefore continues.
     """
     threading.Thread(target=_renew, args=(seconds,), daemon=True, name="not-stuck").start()
 

@@ -16,7 +16,10 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def names_below(storage: Storage, folder: str, *, deepest: int = DEEPEST) -> Iterator[str]:
-    """Yield the relative paths of all files below an existing folder of the storage."""
+    """Yield the paths of all files below a folder of the storage, relative to that folder.
+
+    Raise `FileNotFoundError` if the folder doesn't exist.
+    """
     folders, files = storage.listdir(folder)
     yield from files
     for name in folders if deepest else ():

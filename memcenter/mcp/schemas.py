@@ -1,6 +1,7 @@
 """The arguments and results of the MCP tools, as serializers of the REST API and as JSON Schema.
 
-Agents learn a tool from the descriptions here. Results have the fields of the REST responses.
+Agents learn the arguments of a tool from the descriptions here. A result has the fields of the
+corresponding REST response, apart from those that an agent doesn't need.
 """
 
 from __future__ import annotations
@@ -172,9 +173,10 @@ class Forgotten(serializers.Serializer[Any]):
 
 
 def parse(arguments: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """Return the validated arguments, without null ones, or raise DRF's `ValidationError`.
+    """Return the validated arguments. An argument that is null counts as missing.
 
-    A list may also be given as a JSON string, since some clients send lists in this form.
+    A list may also be given as a JSON string, since some clients send lists in this form. Raise
+    DRF's `ValidationError` for invalid arguments.
     """
     fields = shape().fields
     given = {
@@ -194,7 +196,11 @@ def _list(value: Any) -> Any:
 
 
 def select(answer: Mapping[str, Any], shape: serializers.Serializer[Any]) -> dict[str, Any]:
-    """Return the answer's fields that `shape` declares; missing ones are false, [] or null."""
+    """Return the fields of the answer that `shape` declares.
+
+    A missing value becomes false for a boolean, an empty list for a list of plain values, and null
+    for other fields.
+    """
     return {name: _selected(answer.get(name), field) for name, field in shape.fields.items()}
 
 
@@ -209,7 +215,10 @@ def _selected(value: Any, field: Any) -> Any:
 
 
 def json_schema(shape: serializers.Serializer[Any], *, is_result: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments, or its result, with all fields required."""
+    """Return the JSON Schema of a tool's arguments, or of its result.
+
+    All fields of a result are required.
+    """
     fields = shape.fields.items()
     return {
         "type": "object",

@@ -1,7 +1,8 @@
 """The MCP server: our tools run by the official SDK, over HTTP or stdio.
 
-For each call, the server checks the key and its scope, finds the person, and calls the service in
-one transaction. Over HTTP, the SDK's ASGI app runs in an event loop on its own thread.
+For each call, the server checks the API key and its scope, finds the person whose data the call
+concerns, and calls the service in one transaction. Over HTTP, the SDK's ASGI app runs inside our
+WSGI server, in an event loop on its own thread.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ class Trouble(Exception):
 
 @dataclass(frozen=True)
 class Called(Asked):
-    """A tool call in the form that the REST API's checks expect; `writing` tools change data."""
+    """A tool call in the form that the REST API's checks expect, but without an HTTP request.
+
+    `writing` says whether the tool changes data.
+    """
 
     writing: bool = False
 
@@ -73,9 +77,10 @@ def key_of(text: str) -> ApiKey | None:
 
 
 def perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> dict[str, Any]:
-    """Run the tool in one transaction, on one of our own threads; return its result as JSON.
+    """Run the tool in one transaction, on one of our own threads; return its result as JSON values.
 
-    It raises only `Trouble`, since the SDK sends messages of exceptions to the agent.
+    The only exception raised is `Trouble`, since the SDK would send the message of any other
+    exception to the agent.
     """
     close_old_connections()
     try:
@@ -150,7 +155,10 @@ class DeclaredTool(Tool):
 
 
 def build(who_calls: WhoCalls) -> MCPServer[Any]:
-    """Build an MCP server; `who_calls` returns the key of an HTTP request, or None (stdio)."""
+    """Build an MCP server.
+
+    `who_calls` returns the caller's API key for an HTTP request, or for None on stdio.
+    """
     server = MCPServer[Any](
         "memory-center",
         title="Memory Center",
@@ -246,7 +254,10 @@ def _who_calls(request: Any) -> ApiKey:
 
 @once
 def _bridge() -> ASGIMiddleware:
-    """Return the adapter for the SDK's ASGI app, created on first use, after a fork."""
+    """Return the adapter that runs the SDK's ASGI app inside this WSGI process.
+
+    The adapter is created on first use, since an event loop doesn't survive a fork.
+    """
     app = build(_who_calls).streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
@@ -264,7 +275,10 @@ def _bridge() -> ASGIMiddleware:
 
 
 async def _live(app: Starlette, ready: Future[None]) -> None:
-    """Start the ASGI app (its lifespan, which it needs), and run it until the process ends."""
+    """Start the ASGI app, and keep it running until the process ends.
+
+    Without this start (ASGI's lifespan) the app answers every message with an error.
+    """
     try:
         async with app.router.lifespan_context(app):
             ready.set_result(None)

@@ -1,4 +1,7 @@
-"""The MCP tools, most of which run an endpoint of the REST API; lists have cursors, not URLs."""
+"""The MCP tools, most of which run an endpoint of the REST API.
+
+A list result contains the cursor of the next page rather than its URL.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,11 @@ def _get(call: Call) -> Mapping[str, Any]:
 
 
 def _prepare_forget(call: Call) -> Any:
-    """Parse the requests in `about`; None if the call gives ids, `Invalid` if not exactly one."""
+    """Parse the requests to forget in the argument `about`; return None if the call gives ids.
+
+    Raise `Invalid` unless the call names what to forget in exactly one way, since nothing may be
+    erased on a guess.
+    """
     data = call.data
     if "conversation_id" in data and not data.get("message_ids"):
         raise Invalid.field("conversation_id", "Goes with message_ids only.")

@@ -26,7 +26,10 @@ _REALM = 'Bearer realm="Memory Center"'
 @csrf_exempt
 @require_POST
 def mcp(request: HttpRequest) -> HttpResponse:
-    """Answer one message, with 401 without a valid key; a tool's errors are in its result."""
+    """Answer one message, or return 401 if the request has no valid API key.
+
+    An error inside a tool is reported in the tool's result, with status 200.
+    """
     audit_log.set_actor("visitor", "mcp")
     try:
         key = _key(request)

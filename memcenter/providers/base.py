@@ -19,7 +19,10 @@ class ChatMessage:
 
 
 class Embedder(Protocol):
-    """Computes unit vectors: float32 of shape (len(texts), dimensions), or `ProviderError`."""
+    """Computes unit vectors: float32 of shape (len(texts), dimensions), in the order of `texts`.
+
+    Raises `ProviderError` if the model fails.
+    """
 
     name: str
     model: str
@@ -38,7 +41,10 @@ class QuestionEmbedder(Protocol):
 
 @dataclass(frozen=True)
 class Completion:
-    """An answer, `truncated` by a length limit or not, and token counts if they are known."""
+    """A complete answer. `truncated` is set if the answer reached the length limit.
+
+    The token counts are None if the server doesn't report them.
+    """
 
     text: str
     truncated: bool = False
@@ -47,7 +53,11 @@ class Completion:
 
 
 class CompletionModel(Protocol):
-    """Answers with JSON that the caller must validate, or raises `ProviderError` or `TooLong`."""
+    """Answers with JSON that should match `schema`; the caller must validate it.
+
+    Raises `ProviderError` if the model fails, in particular `TooLong` if the input exceeds the
+    model's context.
+    """
 
     name: str
     model: str

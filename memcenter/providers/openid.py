@@ -1,6 +1,7 @@
 """Sign-in with an account at an OpenID Connect provider, through the package Authlib.
 
-Authlib does discovery, the code flow and the checks of the ID token; nothing else is trusted.
+Authlib performs the discovery and the code flow with PKCE, state and nonce, and checks the
+signature, issuer, audience and age of the ID token. Only the ID token is trusted.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ _SECONDS = 10
 
 @dataclass(frozen=True)
 class Claims:
-    """A person's identity: the permanent id `sub`, and `email` if the provider has verified it."""
+    """The identity of a person according to the provider.
+
+    `sub` is the provider's permanent id of the person; `email` is empty unless the provider has
+    verified it.
+    """
 
     issuer: str
     sub: str
@@ -48,7 +53,10 @@ def lead_there(request: HttpRequest) -> HttpResponse:
 
 
 def read_claims(request: HttpRequest) -> Claims:
-    """Return the identity of who has just signed in at the provider, or raise `ProviderError`."""
+    """Return the identity of the person who has just signed in at the provider.
+
+    Raise `ProviderError` if the sign-in failed or the ID token isn't valid.
+    """
     with _failing_as_one():
         claims: dict[str, Any] = _provider().authorize_access_token(request)["userinfo"]
         if str(claims["iss"]).rstrip("/") != settings.OIDC_ISSUER:
@@ -68,7 +76,10 @@ def _verified(claims: dict[str, Any]) -> str:
 
 @contextmanager
 def _failing_as_one() -> Iterator[None]:
-    """Convert all failures in the block to `ProviderError`, by type; messages may quote input."""
+    """Convert all failures in the block to `ProviderError`.
+
+    The new message names only the type of the failure, since the old message may quote input.
+    """
     # Imported late, since they are large and most instances have no provider.
     from authlib.common.errors import AuthlibBaseError
     from joserfc.errors import JoseError

@@ -26,8 +26,9 @@ _NAMED = re.compile(rb'"user_id"\s*:\s*"([^"\\\x00-\x1f]{1,256})"')
 class KeyAuthentication(BaseAuthentication):
     """Reads `Authorization: Bearer mc_…` (also `Token`) or `X-API-Key: mc_…`.
 
-    `request.auth` is the key; `request.user` is the person to whom it is bound, or None.
-    `request.person` is the person that the call seems to name, which `people.whose` decides.
+    `request.auth` is the key; `request.user` is the person to whom the key is bound, or None.
+    `request.person` is the person that the key or the call seems to name, loaded together with the
+    key. Whether the call really concerns this person is decided later, in `people.whose`.
     """
 
     def authenticate(self, request: Request) -> tuple[User | None, ApiKey] | None:
@@ -60,7 +61,10 @@ def _extra(request: Request) -> str:
 
 
 def _named(request: Request) -> str | None:
-    """Return the unverified person's id in the query string, or in a small body."""
+    """Return the person's id given in the query string, or in the body if the body is small.
+
+    The id isn't verified here.
+    """
     if not isinstance(request, Request):
         return None
     name = request.query_params.get("user_id")

@@ -1,4 +1,8 @@
-"""The base class of all API views, and their URL patterns."""
+"""The base class of all API views, and their URL patterns.
+
+A view validates the input, finds the person whose data the request concerns, and answers inside a
+transaction of that person.
+"""
 
 from __future__ import annotations
 
@@ -124,7 +128,10 @@ def _transaction(
 
 
 def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:
-    """Read and validate the input of a request, or raise `Invalid` or `ValidationError`."""
+    """Read and validate the input of a request.
+
+    Raise `Invalid` or DRF's `ValidationError`, with problems by field, if the input is invalid.
+    """
     if any("\x00" in value for value in ids.values()):
         raise NotFound("There is nothing of this id.")
     query = _query(request, endpoint)
@@ -144,10 +151,11 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
 
 
 def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
-    """Return the query parameters without empty values; repeated values of lists are joined.
+    """Return the query parameters without empty values.
 
-    An empty `user_id` or `owner_id` stays and is rejected: a client that inserts an empty variable
-    by mistake mustn't seem to name nobody.
+    If a field accepts several words, the values of a repeated parameter are joined by commas. An
+    empty `user_id` or `owner_id` is kept, so that its field rejects it. Otherwise a client that
+    inserts an empty variable by mistake would seem to name no person at all.
     """
     query = {}
     for name, values in request.query_params.lists():
@@ -190,7 +198,10 @@ def _checked(raw: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
 
 @functools.cache
 def _checker(kind: type[Serializer[Any]], partial: bool) -> Serializer[Any]:
-    """Return a cached serializer that validates input, since creating a serializer is slow."""
+    """Return a cached serializer that validates input.
+
+    The serializer is shared, since validation keeps no state and creating a serializer is slow.
+    """
     return kind(partial=partial)
 
 
@@ -198,7 +209,10 @@ SLASHED = "-slashed"
 
 
 class NameWithSlashes(PathConverter):
-    """Matches a name that may contain slashes, but not at the end, where routes accept one."""
+    """Matches a name that may contain slashes, but not at the end.
+
+    A slash at the end belongs to the route, since every route also accepts a trailing slash.
+    """
 
     regex = ".*[^/]"
 

@@ -59,9 +59,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Call:
-    """The argument of a handler: the person, the validated request, and the result of `prepare`.
+    """The argument of a handler: the person and the validated request.
 
-    `user.pk` is None for an unknown person who isn't created, as for temporary conversations.
+    `ready` is the result of the endpoint's `prepare`. If an endpoint accepts an unknown person
+    without creating them, as for temporary conversations, `user.pk` is None.
     """
 
     user: User
@@ -84,7 +85,10 @@ class Call:
         return self.person.own if self.person else None
 
     def read_with_key(self, read: Callable[[User], Any]) -> Any:
-        """Return the value of the expression `with_person`, loaded with the key or by `read`."""
+        """Return the value of the endpoint's SQL expression `with_person` for the person.
+
+        If the value wasn't loaded together with the key, call `read` to load it.
+        """
         if self.person is not None:
             return self.person.extra
         with within(self.user):
@@ -108,14 +112,19 @@ class Endpoint:
     `takes` validates the query of a GET, the body of other methods, and both for a DELETE. With
     `strict`, unknown fields are refused, because a misspelt field could change which rows are
     erased. `unknown_user` says how to treat an unknown `user_id`. `whose` replaces `people.whose`.
-    `prepare` runs before the transaction, or inside (`prepares_within`) if it needs no network.
+    `prepare` runs before the transaction, for model calls. If `prepares_within` returns true,
+    `prepare` needs no network; it then runs inside the transaction and uses `access.within`.
 
-    `without_key` names a query parameter with a token that replaces the key. `all_users_for` is the
-    scope with which an unbound key may ask about all people. `afterwards`: it writes only a record
-    of its answer, after the response. `adds`: it only inserts rows, without the person's lock.
-    `heavy` calls have a separate limit. `media` is the content type of the body. With `etag`, a GET
-    may send `If-None-Match` (304), and a write `If-Match` (412). `with_person` is an SQL expression
-    (`u` is the person's row) for `Call.person.extra`.
+    `without_key` names a query parameter with a token; a call with this parameter needs no key.
+    With `while_forgetting`, the endpoint also answers while all data of the person is being
+    forgotten. `all_users_for` is the scope with which an unbound key may ask about all people.
+    `afterwards` says that the call writes only a record of its answer, after the response has been
+    sent. `adds` says that the call only inserts rows, so it doesn't take the person's lock. `heavy`
+    counts the call towards a separate limit, which also applies to forgetting and exporting.
+    `media` is the content type of the body. With `etag`, a GET may send `If-None-Match` (answered
+    by 304), and a write `If-Match` (answered by 412). `with_person` is an SQL expression in which
+    `u` is the person's row; its value is loaded together with the key and stored in
+    `Call.person.extra`.
     """
 
     scope: str

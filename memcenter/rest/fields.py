@@ -1,4 +1,7 @@
-"""Serializer fields of requests: strict about types for JSON, parsing strings for queries."""
+"""Serializer fields of requests. Fields for JSON bodies are strict about types.
+
+Fields for queries, such as `QueryFlag`, parse strings.
+"""
 
 from __future__ import annotations
 

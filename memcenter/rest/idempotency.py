@@ -30,8 +30,9 @@ class UnstoredResponse(Response):
 class Once:
     """One write with an idempotency key.
 
-    Its response is recorded in the handler's transaction, under an advisory lock, so both are
-    committed together, and a process that dies leaves nothing.
+    The record of the response is written in the handler's transaction, under an advisory lock held
+    by that transaction. The write and its record are therefore committed together, and a process
+    that dies leaves neither a record nor a lock.
     """
 
     def __init__(self, *, api_key: ApiKey, key: str, fingerprint: str) -> None:
@@ -40,7 +41,10 @@ class Once:
         self._fingerprint = fingerprint
 
     def replay(self) -> Response | None:
-        """Return the stored response, None for a new key; `Conflict` if erased or reused."""
+        """Return the stored response, or None if the key is new.
+
+        Raise `Conflict` if the response has been erased, or the key was used for another request.
+        """
         with as_system():
             record = self._rows().first()
             if record is not None and record.expires_at <= timezone.now():
@@ -94,7 +98,10 @@ class Once:
 
 
 def read(asked: Asked) -> Once | None:
-    """Return a `Once` for a write with a valid idempotency key, or None for other requests."""
+    """Return a `Once` for a write with an idempotency key, or None for other requests.
+
+    Raise `Invalid` if the key is empty, too long or not printable.
+    """
     key = asked.request.headers.get(HEADER)
     if key is None or asked.key is None or not asked.writes:
         return None

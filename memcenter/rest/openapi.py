@@ -1,7 +1,8 @@
 """Describe the endpoints in an OpenAPI document (with examples and links) and on a page.
 
-`describe` returns the arguments of `extend_schema` for one method; `complete` adds the parts that
-all endpoints share. Examples are chosen by field name from `openapi_examples.json`.
+`describe` returns the arguments of `extend_schema` for one method. `complete` then adds the parts
+that all endpoints share. The examples are chosen by field name from `openapi_examples.json`; all
+examples are about Ana, who is allergic to peanuts.
 """
 
 from __future__ import annotations
@@ -209,7 +210,10 @@ _ERROR_RESPONSES = (
 
 
 def complete(result: NODE, generator: Any, request: Any, public: bool) -> NODE:
-    """Add errors, headers, examples and links to the document, as a postprocessing hook."""
+    """Add errors, headers, examples and links to the OpenAPI document.
+
+    drf-spectacular calls this function as a postprocessing hook.
+    """
     schemas = result["components"]["schemas"]
     result["components"]["responses"] = {name: _error(*rest) for _, name, *rest in _ERROR_RESPONSES}
     limited = {"Retry-After": _RETRY_AFTER, **_rates()}

@@ -24,7 +24,10 @@ _BIGGEST_ID = 2**63 - 1
 
 @dataclass(frozen=True)
 class Order:
-    """Rows ordered by a `field` that is never null (else name an annotation), then by id."""
+    """Rows ordered by `field`, then by id.
+
+    The field must not be null. For a nullable column, name an annotation that replaces null.
+    """
 
     field: str
     descending: bool = True
@@ -96,7 +99,10 @@ class CursorPage:
 
 
 def cursor_at(order: Order, row: Model, *, backwards: bool) -> str:
-    """Return the cursor of the page right after this row, or before it with `backwards`."""
+    """Return the cursor of the page that starts right after this row.
+
+    With `backwards`, the page ends right before the row.
+    """
     return _Cursor(backwards, _name(order), getattr(row, order.field), row.pk).encoded()
 
 

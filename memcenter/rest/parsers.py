@@ -1,6 +1,7 @@
 """Parse request bodies: JSON objects of limited size and depth, and forms with a file.
 
-Other users of the machine can't read uploads, not even while they are being received.
+JSON with NUL characters or duplicate names is refused. Uploads have a size limit, and other users
+of the machine can't read them, not even while they are being received.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ MAX_DEPTH = 64
 
 
 class OrjsonParser(BaseParser):
-    """Parses the body as a JSON object, whatever content type the client declares."""
+    """Parses the body as JSON, whatever its content type, since clients may forget to declare it.
+
+    Raises `Invalid`, with the position of the problem, for anything but a JSON object, and
+    `ApplicationError` with the code `too_large` for a body over the limit.
+    """
 
     media_type = "*/*"
 
@@ -74,7 +79,9 @@ def parse_object(raw: bytes) -> dict[str, Any]:
 def check_names(raw: bytes) -> None:
     """Raise `Invalid` if an object in the JSON repeats a name.
 
-    Parsers differ in which value they use, so a proxy that checks the person could see another.
+    Parsers differ in which value of a repeated name they use. A proxy that checks which person is
+    named could therefore see another person than this server. This function ignores malformed JSON,
+    since the actual parser refuses it.
     """
     try:
         # Keep numbers as text, since Python refuses numbers of many thousand digits.
@@ -96,9 +103,10 @@ def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
 
 
 def _texts(value: Any, *, field: str) -> Iterator[str]:
-    """Yield every string inside the value, also keys, or raise `Invalid` if it is too deep.
+    """Yield every string inside the value, including the keys of objects.
 
-    It isn't recursive, so that depth can't exhaust the stack.
+    Raise `Invalid` if the value is nested too deeply. The function isn't recursive, so that depth
+    can't exhaust the stack.
     """
     waiting = [(value, 0)]
     while waiting:
@@ -121,7 +129,10 @@ class UploadParser(MultiPartParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return fields and files as one plain dict, or raise `too_large`."""
+        """Return fields and files as one plain dict, as if they had come from JSON.
+
+        Raise `ApplicationError` with the code `too_large` if the upload is over the limit.
+        """
         request = (parser_context or {})["request"]
         if is_too_large(request.META.get("CONTENT_LENGTH")):
             limit = f"{settings.MAX_IMPORT_BYTES:,}"
@@ -142,7 +153,10 @@ class TakesUploads:
 
 
 def digest_of(value: Any) -> str:
-    """Return a digest of an uploaded file, used to recognise a repeated request."""
+    """Return a digest of an uploaded file, used to recognise a repeated request.
+
+    Raise `TypeError` for any other value.
+    """
     if not isinstance(value, UploadedFile):
         raise TypeError(type(value).__name__)
     digest = hashlib.sha256()
@@ -157,9 +171,10 @@ _FORM_BYTES = 1 << 20  # the other parts of a form are at most this large
 
 
 class PrivateUpload(FileUploadHandler):
-    """Writes an upload to the data folder, since others may read the temporary folder.
+    """Writes an upload to the data folder, since other users may read the temporary folder.
 
-    An upload over the limit is read to its end and dropped.
+    An upload over the limit is read to its end and dropped; the view then finds no file, and
+    reports that the file was too large.
     """
 
     chunk_size = 1 << 20

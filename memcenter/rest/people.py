@@ -18,9 +18,11 @@ _UNNAMED = "Give {name}: this key is not bound to one user."
 def whose(asked: Asked, endpoint: Endpoint) -> User | None:
     """Return the person whose data the request concerns, or None if it concerns all people.
 
-    With an unbound key, a call must name the person even if it also contains an id, so that a
-    client that sends an empty `user_id` gets nobody's data. Raise `NotFound`, `Invalid` if no
-    person is named, or `Conflict` (`being_forgotten`) for a write.
+    Whether a write creates an unknown person depends on the endpoint. With an unbound key, a call
+    must name the person even if it also contains the id of a memory, for example, so that a client
+    that sends an empty `user_id` by mistake gets nobody's data. Raise `NotFound` if the key may not
+    access the person, `Invalid` if no person is named, and `Conflict` (`being_forgotten`) for a
+    write while the person is being forgotten.
     """
     if endpoint.whose is not None:
         return endpoint.whose(asked)
@@ -33,7 +35,11 @@ def whose(asked: Asked, endpoint: Endpoint) -> User | None:
 
 
 def whose_owner(asked: Asked) -> User:
-    """Return the person as `whose`, but named by `owner_id` or the configured default owner."""
+    """Return the same person as `whose`, but named by `owner_id`, the field that agents use.
+
+    A call that names nobody refers to the default owner, if one is configured. A write creates an
+    unknown person. Raise the same errors as `whose`.
+    """
     named, user_id = asked.data.get("owner_id"), asked.user_id
     if None not in (named, user_id) and named != user_id:
         raise Invalid.field("owner_id", "owner_id and user_id name two people.")
@@ -48,7 +54,10 @@ def whose_owner(asked: Asked) -> User:
 
 
 def _default_owner(asked: Asked) -> str | None:
-    """Return the default owner, None for a bound key, or raise `Invalid` if none is configured."""
+    """Return the id of the default owner, or None if the key is bound to a user.
+
+    Raise `Invalid` if no default owner is configured.
+    """
     if asked.bound_user is not None:
         return None
     if not settings.DEFAULT_OWNER or {"owner_id", "user_id"} & asked.data.keys():
@@ -57,13 +66,19 @@ def _default_owner(asked: Asked) -> str | None:
 
 
 def _asks_about_all(asked: Asked, endpoint: Endpoint) -> bool:
-    """Return whether the call, without `user_id` (not even null), may be about all people."""
+    """Return whether the call is about all people.
+
+    Such a call contains no `user_id`, not even null, and its key has the necessary scope.
+    """
     scopes = asked.key.scopes if asked.key else ()
     return endpoint.all_users_for in scopes and "user_id" not in asked.data
 
 
 def present(user: User, *, writes: bool) -> User:
-    """Return the person; while they are being forgotten, writes `Conflict`, reads `NotFound`."""
+    """Return the person unless they are being forgotten.
+
+    If they are being forgotten, raise `Conflict` for a write and `NotFound` for a read.
+    """
     if user.hidden_at is not None:
         if writes:
             users.check_not_being_forgotten(user)
@@ -72,7 +87,10 @@ def present(user: User, *, writes: bool) -> User:
 
 
 def reachable(user: User | None) -> User:
-    """Return the person if active, no staff and with an external id, else raise `NotFound`."""
+    """Return the person if an unbound key may access them, else raise `NotFound`.
+
+    An unbound key may access active people who have an external id and aren't staff.
+    """
     if user is None or user.external_id is None or user.is_staff or not user.is_active:
         raise NotFound("There is nothing of this id.")
     return user

@@ -48,7 +48,10 @@ _KNOWN = (
 
 
 def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Return the response for an exception; an unexpected one gives a bare 500 or 503."""
+    """Return the response for an exception raised in a view.
+
+    An unexpected exception gives a 500 (or a 503 if a database can't be reached) without details.
+    """
     if isinstance(error, exceptions.APIException):
         return _of_rest_framework(error)
     if isinstance(error, ApplicationError):
@@ -98,7 +101,10 @@ def _of_rest_framework(error: exceptions.APIException) -> Response:
 
 
 def _fields(detail: Any) -> dict[str, list[str]]:
-    """Return the problems for each field; those of nested values begin with the path."""
+    """Return the list of problems for each field.
+
+    If a problem is in a nested value of a field, its text begins with the path to that value.
+    """
     if not isinstance(detail, dict):
         return {"body": list(_lines(detail))}
     return {str(name): list(_lines(inner)) for name, inner in detail.items()}
@@ -166,7 +172,11 @@ class OrjsonRenderer(BaseRenderer):
 
 
 def as_json(data: Any) -> bytes:
-    """Render a value as JSON, also integers too long for orjson, such as 1e40 of PostgreSQL."""
+    """Render a value as JSON.
+
+    Integers that are too long for orjson are supported, since PostgreSQL returns a stored JSON
+    number such as 1e40 as an integer.
+    """
     try:
         return orjson.dumps(data, default=str, option=_OPTIONS)
     except TypeError:
@@ -178,7 +188,10 @@ def _as_text(value: Any) -> Any:
 
 
 def not_modified(request: Request, etag: str) -> HttpResponseNotModified | None:
-    """Return a 304 if `If-None-Match` has this tag (also weak) or `*`, else None (RFC 9110)."""
+    """Return a 304 if `If-None-Match` contains this quoted tag or `*`, else None (RFC 9110).
+
+    A weak tag counts as equal to a strong one.
+    """
     known = parse_etags(request.headers.get("If-None-Match", ""))
     if "*" in known or etag in {tag.removeprefix("W/") for tag in known}:
         return HttpResponseNotModified(headers={"ETag": etag})

@@ -67,7 +67,11 @@ def client() -> redis.Redis:
 
 
 class KeyThrottle(BaseThrottle):
-    """Counts the calls of a key, and of its person if loaded, for a minute, if Redis works."""
+    """Counts the calls of a key in the current minute, in Redis.
+
+    If Redis is down, every call is allowed. If the person is loaded together with the key, the call
+    is also counted for the person, in the same round trip; otherwise `count_person` counts it.
+    """
 
     def allow_request(self, request: Request, view: APIView | MemcenterView) -> bool:
         endpoint = getattr(view, "endpoint", None)
@@ -86,16 +90,20 @@ def begin() -> None:
 def count_key(
     key: ApiKey, *, user: User | None = None, scope: str = "", heavy: bool = False
 ) -> None:
-    """Count a call for the key, and for the person if given, or raise `Throttled`."""
+    """Count a call towards the key's limit, and towards the person's limit if `user` is given.
+
+    Raise `Throttled` if a limit for the current minute is exceeded.
+    """
     persons = [_of_person(key, user, scope=scope, heavy=heavy)] if user is not None else []
     _with_key.set(frozenset(bucket for _, bucket, _ in persons))
     _count((KEY, f"{key.pk}", settings.RATE_LIMIT_KEY), *persons)
 
 
 def count_person(key: ApiKey | None, user: User | None, *, scope: str, heavy: bool = False) -> None:
-    """Count a call for the person, unless `count_key` has, or raise `Throttled`.
+    """Count a call towards the person's limit, unless `count_key` has already done so.
 
-    Calls that are `heavy`, such as forget and export requests, have a separate limit.
+    Calls that are `heavy`, such as forget and export requests, have a separate limit. Raise
+    `Throttled` if the limit for this key and person is exceeded.
     """
     if key is None or user is None:
         return
@@ -126,7 +134,11 @@ def seconds_left() -> int:
 
 
 def _bucket(user: User) -> str:
-    """Return the person's part of a counter's name: a hash if they aren't in the database."""
+    """Return the part of a counter's name that identifies the person.
+
+    For a person without a row in the database, this part is a hash, so that Redis doesn't store the
+    external id.
+    """
     if user.pk is not None:
         return str(user.pk)
     return hashlib.sha256(str(user.external_id).encode()).hexdigest()[:16]
@@ -144,7 +156,10 @@ def _count(*counters: tuple[str, str, int]) -> None:
 
 
 def _used(names: Sequence[str]) -> list[int]:
-    """Increment the counters, and return their values, in one round trip, if Redis works."""
+    """Increment the counters, and return their values, in one round trip to Redis.
+
+    The result is empty if Redis is down.
+    """
     try:
         with client().pipeline(transaction=False) as pipe:
             for name in names:
@@ -160,7 +175,10 @@ _RETRY_SECONDS = 2
 
 
 class Share:
-    """A limit on concurrent long calls, above which they are refused, not queued."""
+    """A limit on concurrent long calls, so that some threads stay free for short calls.
+
+    A call above the limit is refused rather than queued.
+    """
 
     def __init__(self, places: int) -> None:
         self._places = threading.BoundedSemaphore(places)

@@ -67,6 +67,9 @@ def file_version(row: FileVersion) -> dict[str, Any]:
 
 
 def candidate(one: Proposed, *, user: User) -> dict[str, Any]:
-    """Render a memory that a flush proposes; its `id` contains the signed candidate."""
+    """Render a memory that a flush proposes.
+
+    The `id` contains the signed candidate, so the client's second call sends only ids.
+    """
     said = {"message_id": one.message or None, "index": one.index, "quote": one.candidate.quote}
     return response_shapes.FlushCandidate.show(one.candidate, id=one.signed(user), source=said)

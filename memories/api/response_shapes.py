@@ -1,4 +1,7 @@
-"""Response shapes, which define the OpenAPI schema; many of them also render rows."""
+"""Response shapes, which define the OpenAPI schema; many of them also render rows.
+
+`rendering.py` builds the responses that need more than a single row.
+"""
 
 from __future__ import annotations
 

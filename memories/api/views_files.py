@@ -43,7 +43,10 @@ def _prepare_put(call: Call) -> Ready:
 
 
 def _matching(call: Call) -> str | None:
-    """Return the ETag in the header `If-Match`, if any; several ETags are `Stale`."""
+    """Return the ETag in the header `If-Match`, or None if there is none.
+
+    Raise `Stale` if the header contains several ETags.
+    """
     given = call.asked.request.headers.get("If-Match")
     if given is None:
         return None

@@ -1,6 +1,6 @@
 """The flush endpoint, which learns from messages that a client is about to drop from its context.
 
-The first stage proposes memories, and the second stores the accepted ones.
+A flush has two stages: the first proposes memories, and the second stores the accepted ones.
 """
 
 from __future__ import annotations

@@ -180,7 +180,10 @@ def _filter(call: Call) -> MemoryFilter:
 
 
 def _sorted(rows: QuerySet[Memory], data: Any) -> tuple[QuerySet[Memory], Order]:
-    """Return the memories in the requested order (newest first); creation fills missing times."""
+    """Return the memories in the requested order; by default the newest come first.
+
+    If a memory has no value in the time column to sort by, its creation time is used.
+    """
     sort = data.get("sort")
     if sort is None:
         return rows, NEWEST

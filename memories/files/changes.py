@@ -1,7 +1,8 @@
 """Compute the changes of memories that an edited memory file requests.
 
-The edited file is compared with its text at the last sync: an unchanged line requests nothing. If a
-line and its memory have both changed since the sync, the user decides.
+The edited file is compared with its text at the last sync: an unchanged line requests nothing, so
+an outdated file never undoes changes made elsewhere. If a line was edited and its memory wasn't,
+the memory gets the new text. If both have changed since the sync, the user decides.
 """
 
 from __future__ import annotations
@@ -30,14 +31,20 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Known(Shown):
-    """A current memory as a file shows it; a `newer` one was changed after the last sync."""
+    """A current memory as a file shows it.
+
+    `newer` is True if the memory was changed after the last sync.
+    """
 
     newer: bool = False
 
 
 @dataclass(frozen=True)
 class Edited:
-    """A memory that gets the text or the kind of its line; None if unchanged."""
+    """A memory that gets the text or the kind of its line.
+
+    `content` or `kind` is None if it is unchanged.
+    """
 
     id: str
     content: str | None
@@ -48,8 +55,9 @@ class Edited:
 class Created:
     """A new statement in the file, which is to be compared with the existing memories.
 
-    `place` is the position of its line among all lines. `formerly` is the id that the line carries,
-    if it is an altered copy or the memory no longer exists. `kind` is "" if it is in no section.
+    `place` is the position of its line among all lines. If the line carries an id, `formerly` is
+    that id: the line is an altered copy of the memory's line, or the memory no longer exists, as in
+    an old version of the file. `kind` is "" if such a line is in no section.
     """
 
     place: int
@@ -60,7 +68,11 @@ class Created:
 
 @dataclass(frozen=True)
 class Disputed:
-    """A change on which the user must decide: the memory, or the file's text (None: removed)."""
+    """A change on which the user must decide: keep the memory, or take the text of the file.
+
+    `content` is the line's text, or None if the line was removed. `kind` is the kind of the line's
+    section.
+    """
 
     id: str
     reason: Reason
@@ -70,7 +82,11 @@ class Disputed:
 
 @dataclass(frozen=True)
 class Changes:
-    """All changes that the edited file requests: `removed` ids, `repeated` positions of lines."""
+    """All changes that the edited file requests.
+
+    `removed` holds the ids of memories to move to the recycle bin. `repeated` holds the positions
+    of lines that duplicate another line of the same memory.
+    """
 
     edited: tuple[Edited, ...] = ()
     created: tuple[Created, ...] = ()
@@ -88,8 +104,9 @@ def between(
 ) -> Changes:
     """Return the changes that an edited file requests, compared with its last synced version.
 
-    Memories without a line in either document are ignored. `elsewhere` holds the ids in the user's
-    other files, to which lines may have been moved.
+    `synced` is an empty document if the file was never synced. `memories` are the current memories;
+    memories without a line in either document are ignored. `elsewhere` holds the ids in the user's
+    other files: lines with these ids were moved there, not removed.
     """
     known = {memory.id: memory for memory in memories}
     before = _by_id(synced, known)
@@ -108,7 +125,10 @@ def between(
 
 
 def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
-    """Return the line of each memory, by id; of several, the one with the memory's text."""
+    """Return the line of each memory, by id.
+
+    If a memory has several lines, the one with the memory's text is preferred.
+    """
     lines: dict[str, Line] = {}
     for _, line in document.statements:
         if line.id and (line.id not in lines or _has_text_of(line, known.get(line.id))):
@@ -119,10 +139,11 @@ def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
 def _separate_copies(
     edited: Document, before: dict[str, Line], known: dict[str, Known]
 ) -> tuple[dict[str, Line], list[Created], tuple[int, ...]]:
-    """Return each memory's own line by id, the new statements, and the positions of duplicates.
+    """Divide the lines with an id into memories' own lines, new statements and duplicates.
 
-    A memory's own line has its text, otherwise the text of the last sync, otherwise it is the
-    first. A copied line with altered text is a new statement.
+    Return each memory's own line by id, the new statements, and the positions of duplicates. A
+    copied line with altered text is a new statement. A memory's own line is the one that has the
+    memory's text, otherwise the one that has the text of the last sync, otherwise the first.
     """
     own: dict[str, Line] = {}
     created: list[Created] = []
@@ -203,7 +224,10 @@ def _new(synced: Document, edited: Document) -> list[Created]:
 
 
 def _changed_elsewhere(memory: Known, before: Line | None) -> bool:
-    """Return whether text or kind changed elsewhere since the last sync; only these conflict."""
+    """Return whether the memory's text or kind was changed since the last sync, outside the file.
+
+    Other changes, such as a pin or an access, don't conflict with an edit.
+    """
     if before is None:
         return memory.newer
     return memory.newer and not (_has_text_of(before, memory) and before.kind in ("", memory.kind))
@@ -227,7 +251,10 @@ _CONTEXT = 1  # unchanged lines shown before and after a change
 
 @dataclass(frozen=True)
 class DiffLine:
-    """A line of a comparison of two texts; `skipped` lines are only counted."""
+    """A line of a comparison of two texts.
+
+    For `skipped` lines only their number (`count`) is given.
+    """
 
     change: LineChange
     text: str = ""
@@ -236,7 +263,10 @@ class DiffLine:
 
 @dataclass(frozen=True)
 class MergedLines:
-    """The result of a merge; it isn't `clean` if `ours` was preferred anywhere."""
+    """The result of a merge.
+
+    If both edits changed a place differently, `clean` is False and `text` has the lines of `ours`.
+    """
 
     text: str
     clean: bool
@@ -245,8 +275,10 @@ class MergedLines:
 def merge_lines(base: str, ours: str, theirs: str) -> MergedLines:
     """Merge two edits of a text line by line (three-way merge, diff3: Khanna, Kunal, Pierce 2007).
 
-    A place that both edits changed differently gets the lines of `ours`. Lines are compared one by
-    one where all three versions of a place have the same number of lines.
+    A place that only one edit changed gets that edit's lines. If both edits changed a place in the
+    same way, its lines appear once. If they changed the place differently, it gets the lines of
+    `ours`. Since each line is a separate statement, lines are compared one by one where all three
+    versions of a place have the same number of lines.
     """
     old = base.splitlines(keepends=True)
     mine, other = (text.splitlines(keepends=True) for text in (ours, theirs))
@@ -302,7 +334,10 @@ def _kept(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
 
 
 def compare_lines(old: str, new: str, *, most: int = 400) -> list[DiffLine]:
-    """Return the lines that differ, with one unchanged line around; after `most`, count them."""
+    """Return the lines that differ between two texts, with one unchanged line before and after.
+
+    Lines after the first `most` are only counted.
+    """
     before, after = old.splitlines(), new.splitlines()
     found: list[DiffLine] = []
     matcher = SequenceMatcher(a=before, b=after, autojunk=False)

@@ -1,4 +1,8 @@
-"""Daily notes: lines that users and programs append, one note per day, embedded afterwards."""
+"""Daily notes: lines that users and programs append, one note per day.
+
+A line is stored at once and embedded afterwards. The module also finds and erases lines from which
+memories were learned.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +50,10 @@ class Appended:
 def append(text: str, *, user: User, source: str = "") -> Appended:
     """Append a line to today's note; the user's time zone determines the day.
 
-    Concurrent calls get consecutive numbers. Search finds the line by its words at once. Raise
-    `Invalid`, or `Conflict` (`memory_off`, `being_forgotten`).
+    Concurrent calls get consecutive numbers. Search finds the line by its words at once, and by its
+    meaning after an operation has embedded it. Raise `Invalid` if the text or source is invalid,
+    and `Conflict` while memory is off (`memory_off`) or the user is being forgotten
+    (`being_forgotten`).
     """
     screened = _checked(text, source)
     direct_writes.check_on(user)
@@ -117,7 +123,11 @@ def ask_recent(
 
 
 def recent(asked: statements.Later) -> Recent:
-    """Return the lines of today's and yesterday's notes (in the user's time zone) and of files."""
+    """Return the note lines of today and yesterday, and the lines of memory files.
+
+    The user's time zone determines the days. In `Recent.notes`, the lines of daily notes are
+    followed by the free text of `MEMORY.md`.
+    """
     by_path: dict[str, list[DailyNote]] = defaultdict(list)
     for *values, path in asked.rows():
         by_path[path].append(statements.instance(DailyNote, values))
@@ -134,7 +144,10 @@ def path_of(day: date) -> str:
 
 
 def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
-    """Return the line as users see it, `- 14:03 [source] text`, for `grammar.read_note_line`."""
+    """Return the line as users see it: `- 14:03 [source] text`.
+
+    `grammar.read_note_line` parses such a line.
+    """
     time = f"{note.created_at.astimezone(zone):%H:%M}"
     return grammar.written_note_line(Noted(time, note.text, note.source))
 
@@ -156,7 +169,10 @@ def _checked(text: str, source: str) -> str:
 
 
 def last_number(user_id: int, day: date | None) -> int:
-    """Return the highest line number of a day, also of lines that are being forgotten."""
+    """Return the highest line number of a day.
+
+    Lines that are being forgotten count too, so that no number is used twice.
+    """
     rows = DailyNote.everything.filter(user=user_id, day=day)
     return int(rows.aggregate(last=Max("number"))["last"] or 0)
 
@@ -174,13 +190,19 @@ def hide_cited_lines(*, user: User, memories: Collection[int], at: datetime) -> 
 
 
 def erase_cited_lines(*, user: User, memories: Collection[int]) -> Counter[str]:
-    """Erase the note lines that are sources of these memories only, before the memories."""
+    """Erase the note lines that are sources of these memories and of no others.
+
+    Call this function before the memories are erased.
+    """
     pks = list(_lines_cited_only_by(user, memories).values_list("pk", flat=True))
     return erase_note_lines(user=user, lines=pks)
 
 
 def erase_note_lines(*, user: User, lines: Collection[int]) -> Counter[str]:
-    """Erase note lines with their index entries and vectors, and their quotes. Safe to repeat."""
+    """Erase note lines with their index entries and vectors.
+
+    The quotes of these lines in sources are cleared as well. Safe to repeat.
+    """
     if not lines:
         return Counter()
     rows = DailyNote.everything.filter(user=user, pk__in=lines)

@@ -1,4 +1,7 @@
-"""The contents of curated files (MEMORY.md and LEARNINGS.md, which show memories)."""
+"""The contents of memory files: which memories a file shows, and its current text.
+
+The files MEMORY.md and LEARNINGS.md show memories and are called curated files.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ def path_for(kind: str) -> str:
 
 
 def known_of(user: User) -> list[Known]:
-    """Return the user's active memories outside projects, most important first."""
+    """Return the user's active memories as files show them, most important first.
+
+    Memories that belong to a project aren't shown in any file.
+    """
     rows = Memory.objects.filter(user=user, project=None, status=MemoryStatus.ACTIVE)
     ordered = rows.order_by("-pinned", "-importance", "pk")
     return [_known(*row) for row in ordered.values_list("public_id", "kind", "content", "summary")]
@@ -62,7 +68,10 @@ def rendered(
     keeping: Document,
     became: Mapping[int, str | None] | None = None,
 ) -> str:
-    """Return the text of a curated file, in the order and with the free text of `keeping`."""
+    """Return the text of a curated file that shows these memories.
+
+    The order and the free text of `keeping` are kept. `became` is explained in `grammar.render`.
+    """
     shown = [one for one in known if path_for(one.kind) == path]
     return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))
 
@@ -118,5 +127,8 @@ def etag_of(text: str) -> str:
 
 
 def digest_of(text: str) -> UUID:
-    """Return a keyed hash, which identifies a text without revealing it."""
+    """Return a keyed hash, which identifies a text without revealing it.
+
+    The key is the instance's secret.
+    """
     return UUID(bytes=salted_hmac(_SALT, text, algorithm="sha256").digest()[:16])

@@ -1,7 +1,8 @@
 """Copies of the memory files that users can access in a folder or in object storage.
 
-The rows are authoritative. A copy is written after its row, and only overwritten if its text is a
-known version of the file: an edited copy is left for the next sync.
+The database rows are authoritative. A copy is written after its row. An existing copy is
+overwritten only if its text is a known version of the file: a copy that a user has edited in the
+meantime is left for the next sync.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ def folder_of(user_id: int) -> Path | None:
 
 
 def read(user_id: int, path: str) -> str | None:
-    """Return the text of a copy, None if there is none, or raise `Unreadable`."""
+    """Return the text of a copy, or None if the copy doesn't exist.
+
+    Raise `Unreadable` if the copy is too large or isn't valid text.
+    """
     raw = _read(user_id, path)
     if raw is None:
         return None
@@ -98,7 +102,10 @@ def remove(user_id: int, path: str) -> None:
 
 
 def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[str] = ()) -> int:
-    """Apply `change` to each copy except `leaving`, and delete unreadable ones; count changes."""
+    """Apply `change` to the text of each copy except those in `leaving`; return how many changed.
+
+    A copy that can't be read is deleted; the next sync writes it again.
+    """
     count = 0
     for name in [one for one in names(user_id) if one not in leaving]:
         try:

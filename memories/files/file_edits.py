@@ -30,8 +30,10 @@ _Text = tuple[str, str]  # the text and the kind of a memory
 class Typed:
     """The text of an edited file, with everything that is needed to interpret the edit.
 
-    `base` is the version that was edited, `beside` the other curated file, and `elsewhere` the ids
-    in it. If `by_program`, new statements may await review.
+    `base` is the version that was edited, and `beside` is the other curated file. `elsewhere` holds
+    the ids of the memories that now have a line in the other file. `by_program` is True if a
+    program made the edit: then new statements await review, if the user has chosen to confirm
+    statements of programs.
     """
 
     path: str
@@ -54,7 +56,11 @@ class Edit:
 
 @dataclass
 class Done:
-    """The effect of an edit, as memory ids; `became` maps lines' positions (`grammar.render`)."""
+    """The effect of an edit, as lists of memory ids.
+
+    `became` maps the positions of lines to the ids of their memories, or to None for lines to
+    remove. `grammar.render` uses this mapping.
+    """
 
     created: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
@@ -71,8 +77,9 @@ class Done:
 def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = False) -> Edit:
     """Check an edit and embed its texts. Call it outside a transaction.
 
-    Raise `Invalid` with the line numbers. With `keep_secrets_out`, lines that are only a secret
-    aren't errors: an existing line keeps its text, a new one is dropped.
+    Raise `Invalid`, with the line numbers, if lines are invalid or consist only of a secret. With
+    `keep_secrets_out`, a line that is only a secret isn't an error: an existing line keeps its old
+    text, a new line is dropped, and the rest of the edit is applied.
     """
     edited, refused, problems = _screened(parse(typed.text), typed.base)
     _check([*problems, *([] if keep_secrets_out else _problem_texts(refused))])
@@ -89,7 +96,10 @@ def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = Fa
 
 
 def without_secrets(text: str, base: Document) -> str:
-    """Return a user's own note with secrets masked; lines of only a secret are `Invalid`."""
+    """Return a user's own note with secrets masked.
+
+    Raise `Invalid`, with the line numbers, if lines consist only of a secret.
+    """
     screened, refused, problems = _screened(parse(text), base)
     _check([*problems, *_problem_texts(refused)])
     return screened.text
@@ -105,7 +115,8 @@ def lock(edit: Edit, *, user: User) -> None:
 def carry_out(edit: Edit, *, user: User) -> Done:
     """Apply the edit to the memories, in the caller's transaction.
 
-    Raise `Stale` if the memories have changed too much since `prepare`, and `Conflict`
+    The changes are computed again from the current memories. Raise `Stale` if the memories have
+    changed so much since `prepare` that `prepare` must be called again, and `Conflict`
     (`memory_off`) if the edit adds statements while long-term memory is off.
     """
     known = file_contents.known_of(user)
@@ -218,7 +229,10 @@ class _Work:
 
 
 def is_forgotten(public_id: str, *, user: User) -> bool:
-    """Return True if the memory was forgotten, so that its line must not be learned again."""
+    """Return True if the memory has been forgotten or is being forgotten.
+
+    If a file still has the line of such a memory, the line must not be learned again.
+    """
     hidden = Memory.everything.filter(user=user, public_id=public_id, hidden_at__isnull=False)
     if hidden.exists():
         return True
@@ -226,7 +240,10 @@ def is_forgotten(public_id: str, *, user: User) -> bool:
 
 
 def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
-    """Compute the requested changes; memories that differ from their lines count as newer."""
+    """Compute the changes that an edited file requests.
+
+    A memory counts as newer than the file if its text or kind differs from its line in the files.
+    """
     lines = (line for file in (typed.beside, typed.base) for line in file.lines if line.id)
     seen = {line.id: (line.text.strip(), line.kind) for line in lines}
     judged = [

@@ -1,11 +1,13 @@
 """Sync memory files with their copies: apply edits made in the copies, and rewrite the copies.
 
-A copy is written after the rows are committed. If the process is killed in between, the next sync
-recognizes the outdated text as a known version and overwrites it.
+A copy is written after the rows are committed, under the lock of the user's files. If the process
+is killed in between, the copy is outdated; the next sync recognizes its text as a known version of
+the file and overwrites it.
 
-Edits in the copies of notes are never applied: a daily note only grows, through
-`daily_notes.append`. Such a copy is left unchanged and reported; keyed hashes of the written texts,
-in a file next to the copies, distinguish it from an outdated one.
+Edits made in the copies of daily notes and of users' own notes are never applied: a daily note only
+grows, through `daily_notes.append`. If such a copy was changed by hand, it is left unchanged and
+reported. To distinguish an outdated copy from a changed one, keyed hashes of the written texts are
+kept in a file next to the copies.
 """
 
 from __future__ import annotations
@@ -58,7 +60,11 @@ SELECT u.subject FROM ops_user u
 
 @dataclass
 class Synced:
-    """The result of a sync by path: changes applied, copies written, and error messages."""
+    """The result of a sync.
+
+    `edits` holds the counts of applied changes by path, `written` the paths of the copies that were
+    written, and `failed` the error messages by path.
+    """
 
     edits: dict[str, Mapping[str, int]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
@@ -80,9 +86,10 @@ def edit(ready: Ready, *, user: User) -> Applied:
 def sync(user: User) -> Synced:
     """Apply the edits made in the copies of a user's files, and write all copies again.
 
-    Copies of notes are only written. Safe to repeat and to kill at any point: an applied edit is
-    recognized by its text. A missing copy isn't an empty file. A copy that can't be applied is
-    left.
+    Copies of daily notes and of the user's own notes are only written (`write_note_copies`). Safe
+    to repeat and to kill at any point: a copy whose edit was already applied is recognized by its
+    text. A missing copy is written; it doesn't count as an empty file. A copy that can't be read or
+    applied is left unchanged and reported.
     """
     synced = Synced()
     for path in CURATED:
@@ -103,7 +110,10 @@ def sync(user: User) -> Synced:
 
 
 def write_copy(user: User, path: str) -> bool:
-    """Write a curated file to its copy, and return True, unless the copy was edited."""
+    """Write the current text of a curated file to its copy; return False if nothing was written.
+
+    If the copy was edited since the last sync, it isn't overwritten but left for the next sync.
+    """
     with as_user(user, changing=True):
         file_copies.hold(user.pk)
         if _is_being_forgotten(user):
@@ -136,9 +146,10 @@ def request(*, subject: UUID) -> Operation:
 
 
 def request_where_changed() -> int:
-    """Enqueue a sync for each user whose memories, notes or copies changed, inside `as_system`.
+    """Enqueue a sync for each user whose memories, notes or copies changed since the last sync.
 
-    Changes are detected by timestamps, so that writing a memory has no extra cost.
+    Call it inside `as_system`. Changes are detected by timestamps, so that writing a memory has no
+    extra cost.
     """
     found: set[UUID] = {subject for (subject,) in statements.rows(_CHANGED, [_AT_ONCE])}
     found.update(_with_changed_copies())
@@ -148,7 +159,10 @@ def request_where_changed() -> int:
 
 
 def request_where_edited() -> int:
-    """Enqueue a sync for each user with an edited local copy, by its modification time."""
+    """Enqueue a sync for each user with an edited local copy.
+
+    The check only compares modification times, so it is cheap enough to run often.
+    """
     found = set(_with_changed_copies())
     for subject in found:
         request(subject=subject)
@@ -216,9 +230,10 @@ def _copy_of(user: User, path: str) -> str:
 
 
 def write_note_copies(user: User) -> Synced:
-    """Write, update and remove copies of notes, to match the rows, under the files' lock.
+    """Write, update and remove copies of notes, so that they match the rows.
 
-    Safe to kill at any point: the hashes are stored before the copies are written.
+    Call it under the lock of the user's files. Safe to repeat and to kill at any point: the hashes
+    are stored before the copies are written.
     """
     done, known, wanted = Synced(), _note_digests(user.pk), _notes_by_path(user)
     stale = {
@@ -242,7 +257,10 @@ def write_note_copies(user: User) -> Synced:
 
 
 def unchanged_note_copies(user_id: int) -> Collection[str]:
-    """Return the paths of note copies (and of their hashes) that nobody else has changed."""
+    """Return the paths of the note copies that nobody has changed since we wrote them.
+
+    The path of the file that stores the hashes of the copies is included.
+    """
     known = _note_digests(user_id)
     return {WRITTEN, *(path for path in known if _is_ours(user_id, path, known))}
 
@@ -256,7 +274,10 @@ def _notes_by_path(user: User) -> dict[str, str]:
 def _is_stale(
     user: User, path: str, text: str, known: Mapping[str, list[str]], done: Synced
 ) -> bool:
-    """Return True if the copy is missing or an outdated one of ours; report a changed one."""
+    """Return True if the copy is missing, or is an outdated copy that we wrote.
+
+    If the copy was changed by hand, record that in `done.failed`.
+    """
     try:
         found = file_copies.read(user.pk, path)
     except Unreadable as error:

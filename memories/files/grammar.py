@@ -60,7 +60,12 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Line:
-    """A parsed line: `raw` with its ending, the section's kind, content and id of a memory."""
+    """One parsed line of a memory file.
+
+    `raw` is the whole line, including its line ending. `kind` is the kind of the line's section (""
+    outside of any section). `text` is the decoded content of a memory or new statement, and `id` is
+    the memory's id.
+    """
 
     raw: str
     role: Role = Role.FREE
@@ -200,10 +205,11 @@ class BadPath(ValueError):
 
 
 def below_root(path: str) -> str:
-    """Return the path relative to `/memories`, or "" for that folder itself, or raise `BadPath`.
+    """Return the path relative to `/memories`, or "" for that folder itself.
 
-    Each file has a single valid name: repeated and trailing slashes are ignored, and characters are
-    composed (NFC). Nothing is decoded; percent-encoded separators and dots are refused.
+    Raise `BadPath` if the path is invalid or outside the folder. Each file has a single valid name:
+    repeated and trailing slashes are ignored, and characters are composed (NFC). Nothing is
+    decoded, and percent-encoded separators and dots are refused.
     """
     if path != ROOT and not path.startswith(f"{ROOT}/"):
         raise BadPath(f"Path must start with {ROOT}, got: {path}")
@@ -293,7 +299,10 @@ _NOTHING = Document()
 
 @dataclass(frozen=True)
 class Shown:
-    """A memory as a file shows it: its content or, if that is too `long`, its summary."""
+    """A memory as a file shows it.
+
+    `text` is the content; if the content is too long, `long` is True and `text` is the summary.
+    """
 
     id: str
     kind: str
@@ -359,7 +368,10 @@ def _updated(line: Line, memory: Shown, *, end: str) -> Line:
 
 
 def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str) -> list[Line]:
-    """Add lines for the remaining memories to existing sections, which leave `sections`."""
+    """Add lines for the remaining memories to existing sections.
+
+    These memories are removed from `sections`.
+    """
     places = _ends(kept)
     lines: list[Line] = []
     for place, line in enumerate(kept):
@@ -374,8 +386,9 @@ def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str)
 def _ends(lines: list[Line]) -> dict[str, int]:
     """Return, for each section, the position after which new lines are added.
 
-    An empty line directly below the heading counts as part of the heading; otherwise each rendering
-    could add another empty line.
+    This is the position of the section's last statement, or of its heading if there is no
+    statement. An empty line directly below the heading counts as part of the heading; otherwise
+    each rendering could add another empty line.
     """
     places: dict[str, int] = {}
     for place, line in enumerate(lines):
@@ -410,7 +423,10 @@ class Block:
 
 
 def blocks_of(lines: Iterable[Line]) -> Iterator[Block]:
-    """Yield the lines grouped into blocks, without the empty lines between them."""
+    """Yield the lines grouped into blocks, in order.
+
+    Empty lines between two blocks are left out.
+    """
     for what, group in groupby(lines, key=_what):
         found = list(group)
         if what == "heading":

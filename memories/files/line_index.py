@@ -26,8 +26,9 @@ _MARKS = re.compile(r"(?:(?<![-*+>#])[-*+>#]++|\d{1,3}[.)])[ \t]+|<!--.*?-->")
 def follow(file: MemoryFile, *, user: User) -> None:
     """Update the indexed lines to match the file's current content, in the caller's transaction.
 
-    Search finds new lines by their words at once. An unchanged line keeps its row; `number` is a
-    line's position among the indexed lines of the file.
+    Search finds new lines by their words at once, and by their meaning after an operation has
+    embedded them. An unchanged line keeps its row; `number` is a line's position among the indexed
+    lines of the file.
     """
     missing: dict[str, deque[int]] = defaultdict(deque)
     for number, text in enumerate(said(file), start=1):
@@ -80,7 +81,10 @@ def said(file: MemoryFile) -> Iterator[str]:
 
 
 def bare(line: str) -> str:
-    """Return the text of a line without Markdown marks and comments, "" without letters."""
+    """Return the text of a line without Markdown marks and comments.
+
+    Return "" if no letter or digit is left.
+    """
     text = _MARKS.sub("", line.strip()).strip()
     return text if any(sign.isalnum() for sign in text) else ""
 

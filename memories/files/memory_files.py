@@ -1,8 +1,10 @@
 """Read, write and list memory files, in sync with the memories.
 
-The rows are authoritative: an edit, its effect on memories and the new version are written in one
-transaction; `file_sync` then updates the copies. There are curated files, which show memories,
-persona layers (USER.md, SOUL.md, TOOLS.md), the user's own notes and daily notes.
+The rows are authoritative: an edit, its effect on memories and the new version of the file are
+written in one transaction. `file_sync` updates the copies afterwards.
+
+There are curated files, which show memories (MEMORY.md, LEARNINGS.md), persona layers (USER.md,
+SOUL.md, TOOLS.md), the user's own notes and daily notes.
 """
 
 from __future__ import annotations
@@ -56,7 +58,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class Ready:
-    """A checked edit of a version (0: a new file) that is ready to be applied."""
+    """A checked edit that is ready to be applied.
+
+    `version` is the version of the file that was edited, 0 for a new file.
+    """
 
     path: str
     version: int
@@ -74,7 +79,11 @@ class Applied:
 
 
 def read(user: User, path: str) -> Shown:
-    """Return a file, rendered from the memories and stored if it is curated."""
+    """Return a file in its current state. A curated file is rendered from the current memories.
+
+    The text of a curated file is stored as a version, so that a later edit can be compared with it.
+    Raise `NotFound` if there is no such file.
+    """
     if path in CURATED:
         return _shown(refreshed(user, path))
     day, row = file_contents.day_of(path), None
@@ -99,7 +108,10 @@ def all_of(user: User) -> list[Shown]:
 
 
 def versions_of(user: User, path: str) -> QuerySet[FileVersion]:
-    """Return the stored versions of a file, newest first, or raise `NotFound`."""
+    """Return the stored versions of a file, newest first.
+
+    Raise `NotFound` if there is no such file.
+    """
     read(user, path)
     return FileVersion.objects.filter(user=user, file__path=path).order_by("-number")
 
@@ -123,9 +135,12 @@ def prepare(
 ) -> Ready:
     """Check an edit of a file and embed its texts. Call it outside a transaction.
 
-    With `match` (an ETag), the edit is compared with the current file (else `Stale`), otherwise
-    with the version read last. With `new`, a note is created (else `NotFound`). Raise `Invalid` for
-    text or path, `Conflict` if a note can't have this path, and `ApplicationError` (`too_large`).
+    If `match` (the ETag of the edited state) is given, the edit is compared with the current file;
+    otherwise, it is compared with the version that was read last. With `new`, a note that doesn't
+    exist is created; a persona layer is always created if necessary. Raise `NotFound` if there is
+    no such file, `Invalid` if the text or path is invalid or a line is only a secret, `Conflict` if
+    a new note can't have this path, `Stale` if the file doesn't match `match`, and
+    `ApplicationError` (`too_large`) if the text is too long.
     """
     check_text(text)
     with as_user(user, changing=True):
@@ -146,7 +161,11 @@ def prepare(
 
 
 def apply(ready: Ready, *, user: User) -> Applied:
-    """Apply a prepared edit in the caller's transaction, or raise `Stale` or `Conflict`."""
+    """Apply a prepared edit in the caller's transaction.
+
+    Raise `Stale` if the file or its memories have changed since `prepare`, and `Conflict` while
+    memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
+    """
     users.check_still_here(user)
     if ready.edit is not None:
         file_edits.lock(ready.edit, user=user)
@@ -164,7 +183,11 @@ def apply(ready: Ready, *, user: User) -> Applied:
 
 
 def check_text(text: str) -> None:
-    """Check that a text can be stored as a file, or raise `Invalid` or `too_large`."""
+    """Check that a text can be stored as a file.
+
+    Raise `Invalid` if the text contains invalid characters, and `ApplicationError` (`too_large`) if
+    it is too long.
+    """
     if "\x00" in text:
         raise Invalid.field("content", "The text must not contain NUL characters.")
     try:
@@ -190,7 +213,10 @@ def _carry_out(
 
 
 def refreshed(user: User, path: str) -> MemoryFile:
-    """Return a curated file, rendered from the memories; a changed text is a new version."""
+    """Return a curated file, rendered from the current memories.
+
+    If the text has changed, the new text is stored as a new version.
+    """
     row, text = _render_now(user, path)
     if row is not None and row.content == text:
         return row
@@ -216,7 +242,10 @@ def _stored(
     actor: str,
     typed: UUID | None = None,
 ) -> MemoryFile:
-    """Store a changed text as a new version, under the lock of the user's files."""
+    """Store the text as a new version if it differs from the current version.
+
+    Call it under the lock of the user's files.
+    """
     if row is None:
         row = MemoryFile(user=user, path=path, version=0)
     elif row.content == text:
@@ -246,7 +275,10 @@ def _row_to_edit(user: User, path: str, *, new: bool) -> MemoryFile | None:
 
 
 def _is_state(row: MemoryFile | None, path: str, tag: str) -> bool:
-    """Return True if `tag` is the file's ETag or "*"; a missing persona layer is empty."""
+    """Return True if `tag` is the file's ETag or "*".
+
+    A persona layer that doesn't exist counts as empty.
+    """
     if row is None:
         return path in LAYERS and tag in ("*", file_contents.etag_of(""))
     return tag in ("*", file_contents.etag_of(row.content))
@@ -270,7 +302,10 @@ def _shown(row: MemoryFile) -> Shown:
 
 
 def is_own_note(path: str) -> bool:
-    """Return whether a note may have this path, which isn't a curated file's or daily note's."""
+    """Return whether a user may have a note of their own at this path.
+
+    The paths of curated files and daily notes are reserved.
+    """
     return path not in CURATED and file_contents.day_of(path) is None
 
 
@@ -283,9 +318,10 @@ def notes_below(user: User, folder: str) -> list[MemoryFile]:
 
 
 def check_room_for_note(user: User, path: str) -> None:
-    """Check that a new note can have this path, and that there aren't too many.
+    """Check that a new note can have this path and that the user doesn't have too many notes.
 
-    Raise `Invalid` for secrets or files as folders in the path, else `Conflict`.
+    Raise `Invalid` if the path contains a secret or if one of its folders is a file, and `Conflict`
+    if a folder has this name or there are too many notes.
     """
     if secret_search.find(path):
         raise Invalid.field("path", _("This looks like a secret, and secrets are not remembered."))
@@ -303,7 +339,10 @@ def check_room_for_note(user: User, path: str) -> None:
 
 
 def recycle_notes(files: Sequence[MemoryFile], *, user: User) -> None:
-    """Move notes to the recycle bin, for `RECYCLE_DAYS`, where search doesn't find them."""
+    """Move notes to the recycle bin, from which they are erased after `RECYCLE_DAYS`.
+
+    Search no longer finds them.
+    """
     _lock_files(user)
     for file in files:
         file.deleted_at = timezone.now()
@@ -315,7 +354,11 @@ def recycle_notes(files: Sequence[MemoryFile], *, user: User) -> None:
 
 
 def take_back_note(user: User, *, file_id: int) -> MemoryFile:
-    """Restore a note from the recycle bin (`NotFound`), unless its path is taken (`Conflict`)."""
+    """Restore a note from the recycle bin.
+
+    Raise `NotFound` if the note isn't in the recycle bin, and `Conflict` if another file has its
+    path. The errors of `check_room_for_note` are raised too.
+    """
     _lock_files(user)
     rows = MemoryFile.everything.filter(user=user, hidden_at__isnull=True)
     file = rows.filter(pk=file_id, deleted_at__isnull=False).first()
@@ -333,7 +376,11 @@ def take_back_note(user: User, *, file_id: int) -> MemoryFile:
 
 
 def rename_notes(files: Sequence[MemoryFile], *, user: User, old: str, new: str) -> None:
-    """Rename notes or move a folder: replace the prefix `old` of each path with `new`."""
+    """Rename notes or move a folder: replace the prefix `old` of each path with `new`.
+
+    Raise `Invalid` if a path becomes too long, and `Conflict` while memory is off (`memory_off`) or
+    the user is being forgotten (`being_forgotten`).
+    """
     _lock_files(user)
     direct_writes.check_on(user)
     for file in files:
@@ -374,7 +421,10 @@ class Curated:
 
 @dataclass(frozen=True)
 class Layer:
-    """A persona layer in the list of files; `changed_at` is None if it was never written."""
+    """A persona layer, as shown in the list of files.
+
+    `changed_at` is None if the layer was never written.
+    """
 
     path: str
     changed_at: datetime | None

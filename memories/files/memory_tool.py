@@ -1,7 +1,7 @@
 """Anthropic's memory tool (`memory_20250818`): six commands with which a model edits memory files.
 
-`/memories` contains the files that users see: editing `MEMORY.md` changes memories, daily notes can
-only be appended to, and other paths are the user's own notes.
+The folder `/memories` contains the same files that users see: an edit of `MEMORY.md` changes
+memories, a daily note can only be appended to, and any other path is one of the user's own notes.
 """
 
 from __future__ import annotations
@@ -32,13 +32,21 @@ _APPEND_ONLY = (
 
 @dataclass(frozen=True)
 class Planned:
-    """A command that was checked before the transaction; `act` returns the model's answer."""
+    """A command that was checked before the transaction.
+
+    `act` runs the command and returns the answer for the model.
+    """
 
     act: Callable[[], str]
 
 
 def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
-    """Check a command and embed its texts, outside a transaction."""
+    """Check a command and embed its texts; call this function outside a transaction.
+
+    `data` holds the arguments as given. If the command can't be carried out, raise `NotFound`,
+    `Conflict`, or `Invalid` with the name of the wrong argument. The messages have the wording of
+    Anthropic's tool.
+    """
     try:
         return _PREPARED[data["command"]](data, user)
     except ToolProblem as problem:
@@ -46,7 +54,10 @@ def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
 
 
 def carry_out(planned: Planned) -> str:
-    """Run the command in the caller's transaction; return the answer, or raise (also `Stale`)."""
+    """Run the command in the caller's transaction; return the answer for the model.
+
+    Raise the same errors as `prepare`, and `Stale` if the file has changed since `prepare`.
+    """
     return planned.act()
 
 
@@ -214,7 +225,10 @@ def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> 
 
 
 def _line_text(line: str) -> str:
-    """Return a line without the time and source, which agents may copy from a displayed note."""
+    """Return the text of a line without the time and source of a note line.
+
+    Agents may copy the time and source from the displayed note.
+    """
     shown = grammar.read_note_line(line.strip())
     return (shown.text if shown else line.strip().removeprefix("- ")).strip()
 
@@ -240,7 +254,10 @@ _DEEPEST = 2  # levels shown in a listing
 
 
 class ToolProblem(ValueError):
-    """Raised if a command can't be carried out, with a message for the model and the `field`."""
+    """Raised if a command can't be carried out.
+
+    The message is written for the model; `field` is the argument that is wrong.
+    """
 
     def __init__(self, message: str, *, field: str) -> None:
         super().__init__(message)
@@ -248,7 +265,10 @@ class ToolProblem(ValueError):
 
 
 def file_answer(path: str, text: str, *, lines: Sequence[int] | None = None) -> str:
-    """Return the answer that shows (a range of) a file with numbered lines; -1 is the end."""
+    """Return the answer that shows a file with numbered lines.
+
+    `lines` holds the numbers of the first and the last line to show; -1 means the end of the file.
+    """
     shown, first = text.split("\n"), 1
     if lines is not None:
         first = max(1, lines[0])
@@ -258,7 +278,10 @@ def file_answer(path: str, text: str, *, lines: Sequence[int] | None = None) -> 
 
 
 def listing_answer(path: str, sizes: Mapping[str, int]) -> str:
-    """Return the answer that lists a folder, two levels deep, with sizes in bytes."""
+    """Return the answer that lists a folder, two levels deep.
+
+    `sizes` maps the path of each file to its size in bytes.
+    """
     head = (
         f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
     )
@@ -275,7 +298,10 @@ def listing_answer(path: str, sizes: Mapping[str, int]) -> str:
 
 
 def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, str]:
-    """Replace the only occurrence of `old` (else `ToolProblem`); return text and answer."""
+    """Replace the only occurrence of `old`; return the new text and the tool's answer.
+
+    Raise `ToolProblem` if `old` doesn't occur exactly once.
+    """
     places = _places(old, text)
     if not places:
         raise ToolProblem(
@@ -299,7 +325,10 @@ def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, s
 
 
 def inserted_answer(path: str, text: str, *, line: int, new: str) -> tuple[str, str]:
-    """Insert `new` after an existing line (0: at the beginning); return text and answer."""
+    """Insert `new` after a line (0: at the beginning); return the new text and the tool's answer.
+
+    Raise `ToolProblem` if the line doesn't exist.
+    """
     lines = numbered_lines(text)
     if not 0 <= line <= len(lines):
         raise ToolProblem(
@@ -315,7 +344,10 @@ def inserted_answer(path: str, text: str, *, line: int, new: str) -> tuple[str, 
 
 
 def numbered_lines(text: str) -> list[str]:
-    """Return the lines of a text, split at newlines only."""
+    """Return the lines of a text, split at newlines only.
+
+    A final newline doesn't start another line.
+    """
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 

@@ -1,4 +1,7 @@
-"""Read from the database how memories depend on each other and on sources, for `derivation`."""
+"""Read from the database how memories depend on each other and on their sources.
+
+`derivation` uses the result to compute which texts a request to forget erases or changes.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ _WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 @dataclass(frozen=True)
 class Graph:
-    """Memories with all their versions (by key), and the versions from which those were made."""
+    """Memories with all their versions, and the versions from which those were made.
+
+    `versions` maps primary keys to versions; `texts` describes each version for `derivation`.
+    """
 
     memories: Sequence[Memory]
     versions: Mapping[int, MemoryVersion]

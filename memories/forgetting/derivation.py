@@ -1,7 +1,8 @@
 """Compute how texts change when some of their sources are forgotten, without database access.
 
-A version of a memory (`Text`) depends on its sources (`Rest`), and maybe on other versions
-(`inputs`), of whose sources it has copies.
+A version of a memory (`Text`) depends on its sources (`Rest`). A version that was merged,
+consolidated, restored or derived also depends on other versions (`inputs`), and has copies of their
+sources.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from memories.extraction.arbitration.pairs import join
 
 @dataclass(frozen=True)
 class Rest:
-    """A source on which a version depends; copies in other versions have the same `key`.
+    """A source on which a version depends.
 
-    `statement` is what was learned from it. A text is erased with any of its `joint` sources.
+    Copies of the source in other versions have the same `key`. `statement` is the text that was
+    learned from the source. A `joint` source supports only a part of the text: a text with several
+    joint sources is erased when any of them is forgotten.
     """
 
     key: Hashable
@@ -29,8 +32,9 @@ class Rest:
 class Text:
     """A version of a memory's text, and what it depends on.
 
-    `rests` are the sources, oldest first; the first that no input has is that of `candidate`, the
-    statement that this version added. A `consolidated` version lists the texts of its inputs.
+    `rests` holds the sources, oldest first. The first source that none of the inputs has is the
+    source of `candidate`, the statement that this version added. The content of a `consolidated`
+    version is a list of the texts of its inputs, as the bundled consolidator writes it.
     """
 
     id: int
@@ -46,7 +50,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The text of a version after its sources are forgotten, "" if none supports it."""
+    """The text of a version after its sources are forgotten.
+
+    `content` is "" if no remaining source supports the text.
+    """
 
     content: str
     candidate: str
@@ -60,9 +67,11 @@ class Outcome:
 def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outcome]:
     """Return the outcome for each version, by id.
 
-    Versions of memories in `gone` are erased. Any other is kept if its own statement and inputs are
-    unchanged, or if the person wrote it and a source remains. Otherwise it is derived again from
-    what remains, or erased. Inputs have smaller ids, so versions go in the order of their ids.
+    All versions of the memories in `gone` are erased. Any other version is kept if its own
+    statement and its inputs are unchanged, or if the person wrote it and one of its sources
+    remains. Otherwise the version is derived again from the remaining inputs and its own statement,
+    or erased if neither remains. Inputs have smaller ids than the versions made from them, so
+    versions are processed in the order of their ids.
     """
     by_id = {one.id: one for one in texts}
     outcomes: dict[int, Outcome] = {}
@@ -110,7 +119,11 @@ def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
 
 
 def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
-    """Return the statement that a source of the version's own (not of inputs) supports, or ""."""
+    """Return the statement that the version's own sources still support, or "".
+
+    Own sources are those that no input has. If the first own source is forgotten, return the
+    statement of another own source.
+    """
     own = _own_sources(text, by_id)
     if not own:
         return ""

@@ -1,6 +1,7 @@
-"""Collect the texts to erase, and similar ones that remain, before anything is erased.
+"""Collect the texts that will be erased, before anything is erased.
 
-The residue scan then checks that none of the former is left anywhere.
+After the erasure, the residue scan checks that none of these texts is left anywhere. The scan must
+not report texts that legitimately remain, so these texts are collected too.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 class ErasedTexts:
     """The texts and rows to be erased, and similar texts that legitimately remain (`staying`).
 
-    `memory_ids` are the keys of memories that are erased or derived again. The side texts (tags,
-    data, metadata, remarks) of memories in `emptied` are cleared, and, except the metadata, in
-    `renewed`.
+    `memory_ids` holds the keys of all memories that are erased or derived again. The side texts of
+    a memory are its tags, data, metadata and remarks. The erasure clears all side texts of the
+    memories in `emptied`, and all except the metadata of the memories in `renewed`.
     """
 
     texts: Sequence[str] = ()
@@ -53,9 +54,11 @@ class ErasedTexts:
 
 
 def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedTexts:
-    """Return the texts and rows to erase when sources and memories (`gone`) are forgotten.
+    """Return the texts and rows to erase when sources and memories are forgotten.
 
-    All these rows must already be hidden. The plan is the same as for the erasure itself.
+    The forgotten memories are those in `gone`. The forgotten sources are the sources of these
+    memories and the sources that match `resting`. All these rows must already be hidden. The result
+    is computed with the same plan as the erasure itself.
     """
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     present = Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True)
@@ -106,7 +109,11 @@ def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedText
 
 
 def collect_none(*, user: User, resting: Q) -> ErasedTexts:
-    """Return the keys of memories that depend on forgotten sources, but no texts: they are kept."""
+    """Return the keys of memories that depend on the sources matching `resting`, but no texts.
+
+    Callers use this function if messages are forgotten but the memories learned from the messages
+    are kept.
+    """
     sources = Source.everything.filter(resting, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
     return ErasedTexts(
@@ -115,7 +122,11 @@ def collect_none(*, user: User, resting: Q) -> ErasedTexts:
 
 
 def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
-    """Return texts of other memories that resemble `texts`, and so remain, `without` these keys."""
+    """Return texts of other memories that resemble `texts`.
+
+    These texts of other memories legitimately remain, even in answers that repeat them. `without`
+    holds the keys of the memories to leave out.
+    """
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
     others = versions.exclude(memory__in=without).order_by().values_list("content", flat=True)
@@ -125,8 +136,9 @@ def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """Yield texts that a user or client wrote or confirmed, and texts newer than `since`.
 
-    They are no residue: after the request to forget, the content was unreadable, so a newer text
-    must have another source. Texts that were derived again are left out.
+    The residue scan doesn't report these texts. `since` is the time of the request to forget: from
+    then on, the forgotten content was unreadable, so a text said or learned later must have another
+    source. Texts that were derived again are left out.
     """
     told = Q(change__in=WRITTEN) | Q(sources__comment=rederivation.KEPT)
     meant = told & ~Q(actor=Origin.EXTRACTED)
@@ -147,7 +159,9 @@ def _texts_of_other_memories(
 ) -> Iterator[str]:
     """Yield the contents of other learned memories that resemble the texts.
 
-    Call this before any text is derived again. `without` are keys with an erased source.
+    `without` holds the keys of memories that depend on an erased source. Call this function before
+    any text is derived again, so that a derived text isn't mistaken for the content of another
+    memory.
     """
     wanted = Resemblance(texts)
     there = Memory.everything.filter(user=user, hidden_at__isnull=True)  # includes the recycle bin
@@ -170,7 +184,8 @@ def staying_texts(
 ) -> list[str]:
     """Return tags, titles and other side texts that remain and resemble `texts`.
 
-    Call this before any row is erased, with rows other than memories hidden. The titles of
+    Call this function before any row is erased. All rows to be erased must already be hidden,
+    except memories, since some hidden memories are shown again later. The titles of
     `conversations`, which lose messages, are left out.
     """
     wanted = Resemblance(texts)
@@ -184,7 +199,11 @@ def staying_texts(
 
 
 def texts_written_since(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Yield tags, titles and labels written after the request, which have another source."""
+    """Yield side texts (tags, titles, labels) that were written after `since`.
+
+    `since` is the time of the request to forget. From then on, the forgotten content was
+    unreadable, so these texts have another source.
+    """
     if since is None:
         return
     made, told = Q(created_at__gt=since), Q(user_message__recorded_at__gt=since)

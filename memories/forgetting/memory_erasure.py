@@ -36,7 +36,10 @@ _MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
 
 
 def erase_memories(*, user: User, memories: Sequence[Memory]) -> Counter[str]:
-    """Erase memories with their rows, leaving tombstones against learning them again."""
+    """Erase memories with all rows that belong only to them.
+
+    Tombstones are left, so that the same statements aren't learned again.
+    """
     if not memories:
         return Counter()
     pks = [one.pk for one in memories]
@@ -64,7 +67,11 @@ def erase_index(*, user: User, kind: TargetKind, target_ids: Collection[int]) ->
 
 
 def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
-    """Erase all fragments made from these memories, also those of memories that replaced them."""
+    """Erase all fragments (additional search texts) made from these memories.
+
+    If another memory replaced one of these memories, the other memory may have a fragment with the
+    replaced text; such fragments are erased too.
+    """
     of = Q(memory__in=memory_ids) | Q(version__memory__in=memory_ids)
     return _erase_fragments(user, Fragment.objects.filter(of, user=user))
 
@@ -102,8 +109,9 @@ def blank_questions(*, user: User, public_ids: Collection[str]) -> None:
 def blank_questions_about(*, user: User, texts: Iterable[str]) -> None:
     """Blank the recorded queries that share a word, other than stop words, with these texts.
 
-    No recorded result may link a query to the text. Queries whose answer exists are kept, since the
-    remaining message contains them anyway.
+    If a query was asked before a text was learned and indexed, no recorded result links the query
+    to the text. Blanking too many queries is better than keeping a forgotten word. Queries whose
+    answer still exists are kept, since the remaining message contains them anyway.
     """
     said = {term for text in texts for term in segment.terms(text)}
     asked = _unanswered(user).exclude(query="").values_list("pk", "query")
@@ -118,7 +126,10 @@ def erase_traces(
     conversation: int | None = None,
     until: datetime | None = None,
 ) -> Counter[str]:
-    """Erase the recall traces of these answers, and those of `conversation` up to `until`."""
+    """Erase the recall traces that belong to these answers.
+
+    If `conversation` is given, also erase all its traces up to `until`.
+    """
     concerned = Q(answer__in=answers)
     if conversation is not None and until is not None:
         concerned |= Q(conversation=conversation, created_at__lte=until)
@@ -126,7 +137,10 @@ def erase_traces(
 
 
 def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
-    """Erase recall traces without existing answer, and notes, that repeat one of these texts."""
+    """Erase the recall traces and notes that repeat one of these texts.
+
+    Traces whose answer still exists are kept, since the remaining message repeats the text anyway.
+    """
     wanted = Resemblance(texts)
     if not wanted:
         return Counter()
@@ -218,7 +232,11 @@ def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
 
 
 def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
-    """Hide the note lines that equal one of these texts; remove the lines from memory files."""
+    """Hide the note lines that equal one of these texts, until they are erased.
+
+    Memory files and their old versions are always shown as a whole, so the lines are removed from
+    them at once.
+    """
     same = DailyNote.objects.filter(user=user, text__in=texts)
     files = set(same.filter(file__isnull=False).values_list("file", flat=True))
     same.update(hidden_at=at)

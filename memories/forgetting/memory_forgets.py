@@ -26,8 +26,9 @@ def forget_memory(
 ) -> Operation:
     """Hide a memory now, and enqueue the erasure of the memory and everything derived from it.
 
-    Its messages are kept. A repeated request returns the pending operation. `chosen` records in the
-    receipt how the memory was chosen. Raise `NotFound` if the user has no such memory.
+    The messages that the memory was learned from are kept. A repeated request returns the pending
+    operation. `chosen` records in the receipt how the memory was chosen. Raise `NotFound` if the
+    memory doesn't exist or belongs to another user.
     """
     return forget_memories(
         user=user, memories=[memory], requested_by_key=requested_by_key, chosen=chosen
@@ -41,7 +42,11 @@ def forget_memories(
     requested_by_key: int | None = None,
     chosen: str = "",
 ) -> Operation:
-    """Forget several memories like `forget_memory`, skipping unknown ones (`NotFound` if all)."""
+    """Forget several memories in the same way as `forget_memory`.
+
+    Memories that no longer exist or belong to other users are skipped. Raise `Invalid` if the list
+    is empty, and `NotFound` if all memories were skipped.
+    """
     if not memories:
         raise Invalid.field("ids", "Name at least one memory.")
     erasure.start(user)
@@ -61,7 +66,10 @@ def forget_memories(
 def forget_project(
     *, user: User, project: Project, requested_by_key: int | None = None
 ) -> Operation:
-    """Hide a project and all its memories now, and enqueue their erasure, or raise `NotFound`."""
+    """Hide a project and all its memories now, and enqueue their erasure.
+
+    Raise `NotFound` if the project doesn't exist or belongs to another user.
+    """
     erasure.start(user)
     found = Project.everything.select_for_update().filter(user=user, pk=project.pk).first()
     if found is None:
@@ -78,7 +86,11 @@ def forget_project(
 
 
 def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
-    """Return `memory_ids`, and the ids of archived memories consolidated only into these."""
+    """Return `memory_ids`, and the ids of archived memories consolidated only into these.
+
+    A consolidated memory contains the text of archived memories, so all of them are erased
+    together.
+    """
     gone = set(memory_ids)
     while True:
         archived = Memory.everything.filter(
@@ -99,7 +111,10 @@ def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
 
 
 def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = ()) -> None:
-    """Erase or derive again what depends on `resting`, in rounds with own transactions."""
+    """Erase or derive again everything that depends on the sources that match `resting`.
+
+    The work is done in rounds, each in its own transaction.
+    """
     more = True
 
     def round_() -> audit_chain.Counts:
@@ -144,8 +159,9 @@ def _begin(
 def blank_titles(user: User, memories: Collection[int]) -> None:
     """Blank the conversation titles that repeat a part of a message about these memories.
 
-    The message is a source of one, or in a conversation whose title has the same words. Call this
-    before memories are locked, since conversations are always locked first.
+    The message is a source of one of the memories, or a user's message in a conversation whose
+    title has the same words as a memory. Call this function before memories are locked, since
+    conversations are always locked first.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
@@ -168,8 +184,9 @@ def repeating_messages(
 ) -> list[Message]:
     """Return the messages that contain a text or quotation of these memories, oldest first.
 
-    Messages in `told` are left out, and answers to them or to a message with such a text, since an
-    answer is forgotten with its question.
+    Both the user's messages and answers are searched. Messages in `told` are left out. An answer is
+    also left out if its question is in `told` or contains one of the texts, since an answer is
+    forgotten with its question.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
     found = similar_memories.repeating(_texts_of(user, memories, sources), user=user)
@@ -196,7 +213,11 @@ def _texts_of(user: User, memories: Collection[int], sources: QuerySet[Source]) 
 def _conversations_with_titles_about(
     user: User, memories: Collection[int], sources: QuerySet[Source]
 ) -> list[int]:
-    """Return the keys of conversations whose titles have all words of a version, or vice versa."""
+    """Return the keys of conversations whose titles match one of these memories.
+
+    A title matches if it contains all words of a version or quotation, or if the version or
+    quotation contains all words of the title.
+    """
     texts = _texts_of(user, memories, sources)
     told = [words for text in texts if (words := frozenset(segment.terms(text)))]
     titles = Conversation.objects.filter(user=user).exclude(title="").values_list("pk", "title")

@@ -115,14 +115,22 @@ def _memories_again(user: User, target: Mapping[str, Any], at: datetime) -> Oper
 
 @reapplies("project")
 def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Forget a project, of this key and creation time, again after a backup was restored."""
+    """Forget a project again after a backup was restored.
+
+    The creation time is checked too, since after a restore another project may have the same
+    primary key.
+    """
     own = Project.everything.filter(user=user, pk=target["project"], created_at__lte=at)
     project = own.first()
     return memory_forgets.forget_project(user=user, project=project) if project else None
 
 
 def forget_binned(run: Run) -> int:
-    """Forget at most `AT_ONCE` expired memories of the bin, a transaction a user; count them."""
+    """Forget memories whose time in the recycle bin has expired; return the number of memories.
+
+    At most `AT_ONCE` memories are handled. The memories of each user are forgotten in a separate
+    transaction, by the service that the button "Forget now" uses.
+    """
     with as_system():
         due = Memory.visible.filter(purge_at__lte=timezone.now()).order_by("pk")
         owners: dict[int, list[int]] = defaultdict(list)
@@ -150,7 +158,10 @@ def erase_binned_files(run: Run) -> int:
 
 
 def erase_expired(run: Run) -> dict[str, int]:
-    """Erase expired traces, responses, sign-in links and receipt tokens in batches; count them."""
+    """Erase expired recall traces, stored responses, sign-in links and receipt tokens.
+
+    Return the number of each. Rows are erased in batches, each in its own transaction.
+    """
     now = timezone.now()
     too_old = now - timedelta(days=settings.TRACE_DAYS)
     tokens = Operation.objects.filter(token_expires_at__lt=now, token_digest__isnull=False)

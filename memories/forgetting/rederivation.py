@@ -1,6 +1,7 @@
 """Hide texts that depend on forgotten sources, then erase them or derive them again.
 
-`memories.forgetting.derivation` computes the plan. Every hidden source counts as forgotten, no
+A text is derived again if it also has other sources. `memories.forgetting.derivation` computes the
+plan; this module reads its input and writes its result. Every hidden source counts as forgotten, no
 matter which operation will erase it.
 """
 
@@ -38,7 +39,10 @@ KEPT = "kept when its conversation was deleted"
 
 @dataclass(frozen=True)
 class Derived:
-    """The numbers of erased rows of one round of `derive`, and whether there is `more` to do."""
+    """The result of one round of `derive`: the numbers of erased rows.
+
+    `more` is True if another round is needed.
+    """
 
     erased: Counter[str]
     more: bool
@@ -52,7 +56,10 @@ class _Hidden:
 
 
 def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
-    """Hide the sources `resting`, the memories `gone`, and all texts based on them; return keys."""
+    """Hide the sources that match `resting`, the memories in `gone`, and all texts based on them.
+
+    Return the keys of the hidden memories. Safe to repeat.
+    """
     if not _hide_sources(user, resting, gone) and not gone:
         # The operation that hid the sources has also hidden the texts that depend on them.
         return []
@@ -115,10 +122,11 @@ def _hide_rows(
 
 
 def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
-    """Erase or derive again up to `limit` memories: those in `gone` or with sources in `resting`.
+    """Erase or derive again up to `limit` memories.
 
-    Memories in `gone` and memories with no remaining text are erased; the others are shown again. A
-    repeated run continues where the last run stopped.
+    These are the memories in `gone`, and the memories that depend on sources matching `resting`.
+    Memories in `gone` and memories with no remaining text are erased; the others are shown again
+    with their remaining text. A repeated run continues where the last run stopped.
     """
     left = set(Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True))
     sources = Source.everything.filter(resting | Q(memory__in=left), user=user)
@@ -136,7 +144,8 @@ def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200
 def keep(*, user: User, resting: Q) -> None:
     """Keep memories although their source is erased; from then on they count as the user's own.
 
-    In each version, a single source without ids or quote replaces `resting`. Safe to repeat.
+    In each version, the sources that match `resting` are replaced by a single source without ids or
+    quote. A memory that also has turns as sources still counts as learned. Safe to repeat.
     """
     sources = Source.everything.filter(resting, user=user)
     rows = list(sources.values_list("version", "memory").distinct())

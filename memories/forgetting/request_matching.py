@@ -1,7 +1,8 @@
 """Decide which memories a request to forget means: a clear match, or a list of possible ones.
 
-A logistic regression over a few signals gives each memory a probability. `bench/forget_weights.py`
-fits the weights to requests that the reader model was not trained on.
+A logistic regression over a few signals gives each memory the probability that it is meant. The
+weights were fitted to requests that the reader model was not trained on; `bench/forget_weights.py`
+fits them again.
 """
 
 from __future__ import annotations
@@ -67,9 +68,11 @@ _MOST_UNRELATED = 10  # unrelated memories are listed only among the first ten
 class Signals:
     """The signals that a request means a memory.
 
-    `cosine` is the similarity to the request, `nearer` its lead over other memories. `about` is the
-    reader model's probability, `preferred` its logit's lead. `covered` is the share of the
-    request's words in the memory, weighted by rarity (0 to 1).
+    `cosine` is the similarity to the request, and `nearer` is this similarity minus the highest
+    similarity of the other memories. `about` is the reader model's probability that the request is
+    about the memory, and `preferred` is its logit minus the highest logit of the other memories.
+    `covered` is the share of the request's words that the memory contains, weighted by their rarity
+    (0 to 1).
     """
 
     meant: Meant
@@ -111,7 +114,11 @@ class Signals:
 def signals_of(
     subject: str, met: Sequence[Meant], probabilities: Mapping[int, float]
 ) -> list[Signals]:
-    """Return the signals of each memory, by `probabilities` of the reader model, best first."""
+    """Return the signals of each memory, most probable first.
+
+    `probabilities` maps each memory's id to the reader model's probability that the request is
+    about the memory.
+    """
     asked = set(segment.terms(subject))
     terms = {one.pk: asked & set(segment.terms(one.content)) for one in met}
     held = Counter(term for each in terms.values() for term in each)
@@ -141,7 +148,11 @@ def _best_other(own: float, best: Sequence[float]) -> float:
 
 
 def possible_matches(ranked: Sequence[Signals]) -> list[Meant]:
-    """Return the memories that the request may mean, the best even if unrelated, best first."""
+    """Return the memories that the request may mean, most probable first.
+
+    If any memory is related to the request, the best of the unrelated memories are listed too,
+    because the signals often miss an indirect request ("my clean date" for "Sober since June").
+    """
     if not any(one.is_related for one in ranked):
         return []
     return [
@@ -155,9 +166,10 @@ def possible_matches(ranked: Sequence[Signals]) -> list[Meant]:
 def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:
     """Return the memory that the request clearly means, or None.
 
-    It must be probable, and no other; it must share more words with the request than any other, and
-    name no other relative. Unless the reader model is sure, it also must not deny or intend what
-    the request states as a fact.
+    The probabilities must show that this memory is meant and no other. In addition, the memory must
+    share more words with the request than any other memory ("forget coffee" is never clear if two
+    memories mention coffee). The memory must not name another relative. Unless the reader model is
+    sure, the memory also must not deny or intend what the request states as a fact.
     """
     if not ranked:
         return None
@@ -186,7 +198,8 @@ def _names_another_relative(request: str, memory: str) -> bool:
 def _says_something_else(request: str, memory: str) -> bool:
     """Return True if the memory is a denial or an intention and the request isn't.
 
-    "Forget my car" doesn't mean "Is saving for a car"; but "the emoji rule" may mean a denial.
+    "Forget my car" doesn't mean "Is saving for a car". But "the emoji rule" may mean "Never wants
+    emojis", so the caller skips this check if the reader model is sure.
     """
     return any(
         says(memory) and not says(request)

@@ -1,8 +1,9 @@
 """Tombstones prevent a forgotten statement from being learned again from older messages.
 
-Normalised texts are stored as keyed hashes only: of the whole, of content words, and of overlapping
-pieces, for slightly different excerpts. Later statements aren't blocked, except those of messages
-that only ask.
+Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
+its content words, and of overlapping pieces, so that a slightly different excerpt of the same words
+is still recognized. Statements said after the request to forget aren't blocked. The exception is a
+statement from a message that only asks: a question about a forgotten matter doesn't state it again.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ _BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at 
 class Telling:
     """Where and when a statement was said.
 
-    `said` is the hash of the whole message, `text` the known part; `message_ids` are of its turn.
-    Without `at`, it counts as older than any request to forget.
+    `said` is the keyed hash of the whole message, and `text` is the known part of its text.
+    `message_ids` holds the public ids of the messages of its turn. If `at` is None, the time is
+    unknown: then the statement counts as older than any request to forget.
     """
 
     text: str
@@ -61,7 +63,10 @@ class _Words:
 
 
 def tombstone_key(text: str) -> str:
-    """Return a keyed hash, which identifies a text without revealing it."""
+    """Return a keyed hash, which identifies a text without revealing it.
+
+    The key is the instance's secret.
+    """
     return _keyed(shingles.normalise(text))
 
 
@@ -74,9 +79,9 @@ def about_key(text: str) -> str:
 def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool:
     """Return True if the statement was forgotten after it was said.
 
-    The statement or its quotation must match a forgotten text. The time doesn't matter if that
-    comes from the same messages, or if the message is only a question and one forgotten text has
-    all its significant words.
+    The statement or its quotation must match a forgotten text. The time doesn't matter if the
+    forgotten text comes from the same messages. It doesn't matter either if the message is only a
+    question and one forgotten text contains all significant words of the statement.
     """
     if is_only_question(telling.text) and _has_only_forgotten_words(user, quote or text):
         return True
@@ -106,7 +111,10 @@ def _has_only_forgotten_words(user: User, text: str) -> bool:
 
 
 def _word_hashes(user: User, text: str) -> list[str]:
-    """Return the hashes of a text's significant words (in Chinese, of two characters)."""
+    """Return the hashes of a text's significant words.
+
+    A Chinese word is significant only if it has at least two characters.
+    """
     plain = segment.normalise(text)
     words = {word for word in segment.words(plain) if shingles.has_han(word) and len(word) > 1}
     words |= {term for term in segment.terms(plain) if not shingles.has_han(term)}
@@ -116,7 +124,11 @@ def _word_hashes(user: User, text: str) -> list[str]:
 
 
 def leave(*, user: User, version_ids: Sequence[int]) -> None:
-    """Leave a tombstone, of the time when it was hidden, for each version's text and quotations."""
+    """Leave a tombstone for each text of these versions and for each quotation in their sources.
+
+    A version is hidden at the time of the request to forget; its tombstones store that time.
+    Existing tombstones are kept.
+    """
     versions = MemoryVersion.everything.filter(user=user, pk__in=version_ids)
     messages, quotes = _sources_of(user, version_ids)
     fields = "pk", "memory__public_id", "hidden_at", "content", "candidate_text"
@@ -177,12 +189,19 @@ def _sources_of(
 
 
 def _message_and_note_ids(ids: Iterable[str | None]) -> Iterable[str]:
-    """Yield only those ids (a source's `reference` may be any) of messages or notes."""
+    """Yield only those ids that belong to messages or notes.
+
+    The `reference` of a source may be a note's id or something else.
+    """
     return (one for one in ids if one and one.startswith(("msg_", "note_")))
 
 
 def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:
-    """Return the size of a text's pieces, and their hashes; too short a text has none."""
+    """Return the size of a text's pieces, and their hashes.
+
+    A short text is a single piece. A very short text has no pieces, since other texts may contain
+    it by chance.
+    """
     plain = shingles.normalise(text)
     full = shingles.size_for(plain)
     if len(plain) * 2 <= full:
@@ -227,7 +246,8 @@ def _are_mostly_the_same(
 ) -> bool:
     """Return True if the forgotten pieces cover most of the quotation.
 
-    At least half of them occur in or around it, and cover at least half of either.
+    At least half of the pieces must occur in the quotation or the text around it, and their overlap
+    with the quotation must cover at least half of the quotation or of the matched text.
     """
     found = [key for key in pieces if key in places]
     if len(found) * 2 < len(pieces):
@@ -242,7 +262,10 @@ def _piece_hash(key: bytes, piece: str) -> str:
 
 
 def _key_of(user: User) -> bytes:
-    """Return the user's own key, so that hashes of short pieces differ between users."""
+    """Return the user's own key for hashing pieces.
+
+    Pieces are short, so their hashes must not be comparable across users.
+    """
     return salted_hmac(f"{_SALT}.pieces", str(user.pk), algorithm="sha256").digest()
 
 

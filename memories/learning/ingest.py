@@ -51,7 +51,10 @@ SELECT id FROM marked
 
 
 def extract(text: TurnText) -> Extraction:
-    """Run the extractor, and drop candidates that are unimportant or must not be kept."""
+    """Run the extractor, and drop candidates that are unimportant or must not be kept.
+
+    Raise `ProviderError` if a model call fails.
+    """
     found = language_steps.extractor().extract(text)
     kept = tuple(
         one
@@ -62,7 +65,10 @@ def extract(text: TurnText) -> Extraction:
 
 
 def only_forgets(text: TurnText) -> Extraction:
-    """Extract only the requests to forget, without a chat model."""
+    """Extract only the requests to forget, for a text that nothing may be learned from.
+
+    No chat model is called.
+    """
     found = language_steps.bundled_extractor().extract(text)
     return Extraction(forget=found.forget, secrets=found.secrets)
 
@@ -70,9 +76,11 @@ def only_forgets(text: TurnText) -> Extraction:
 def extract_from(heard: Heard) -> Extraction:
     """Extract candidates and requests to forget from a turn.
 
-    Unless `heard.learns`, only the requests. If the turn must not be kept, only requests such as
-    "forget that", about earlier messages. After a late reply, only statements of a named assistant,
-    since the question was learned from alone.
+    If `heard.learns` is False, only requests to forget are extracted, and no chat model is called.
+    If the turn must not be kept, only requests such as "forget that" are extracted, since they
+    refer to earlier messages.
+    If the reply came late, memories were already learned from the question alone; then only
+    statements by the assistant are extracted, and only if both speakers are named.
     """
     if not heard.learns:
         return only_forgets(heard.text)
@@ -89,7 +97,8 @@ def extract_from(heard: Heard) -> Extraction:
 def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
     """Decide on each candidate and apply it in its own transaction, then mark the turn.
 
-    A repeated run skips candidates that are already decided: verdicts are logged in the
+    The turn is marked in the transaction of the last candidate. If the process was killed, a
+    repeated run skips the candidates that are already decided: verdicts are logged in the
     transactions that apply them.
     """
     marked = partial(mark, user, heard.turn, extraction)
@@ -112,7 +121,8 @@ def share_earlier_texts(
 ) -> None:
     """Make the memories of one turn findable by each other's earlier texts.
 
-    "I quit Acme and joined Initech" becomes two memories, both found by "Acme".
+    For example, "I quit Acme and joined Initech" becomes two memories, and a search for Acme should
+    find both. Candidates that only repeated a known memory are left out.
     """
     new = [
         (candidate, one.memory.pk)
@@ -130,7 +140,11 @@ def share_earlier_texts(
 
 
 def _replaces(candidate: Candidate, ended: Candidate) -> bool:
-    """Return True if `candidate` directly follows, and replaces, what ended: "left A, joined B"."""
+    """Return True if `candidate` says what has replaced the thing that ended according to `ended`.
+
+    In "I left Chase and moved over to Ally", for instance, both statements are about the user, and
+    the second directly follows the first.
+    """
     own = all(one.reasons[:1] and one.reasons[0].startswith("self.") for one in (candidate, ended))
     gap = candidate.quote_start - ended.quote_start - len(ended.quote)
     return own and "ends" in ended.reasons and 0 <= gap <= _ONE_BREATH
@@ -147,8 +161,9 @@ def learn_one(
 ) -> Decided | None:
     """Decide on a candidate and apply it in its own transaction.
 
-    It needs the turns in `needs` too. Return None if it was already decided or forgotten, a turn no
-    longer exists or memory is off.
+    `needs` holds the other turns of a statement that was composed from several turns: the statement
+    is erased if any of them is forgotten. Return None if the candidate was already decided or
+    forgotten, a turn no longer exists or memory is off.
     """
     return _learn_candidate(
         run, teach(candidate, turn=turn, project=project, needs=needs), user=user
@@ -173,7 +188,10 @@ def teach(
     needs: Sequence[Turn] = (),
     embedded: tuple[Vectors, list[str]] | None = None,
 ) -> Taught:
-    """Build the draft memory of a candidate, embedding it (outside a transaction) if necessary."""
+    """Build the draft memory of a candidate.
+
+    Without `embedded`, this function embeds the text and must be called outside a transaction.
+    """
     vectors, pieces = embedded or search_index.embed_memory(candidate.content)
     draft = draft_of(candidate, vectors, pieces, project)
     return Taught(candidate, labelled(draft, turn.labels), turn, needs)
@@ -186,7 +204,10 @@ def _nothing() -> None:
 def _learn_candidate(
     run: Run, taught: Taught, *, user: User, then: Callable[[], None] = _nothing
 ) -> Decided | None:
-    """Decide on the candidate, before the transaction if remotely, and apply it with `then`."""
+    """Decide on the candidate, and apply it together with `then` in one transaction.
+
+    If a remote model is used, it is called before the transaction.
+    """
     if language_steps.all_here():
         with run.applying(user):
             decided = decide_here(taught, user=user)
@@ -261,7 +282,11 @@ def _apply(taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None
 
 
 def mark(user: User, turn: Turn, extraction: Extraction) -> None:
-    """Mark the turn as processed, with secrets and, if it isn't to be kept, as withheld."""
+    """Mark the turn as processed and record the secrets that were refused.
+
+    The user's message gets the positions of its secrets. If the user asked not to keep it, it is
+    marked as withheld, and the turn's episode is erased.
+    """
     understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
         learnability.note(extraction.refused, user_id=user.pk, turn=turn)
@@ -291,7 +316,10 @@ def was_decided(user: User, turn: Turn, candidate: Candidate) -> bool:
 
 
 def still_there(user: User, turn: Turn) -> bool:
-    """Return True if the turn still exists, and lock it until the transaction ends."""
+    """Return True if the turn still exists, and lock it until the transaction ends.
+
+    Message texts never change, so they need no check.
+    """
     held = statements.rows(
         "SELECT 1 FROM conversations_turn"
         " WHERE id = %s AND user_id = %s AND hidden_at IS NULL FOR UPDATE",
@@ -320,7 +348,10 @@ def draft_of(
 
 
 def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
-    """Return the draft with the turn's labels, which everything learned from it gets."""
+    """Return the draft with the turn's labels added.
+
+    The labels are copied to everything that is learned from the turn.
+    """
     until, at = labels.get("valid_until"), labels.get("occurred_at")
     return replace(
         draft,
@@ -334,7 +365,10 @@ def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
 
 
 def source_of(turn: Turn, candidate: Candidate) -> SourceInput:
-    """Return the message of the turn that contains the candidate, or accepts the claim."""
+    """Return the source of a candidate: the message of the turn that contains it.
+
+    If the user accepted a claim that the previous reply made, the source is the accepting message.
+    """
     message, quote, start = turn.user_message, candidate.quote, candidate.quote_start
     if candidate.quoted_role != "user":
         if candidate.quote in turn.assistant_message.content:

@@ -1,8 +1,9 @@
 """Check whether a statement may be learned. All code that learns uses this module.
 
-Whether a message is withheld (`Message.withheld`) is decided when it is recorded. Other statements
-are checked against the tombstones: a forgotten statement is learned again only if somebody says it
-again.
+Whether a message is withheld from learning (`Message.withheld`) is decided when the message is
+recorded. Statements of other messages are checked against the tombstones: a forgotten statement
+isn't learned again from messages older than the request to forget, but is learned if somebody says
+it again.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ _IS_FRAME = re.compile(r"\[(?:我|I|\d{4}[^\[\]]*)\]")  # an added subject or da
 
 
 def mark_of(text: str, *, role: str, is_on: bool) -> Withheld:
-    """Return `Message.withheld` for a new message, with long-term memory on or not."""
+    """Return the value of `Message.withheld` for a new message.
+
+    `is_on` is True if long-term memory is on.
+    """
     if not is_on:
         return Withheld.MEMORY_OFF
     asked = role == Role.USER and commands.is_asked_not_to(text)
@@ -40,7 +44,10 @@ def may_teach(turn: Turn) -> bool:
 
 
 def is_heard(turn: Turn) -> bool:
-    """Return True if the turn is processed, at least for requests to forget."""
+    """Return True if the turn is processed, even if nothing may be learned from it.
+
+    A turn from which nothing may be learned can still contain a request to forget.
+    """
     return _marks(turn) <= {Withheld.NO, Withheld.ASKED, Withheld.MEMORY_OFF}
 
 
@@ -53,15 +60,19 @@ def _marks(turn: Turn) -> set[str]:
 
 
 def what_may_be_heard(extraction: Extraction) -> Extraction:
-    """Return only the "forget that" requests, which refer to earlier messages."""
+    """Return only the "forget that" requests from the extraction of a message that isn't kept.
+
+    These requests still count because they refer to earlier messages.
+    """
     return Extraction(forget=tuple(one for one in extraction.forget if not one.about))
 
 
 def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
     """Drop candidates about a topic that an earlier message asked not to keep ("about my divorce").
 
-    Such a request applies to the rest of the conversation. If no candidate is left, the message is
-    marked as withheld, and the chat tells the user.
+    `asked` holds the earlier messages. Such a request applies to the rest of the conversation,
+    until its message is forgotten. If no candidate is left, the message is marked as withheld, and
+    the chat tells the user.
     """
     if not (extraction.candidates and asked):
         return extraction
@@ -79,7 +90,8 @@ def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
 def _is_on_topic(request: str, content: str, *, reader: PairReader) -> bool:
     """Return whether a statement is about the topic that a request asks not to keep.
 
-    Without added subject and date, with which the reader model finds it to be about any topic.
+    The added subject and date are removed from the statement first. With them, the reader model
+    finds that [我]昨天[2026-11-25]搬的 ("[I] moved yesterday [2026-11-25]") is about any topic.
     """
     own = masking.ADDED.sub(lambda found: "" if _IS_FRAME.match(found[0]) else found[0], content)
     plain = masking.additions_in_words(own)
@@ -94,14 +106,20 @@ def may_learn(candidate: Candidate, telling: Telling, *, user: User) -> bool:
 
 
 def telling_of_turn(turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> Telling:
-    """Return where and when a candidate was said, also composed from the turns `needs`."""
+    """Return where and when a candidate was said.
+
+    `needs` holds the further turns from which the candidate was composed.
+    """
     own = candidate.quoted_role == "user"
     said = turn.user_message if own else turn.assistant_message
     return telling_of_turns((turn, *needs), said=said.content)
 
 
 def telling_of_turns(turns: Collection[Turn], *, said: str = "") -> Telling:
-    """Return where and when a statement of several turns was said, by the last turn."""
+    """Return where and when a statement of several turns was said.
+
+    The time is that of the last turn, or None if the time of any turn is unknown.
+    """
     ids = [
         message.public_id for one in turns for message in (one.user_message, one.assistant_message)
     ]
@@ -124,7 +142,11 @@ def telling_of_text(text: str, *, at: datetime | None) -> Telling:
 
 
 def told_at(message: Message) -> datetime | None:
-    """Return the time to compare with requests to forget (said if imported, else recorded)."""
+    """Return the time to compare with requests to forget, or None if the time is unknown.
+
+    For an imported message, this is the time at which the message was said; for any other message,
+    the time at which the message was recorded.
+    """
     if message.told == ToldAs.UNDATED:
         return None
     return message.created_at if message.told == ToldAs.DATED else message.recorded_at
@@ -136,7 +158,10 @@ def _telling(text: str, ids: Iterable[str], at: datetime | None) -> Telling:
 
 
 def note(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:
-    """Record refused secrets of a turn (or none) where its text is marked as processed."""
+    """Record that secrets were refused, in the transaction that marks their text as processed.
+
+    `turn` is None if the text isn't a turn.
+    """
     if refused:
         statements.insert(
             [

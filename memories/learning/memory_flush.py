@@ -1,9 +1,12 @@
 """Memory flush: learn from messages that a client is about to drop from its context.
 
-The first stage stores nothing: it returns candidates, each with its message, whose ids are the
-signed candidates themselves, so nothing that could be forgotten is stored in between. The second
-stage compares the accepted ones with known memories and stores them. Messages that aren't recorded
-here count as older than any request to forget, unless their time is given.
+A flush has two stages. The first reads the messages and stores nothing: it returns candidates
+(proposed memories), each with the message it was found in. A candidate's id is the signed candidate
+itself, so nothing that could be forgotten is stored between the stages. The second stage compares
+the accepted candidates with known memories and stores them.
+
+Messages from which nothing may be learned are skipped (`learnability`). Messages that aren't
+recorded here count as older than any request to forget, unless the caller gives their time.
 """
 
 from __future__ import annotations
@@ -48,7 +51,10 @@ _NUMBERS = ("importance", "confidence")
 
 @dataclass(frozen=True)
 class GivenMessage:
-    """A message that the caller drops; `reference` is our id or the caller's, or ""."""
+    """A message that the caller is about to drop.
+
+    `reference` is our id or the caller's id of the message; it is "" if only the text is known.
+    """
 
     role: str
     content: str
@@ -60,8 +66,9 @@ class GivenMessage:
 class Proposed:
     """A candidate, with its source: a turn, or the caller's message at `index`.
 
-    `through` is the number of the last recorded message that was read. `said` is the keyed hash of
-    a given message, and `at` its time, if known.
+    `through` is the number of the last message that was read in this flush, 0 for messages given by
+    the caller. For such a message, `said` is the keyed hash of the whole message, and `at` the time
+    it was said, if known.
     """
 
     candidate: Candidate
@@ -75,7 +82,10 @@ class Proposed:
 
     @property
     def telling(self) -> Telling:
-        """Return where and when a given message was said; in the second stage, of its quote."""
+        """Return where and when a message given by the caller was said.
+
+        In the second stage, only the quoted part of the message is known.
+        """
         at = datetime.fromisoformat(self.at) if self.at else None
         return Telling(self.candidate.quote, self.said, at=at)
 
@@ -90,7 +100,11 @@ class Proposed:
 
 @dataclass(frozen=True)
 class Flushed:
-    """The first stage's result, with the `tokens` and the last number of unflushed messages."""
+    """The result of the first stage of a flush.
+
+    `tokens` counts the tokens of messages that weren't flushed before; `through` is the number of
+    the last message that was read.
+    """
 
     proposed: Sequence[Proposed]
     tokens: int
@@ -100,7 +114,11 @@ class Flushed:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A turn to extract from, recorded, or `given` by the caller, with its question's `index`."""
+    """A turn to extract from, either recorded here or given by the caller.
+
+    If the turn isn't recorded, `given` holds its question and reply, and `index` is the position of
+    the question among the given messages.
+    """
 
     text: TurnText
     turn: Turn | None = None
@@ -119,8 +137,9 @@ def propose(
 ) -> Flushed:
     """Return candidates from the given messages, or from all turns since the last flush.
 
-    Without messages, fewer than `least` waiting tokens give none; nor while memory is off. Call it
-    outside a transaction. Raise `ProviderError` if a model call fails.
+    In the second case, there are no candidates if fewer than `least` tokens are waiting. There are
+    never candidates while long-term memory is off. Call it outside a transaction. Raise
+    `ProviderError` if a model call fails.
     """
     with as_user(user):
         own = users.settings_of(user)
@@ -146,7 +165,11 @@ def propose(
 
 
 def taken_back(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
-    """Verify and decode candidates that a caller sends back, perhaps edited, or raise `Invalid`."""
+    """Verify and decode candidates that a caller sends back, as ids or as ids with edits.
+
+    Raise `Invalid` if an id isn't ours, is too old or belongs to another user, or if an edit is
+    invalid.
+    """
     return [_verify(one, place, user=user) for place, one in enumerate(candidates)]
 
 
@@ -322,7 +345,10 @@ SOURCE = "flush"  # the source that is shown in the line of the note
 
 @dataclass(frozen=True)
 class ReadyCandidate:
-    """A candidate with secrets masked and text embedded; None if it was only a secret."""
+    """A candidate with secrets masked and its text embedded.
+
+    `draft` is None if the text was only a secret.
+    """
 
     proposed: Proposed
     draft: Draft | None
@@ -332,8 +358,9 @@ class ReadyCandidate:
 class WrittenCandidate:
     """The result for a candidate in the second stage.
 
-    `result` is created, updated, skipped (known), refused (a secret) or gone (forgotten). `line`
-    and `note` are text and id of a line added to today's note.
+    `result` is created, updated, skipped (already known), refused (a secret) or gone (the candidate
+    or its source was forgotten in the meantime). If a line was added to today's note, `line` is its
+    text and `note` its id.
     """
 
     memory: str | None
@@ -343,7 +370,10 @@ class WrittenCandidate:
 
 
 def prepare_candidates(proposed: Sequence[Proposed]) -> list[ReadyCandidate]:
-    """Mask secrets and embed texts, outside a transaction, or raise `ProviderError`."""
+    """Mask secrets in the candidates and embed their texts. Call it outside a transaction.
+
+    Raise `ProviderError` if embedding fails.
+    """
     return [_prepared(one) for one in proposed]
 
 
@@ -351,7 +381,8 @@ def commit_candidates(ready: Sequence[ReadyCandidate], *, user: User) -> list[Wr
     """Compare each candidate with known memories and store it, in the caller's transaction.
 
     Safe to repeat. The bundled arbiter decides; a chat model may revise the decision later. Raise
-    `Conflict` (`memory_off`, `being_forgotten`).
+    `Conflict` while memory is off (`memory_off`) or the user is being forgotten
+    (`being_forgotten`).
     """
     direct_writes.check_on(user)
     written = [_write(one, user=user) for one in ready]
@@ -427,7 +458,10 @@ def _decided(ready: ReadyCandidate, draft: Draft, *, user: User, turn: Turn | No
 
 
 def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) -> WrittenCandidate:
-    """Append the unchanged text to today's note, linked to the source for forgetting both."""
+    """Append the memory's text to today's note, and link the line to the memory's source.
+
+    The text is appended unchanged, so that forgetting the memory erases the line too.
+    """
     note = daily_notes.append(text, user=user, source=SOURCE).note
     source = Source.objects.filter(memory=decided.memory, turn=turn).order_by("-pk").first()
     if source is not None:

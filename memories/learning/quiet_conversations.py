@@ -1,7 +1,9 @@
 """Learn from a conversation as a whole, when it is inactive or messages leave the context window.
 
-Turns are read together, for statements that only several reveal, and messages without a reply
-alone. Turns recorded while memory was off are never read.
+Memories are learned from each turn by itself when the turn is recorded. Here the turns are read
+together, to find statements that only several turns reveal, and messages without a reply are
+processed on their own. Turns recorded while memory was off, or from which nothing may be learned,
+are never read.
 """
 
 from __future__ import annotations
@@ -38,7 +40,11 @@ _UNLEARNED = (Status.PENDING, Status.FAILED)
 
 @dataclass(frozen=True)
 class Session:
-    """The part of a conversation that is processed as a whole, up to the number `through`."""
+    """The part of a conversation that is processed as a whole.
+
+    `turns` holds the turns by key, `heard` the same turns in order; `through` is the number of the
+    last message.
+    """
 
     conversation: Conversation
     turns: dict[int, Turn]
@@ -51,7 +57,10 @@ class Session:
 
 
 class NotLearnedYet(ProviderError):
-    """Raised while turns are still queued to be learned from, as without the chat model."""
+    """Raised while turns of the conversation are still queued to be processed one by one.
+
+    This happens for instance while the chat model is unreachable.
+    """
 
     def __init__(self) -> None:
         super().__init__("Some of its turns are not learned from yet.", retryable=True)
@@ -88,8 +97,9 @@ def examine(
 ) -> list[Decided]:
     """Learn from several turns of a conversation together, and record the progress.
 
-    Messages without a reply come first. While memory is off nothing is learned. Raise
-    `ProviderError` if a model call fails, or while turns are queued to be processed one by one.
+    Messages without a reply are processed first, each on its own. While long-term memory is off
+    nothing is learned, but the progress is recorded. Raise `ProviderError` if a model call fails,
+    or while turns are still queued to be processed one by one.
     """
     with as_user(user):
         session = read(user=user, conversation_id=conversation_id, through=through)
@@ -113,8 +123,9 @@ def examine(
 def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> list[Decided]:
     """Learn from all messages up to number `through`, before they leave the context window.
 
-    Unprocessed turns come first; then all are read together. Safe to repeat. Raise `ProviderError`
-    if a model call fails; then no message may leave the context window.
+    Turns that couldn't be processed when they were recorded are processed first; then all turns are
+    read together. Safe to repeat. Raise `ProviderError` if a model call fails; then no message may
+    leave the context window.
     """
     with as_user(user):
         unread = statements.rows(
@@ -132,9 +143,10 @@ def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> 
 
 
 def read(*, user: User, conversation_id: int, through: int | None = None) -> Session | None:
-    """Return the turns not yet processed as a whole, with some earlier turns as context.
+    """Return the turns that weren't yet processed as a whole, with some earlier turns as context.
 
-    Return None if there is nothing new. There are no turns while long-term memory is off.
+    Return None if there is no new message, or if the conversation or the user no
+    longer exists. The result has no turns while long-term memory is off.
     """
     conversation = selectors.conversation_by(user, conversation_id)
     if conversation is None or user.hidden_at is not None:
@@ -157,7 +169,10 @@ def read(*, user: User, conversation_id: int, through: int | None = None) -> Ses
 
 
 def gather(session: Session) -> list[Gathered]:
-    """Find important statements of several turns, outside a transaction."""
+    """Find statements that only several turns reveal, and drop unimportant ones.
+
+    Call this function outside a transaction, since a chat model may be called.
+    """
     learned = [one for one in session.heard if session.turns[one.turn].extracted_at]
     if len(learned) < 2:
         return []
@@ -236,7 +251,10 @@ def _queued_turns(user: User, turns: Sequence[int], statuses: Sequence[Status]) 
 
 
 def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
-    """Learn from a turn whose operation is queued or failed, unless that has to forget."""
+    """Learn from a turn whose learning operation is still queued or has failed.
+
+    If the turn contains a request to forget, do nothing: the operation will carry out the request.
+    """
     with as_user(user):
         heard = turn_context.hear(user=user, turn_id=turn)
     extraction = ingest.extract_from(heard) if heard else None

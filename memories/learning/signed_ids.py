@@ -29,7 +29,11 @@ class SignedIds:
     def verified(
         self, id: object, *, user: User, refusal: Callable[[str], Invalid]
     ) -> dict[str, Any]:
-        """Return the data of the user's valid id, at most a day old, or raise `refusal(…)`."""
+        """Return the data that an id contains.
+
+        If the signature is invalid, the id is older than a day or the id belongs to another user,
+        call `refusal` with an error message and raise the error that `refusal` returns.
+        """
         try:
             if not isinstance(id, str) or not id.startswith(self.prefix):
                 raise signing.BadSignature

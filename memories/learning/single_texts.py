@@ -35,9 +35,10 @@ from ops.queue.run import Run
 class SingleText:
     """A text that isn't a turn, with where and when it was said (`telling`).
 
-    `taught` is a filter for the memories learned from it. `hold` locks its row and returns a
-    candidate's source, or None if it is gone. With `confirms_all`, explicit requests to remember
-    must be confirmed too.
+    `taught` is a filter for the memories learned from the text. `hold` locks the text's row until
+    the transaction ends and returns the source for a candidate, or None if the text no longer
+    exists. If the user confirms memories before they are used, explicit requests to remember need
+    no confirmation, unless `confirms_all` is True.
     """
 
     telling: Telling
@@ -49,8 +50,8 @@ class SingleText:
 def learn(run: Run, candidate: Candidate, *, user: User, text: SingleText) -> Decided | None:
     """Decide on a candidate and apply it in its own transaction.
 
-    Return None if it was already decided or forgotten, or if memory is off. Raise `ProviderError`
-    if a model call fails.
+    Return None if the candidate was already decided or forgotten, or if long-term memory is off.
+    Raise `ProviderError` if a model call fails.
     """
     vectors, pieces = search_index.embed_memory(candidate.content)
     with as_user(user):
@@ -102,7 +103,8 @@ def unanswered_messages(*, user: User, conversation: Conversation, through: int)
 def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decided]:
     """Learn from a message without a reply, and carry out its requests to forget.
 
-    The message is marked as done. A repeated run skips candidates that are already decided. Raise
+    While long-term memory is off, nothing is learned. The message is marked as done. If the
+    process was killed, a repeated run skips candidates that are already decided. Raise
     `ProviderError` if a model call fails.
     """
     with as_user(user):
@@ -170,7 +172,10 @@ _AT_ONCE = 500  # lines per run; the next night's run continues
 
 
 def unread_notes(now: datetime) -> QuerySet[DailyNote]:
-    """Return all users' old, unprocessed note lines, oldest first, that no flush wrote."""
+    """Return all users' note lines that are old enough and not yet processed, oldest first.
+
+    Lines that a memory flush wrote are left out, since they repeat memories.
+    """
     last = now.date() - timedelta(days=settings.NOTES_LEARN_DAYS)
     found = DailyNote.objects.filter(day__lte=last, learned_at__isnull=True)
     return found.exclude(source=memory_flush.SOURCE).order_by("day", "number")
@@ -184,10 +189,10 @@ def people_with_unread_notes(now: datetime) -> Iterator[User]:
 
 
 def learn_from_notes(run: Run, *, user: User) -> list[Decided]:
-    """Learn from a user's old note lines, one by one, while long-term memory is on.
+    """Learn from a user's old note lines, one by one.
 
-    A repeated run skips candidates that are already decided. Raise `ProviderError` if a model call
-    fails.
+    Does nothing while long-term memory is off. If the process was killed, a repeated run skips
+    candidates that are already decided. Raise `ProviderError` if a model call fails.
     """
     with as_user(user):
         if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:

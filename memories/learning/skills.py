@@ -1,6 +1,7 @@
 """Learn skills: sequences of tool calls that succeeded for the same kind of request more than once.
 
-Successes and failures are counted each time from the turns, which are the sources.
+The sources of a skill are the turns in which it worked. Its successes and failures are counted from
+the turns each time, so that a repeated run or a forgotten turn never leads to a miscount.
 """
 
 from __future__ import annotations
@@ -98,7 +99,10 @@ def _similar_workflows(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
 
 
 def _proven_steps(own: Workflow, alike: Sequence[Workflow]) -> list[tuple[Step, ...]]:
-    """Return the proven sequences with which `own` succeeded, or at the last failed."""
+    """Return the sequences of steps that worked often enough and that the turn of `own` repeats.
+
+    The turn either succeeded with all of these steps or failed at one of them.
+    """
     worked: dict[tuple[Step, ...], int] = defaultdict(int)
     for one in alike:
         worked[one.steps] += one.worked

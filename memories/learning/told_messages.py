@@ -1,6 +1,7 @@
-"""Remember (a part of) a message when the user chooses "Remember this…", and preview changes.
+"""Remember a message, or a part of it, when the user chooses "Remember this…" in the chat.
 
-The request counts as a new statement, so no earlier request prevents learning.
+The request counts as a new statement, so neither "don't keep this" nor an earlier request to forget
+prevents learning. The module also previews what a sentence would change in the memories.
 """
 
 from __future__ import annotations
@@ -61,7 +62,11 @@ class Span:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposed memory: text ("" for a secret), kind and topics that the reader model finds."""
+    """A proposed memory: the text, and the kind and topics that the reader model finds.
+
+    `text` is "" if the part of the message is only a secret. `redacted` is True if a secret was
+    masked.
+    """
 
     text: str
     kind: str
@@ -70,7 +75,10 @@ class Proposal:
 
 
 def span_of(message: Message, *, start: int | None = None, end: int | None = None) -> Span:
-    """Return the part of the message between these positions, stripped, or else all of it."""
+    """Return the part of the message between these positions, without surrounding spaces.
+
+    If `start` is None or the part is blank, return the whole message.
+    """
     text = message.content[start:end] if start is not None else ""
     if start is None or not text.strip():
         start, text = 0, message.content
@@ -93,8 +101,9 @@ def propose(message: Message, span: Span) -> Proposal:
 def remember(given: MemoryInput, *, user: User, message: Message, span: Span) -> Written:
     """Write the memory, with the message and the quoted part as its source.
 
-    Opens its own transactions. Raise `Invalid` if the text is only a secret, `NotFound` if the
-    message is gone, and `Conflict` (`memory_off`, `being_forgotten`).
+    Opens its own transactions, so call it outside a transaction. Raise `Invalid` if the text is
+    only a secret, `NotFound` if the message no longer exists, and `Conflict` while memory is off
+    (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
     content = _masked(given.content.strip(), message)
     if masking.says_nothing_but_secrets(content):
@@ -127,7 +136,11 @@ class Carried:
 
 
 def take_from(message: Message, *, user: User) -> Carried:
-    """Detach the memories of a message recorded again, in its transaction, for `rest_on`."""
+    """Detach the memories that the user made from a message, because the message is recorded again.
+
+    Call this function in the transaction that forgets the old turn, and then call `rest_on` with
+    the new turn in the same transaction.
+    """
     own = Source.objects.filter(user=user, message=message, origin=Origin.USER)
     sources = list(own.values_list("pk", "memory"))
     logged = Arbitration.objects.filter(
@@ -161,12 +174,15 @@ _EDITS = SignedIds("edit_", salt="memories.told")
 class ToldChange:
     """A change that a sentence would make to the memories.
 
-    `old` is the text that the sentence was compared with, `new` the text to keep, `memory` the
-    public id. `verdict` is ADD or KEEP_BOTH, REPLACE, MERGE, SKIP (already known) or REVIEW.
+    `old` is the known text that the sentence was compared with, and `new` is the text to keep.
+    `verdict` is ADD or KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (already known) or REVIEW
+    (the memory would await a decision, and `old` would be unchanged). `memory` is the public id of
+    the memory with `old`.
 
-    `doubt` is why the change isn't selected in advance: it overwrites a constraint ("constraint"),
-    what another change does too ("rivals") or a text that says more ("longer"), or the sentence may
-    have been misunderstood ("unsure").
+    `doubt` is the reason why the change isn't selected in advance. Either the change would
+    overwrite a constraint ("constraint"), the same text as another change ("rivals") or a text that
+    says more ("longer"), or the sentence may have been misunderstood ("unsure"). A SKIP with the
+    doubt "unsure" shows a memory that is only similar to the sentence.
     """
 
     id: str
@@ -188,8 +204,10 @@ class ToldChange:
 def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChange]:
     """Return what a sentence would change in the memories, without changing anything.
 
-    `about` is the memory under which it was typed, which it replaces if both share words. Call it
-    outside a transaction. Raise `Invalid`, `Conflict` (`memory_off`) or `ProviderError`.
+    `about` is the public id of the memory under which the sentence was typed. The sentence replaces
+    this memory if both share words. The list is empty if no statement is found in the sentence.
+    Call it outside a transaction. Raise `Invalid` if the sentence is only a secret, too long or
+    empty, `Conflict` (`memory_off`) while memory is off, and `ProviderError` if a model call fails.
     """
     text = text.strip()
     if not text:
@@ -225,8 +243,8 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChang
 def _change_of(about: str, text: str, *, user: User) -> ToldChange | None:
     """Return the change that puts a sentence in place of the memory under which it was typed.
 
-    A rejected value at the end ("…, not the 15th") is left out. Return None if they share no words,
-    or if it only says what is wrong.
+    A rejected value at the end of the sentence ("…, not the 15th") is left out. Return None if the
+    sentence shares no words with the memory, or only says what is wrong.
     """
     memory = Memory.objects.filter(in_use(), user=user, project=None, public_id=about).first()
     new, old = corrections.without_old_value(text)
@@ -259,8 +277,9 @@ def _doubted_overwriting(change: ToldChange, kind: str) -> ToldChange:
 def _doubted(change: ToldChange, text: str, *, is_understood: bool) -> ToldChange:
     """Mark a change as unsure if the sentence may mean something else.
 
-    A statement is surely known if the memory has all words and the same denial. A new memory is
-    sure unless the sentence corrects a memory that wasn't found.
+    A statement is surely known only if the memory contains all words of the sentence, and either
+    both deny something or neither does. A new memory is sure unless the sentence corrects a memory
+    that wasn't found.
     """
     if change.overwrites or change.doubt:
         return change
@@ -277,8 +296,10 @@ def exact_changes(
 ) -> list[ToldChange]:
     """Return changes that keep the sentence as typed, as a new memory or in place of a memory.
 
-    They are offered if a change is unsure, nothing was found, or no change overwrites `about`,
-    which comes first, then the memories of the unsure changes, then those that share words.
+    `about` is the public id of the memory under which the sentence was typed. The changes are
+    offered if a change is unsure, if nothing was found in a sentence that shares words with
+    memories, or if no change overwrites `about`. The memory `about` comes first, then the memories
+    of the unsure changes, then the memories that share words with the sentence.
     """
     unsure = [one.memory for one in changes if one.doubt == "unsure" and one.memory]
     changed = {one.memory for one in changes if one.overwrites}
@@ -321,7 +342,11 @@ def _sharing(terms: Collection[str], *, user: User) -> list[Memory]:
 
 
 def related_memories(text: str, *, user: User, without: Collection[str]) -> list[Memory]:
-    """Return memories, `without` these ids, that share words, rare ones most, best match first."""
+    """Return memories that share words with the text, best match first.
+
+    A rare word counts more than a frequent word; a word that occurs in more than `_MOST_RELATED` of
+    the memories doesn't count. `without` holds the public ids of memories to leave out.
+    """
     terms = set(segment.terms(text))
     rows = _sharing(terms, user=user)
     held = {one.pk: terms & set(segment.terms(one.content)) for one in rows}
@@ -345,8 +370,9 @@ def _edit_of(contrast: Contrast, memory: Memory, new: str, *, user: User) -> Tol
 def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
     """Apply the changes that `preview_changes` proposed to this user, and return the memories.
 
-    Raise `Invalid` for an invalid or old id, and `Conflict` if a memory has changed meanwhile, or
-    memory is off.
+    The sentences are compared with the memories again, since these may have changed meanwhile.
+    Raise `Invalid` if an id is invalid or older than a day, and `Conflict` if a memory to correct
+    has changed, or while memory is off (`memory_off`).
     """
     told = [one for one in ids if one.startswith(_EDITS.prefix)]
     edits = [_prepared_edit(one, user=user) for one in told]
@@ -405,7 +431,10 @@ def _change(candidate: Candidate, *, user: User) -> ToldChange:
 
 
 def _compare(candidate: Candidate, *, user: User) -> tuple[Meeting, Draft]:
-    """Compare a candidate with known memories, or with those awaiting review if none is similar."""
+    """Compare a candidate with the known memories, using the same arbiter as the chat.
+
+    Memories that await review are compared only if no memory in use is similar.
+    """
     draft = _draft(candidate)
     assert draft.vectors is not None
     with as_user(user):

@@ -1,4 +1,8 @@
-"""Learn from several queued turns of a user, in order, in one transaction with their operations."""
+"""Learn from several queued turns of a user in one transaction.
+
+The turns are processed in order, each as if it were the only turn. The transaction also ends the
+operations of the other turns, so a killed process leaves either all of the results or none.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,10 @@ _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', '500ms', true)"
 
 @dataclass(frozen=True)
 class _Lesson:
-    """A turn with its extraction, and the key of its operation unless that one is running."""
+    """A turn with its extraction.
+
+    `operation` is the key of the turn's queued operation, or None for the running operation.
+    """
 
     operation: int | None
     heard: Heard
@@ -39,8 +46,9 @@ def learn(
 ) -> Mapping[str, Any] | None:
     """Learn from the turns together, and return the running operation's result.
 
-    Return None if it must be processed on its own: its turn asks to forget or used tools, it is
-    alone, or a needed row is locked.
+    Return None if the running operation must be processed on its own: its turn asks to forget or
+    used tools, no other turn can be processed with it, or another transaction has locked a needed
+    row.
     """
     lessons = list(_lessons(run, beside, heard))
     if len(lessons) < 2 or lessons[0].operation is not None:
@@ -57,7 +65,10 @@ def learn(
 def result_of(
     decided: Sequence[Decided], extraction: Extraction, *, forget: Outcome | None = None
 ) -> dict[str, Any]:
-    """Return the result, ids without text, to store in an operation that learned from a turn."""
+    """Return the result to store in an operation that learned from a turn.
+
+    The result contains ids but no text.
+    """
     return {
         "memories": [
             {"id": one.memory.public_id, "result": one.result, "verdict": one.verdict.value}
@@ -69,7 +80,10 @@ def result_of(
 
 
 def _lessons(run: Run, beside: Sequence[Beside], heard: Mapping[int, Heard]) -> Iterator[_Lesson]:
-    """Yield lessons up to the first turn that must be processed alone."""
+    """Yield lessons up to the first turn that must be processed in a run of its own.
+
+    Later turns may depend on the result of that turn, so they are left out too.
+    """
     waiting = [(None, run.payload["turn"]), *((one.pk, one.payload["turn"]) for one in beside)]
     for operation, turn in waiting:
         one = heard.get(turn)

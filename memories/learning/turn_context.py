@@ -53,7 +53,11 @@ SELECT content FROM memories_memory
 
 @dataclass(frozen=True)
 class Heard:
-    """A turn for extraction; if `learns` is False, only requests to forget are extracted."""
+    """A turn with everything that extraction needs.
+
+    `learns` is False if long-term memory is off, or was off when the turn was recorded: then only
+    requests to forget are extracted.
+    """
 
     turn: Turn
     text: TurnText
@@ -67,7 +71,11 @@ def hear(*, user: User, turn_id: int) -> Heard | None:
 
 
 def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
-    """Load several turns for extraction; return them by key."""
+    """Load several turns for extraction; return them by key.
+
+    The number of SQL statements doesn't depend on the number of turns, except for one query for
+    each turn with a project.
+    """
     own = users.settings_of(user)
     if user.hidden_at is not None:
         return {}
@@ -152,7 +160,10 @@ def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
 
 
 def recently_shown(user_id: int) -> str:
-    """Return the texts recently put into the user's prompts, which mustn't be learned again."""
+    """Return the texts recently put into the user's prompts.
+
+    These texts must not be learned again when a message repeats them.
+    """
     since = timezone.now() - _BLOCK_AGE
     shown = statements.rows(_SHOWN, [user_id, user_id, since])
     return "\n".join([*(content for (content,) in shown), *_FRAME_LINES])

@@ -21,8 +21,9 @@ class PresentFiles(VisibleManager["MemoryFile"]):
 class MemoryFile(Record):
     """A file that users and agents read and edit.
 
-    `content` is the newest version's text. `written_version` is that of the copy on disk, 0 for
-    none. While a note is in the recycle bin (`deleted_at`), another file may have its path.
+    `content` is the text of the newest version. `written_version` is the last version known to be
+    in the file's copy on disk, or 0 if there is none. While a user's own note is in the recycle bin
+    (`deleted_at` is set), another file may have the same path.
     """
 
     personal_data = True
@@ -55,8 +56,9 @@ class MemoryFile(Record):
 class FileVersion(models.Model):
     """A version of a memory file.
 
-    After a user's edit of a curated file, `typed` is half of a keyed hash of the text as the user
-    wrote it: a copy with this text contains no new edit.
+    After a user's edit of a curated file, `content` is rendered from the memories, and `typed` is
+    half of a keyed hash of the text as the user wrote it. If the copy on disk couldn't be rewritten
+    and still has this text, `typed` shows that the copy contains no new edit.
     """
 
     personal_data = True
@@ -87,9 +89,10 @@ class FileVersion(models.Model):
 class DailyNote(Record):
     """A line of a daily note, or a line of free text in a memory file.
 
-    Lines of a daily note are only appended; `day` is in the user's time zone. `learned_at` is set
-    when memories are learned from an old line. A row with a `file` and no day lets search find its
-    free text; `number` is its position in the file.
+    Lines of a daily note are only appended, and `day` is in the user's time zone. `learned_at` is
+    set when memories are learned from an old line. A row for free text in a memory file lets search
+    find the text as a note. Such a row has a `file` and no day, `number` is its position in the
+    file, and the row is updated when the file changes.
     """
 
     personal_data = True
@@ -125,7 +128,10 @@ class DailyNote(Record):
 
     @property
     def on(self) -> date:
-        """Return the day of a daily note's line, or raise `ValueError` for a file's."""
+        """Return the day of a daily note's line.
+
+        Raise `ValueError` if the line belongs to a file.
+        """
         if self.day is None:
             raise ValueError("a line of a file has no day")
         return self.day

@@ -65,11 +65,13 @@ class PresentManager(VisibleManager["Memory"]):
 class Memory(Record):
     """A durable statement about a user or about one of the user's projects.
 
-    `status` states whether it is in use. `deleted_at` and `purge_at` are set in the recycle bin,
-    `hidden_at` while it is being forgotten or derived again. `current_version` numbers the version
-    with the same text. `removal_asked_at` is set while the removal of its line in a file awaits
-    review. `archived_at` is set if it was archived because it was unused. `confidence` includes the
-    user's rating; `confidence_unrated` doesn't.
+    `status` states whether the memory is in use. `deleted_at` and `purge_at` are set while the
+    memory is in the recycle bin, `hidden_at` while the memory is being forgotten or derived again
+    from other sources. `current_version` is the number of the version that has the same text.
+    `content_hash` is only used for tracing. `removal_asked_at` is set while the memory awaits the
+    user's review because its line was removed from a memory file. `archived_at` is set if the
+    memory was archived because it was unused; then it can be restored. `confidence` includes the
+    user's rating; `confidence_unrated` is its value without the rating.
     """
 
     personal_data = True
@@ -180,7 +182,10 @@ class Memory(Record):
 
     @property
     def is_always_included(self) -> bool:
-        """Return True if it is in every prompt, even if irrelevant, and not rated as very wrong."""
+        """Return True if the memory is part of every prompt, even where it is irrelevant.
+
+        A memory that the user has rated as very wrong is only included where it is relevant.
+        """
         is_always = self.kind == Kind.CONSTRAINT or self.pinned or self.standing
         return is_always and self.feedback != Rating.VERY_NEGATIVE
 
@@ -198,8 +203,10 @@ class Change(models.TextChoices):
 class MemoryVersion(models.Model):
     """A version of a memory's text. An existing version changes only if a source is forgotten.
 
-    It keeps the statement that caused it (`candidate_text`) and its own sources. `inputs` are other
-    versions that it was made from. If all sources were forgotten, it is emptied (`erased_at`).
+    A version keeps the statement that caused it (`candidate_text`) and its own sources. `inputs`
+    are other versions that this version was made from, for example by merging or consolidation. If
+    all sources of a version were forgotten, its text is emptied (`erased_at`), and the version
+    can't be restored.
     """
 
     personal_data = True
@@ -245,7 +252,9 @@ class MemoryVersion(models.Model):
 class PortraitPhrase(Record):
     """A short phrase that a chat model wrote for one version of a memory, for the portrait page.
 
-    It is shown while the version is current and in use, else (or if empty) the user's own words.
+    The phrase is shown while that version is the memory's current version and the memory is in use;
+    otherwise the user's own words are shown. If `text` is empty, the user's own words are always
+    shown.
     """
 
     personal_data = True
@@ -279,8 +288,9 @@ class VersionInput(Record):
 class Fragment(Record):
     """An additional text with its own vector, so that search also finds the memory by this text.
 
-    Usually a piece of a long memory: 500 tokens, with an overlap of 50. With `version`, it is an
-    earlier, replaced text, erased with that version.
+    A fragment is usually a piece of a long memory: 500 tokens, with an overlap of 50. If `version`
+    is set, the fragment is an earlier text that the memory replaced; then the fragment is erased
+    when that version is forgotten.
     """
 
     personal_data = True

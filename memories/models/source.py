@@ -15,8 +15,9 @@ from memories.models.memory import Memory, MemoryVersion, Origin
 class Source(Record):
     """The basis of a memory's version: a turn, an API call, a note, a file line or an import.
 
-    Sources determine exactly what must be erased when a turn is forgotten. Several `joint` sources
-    support the text only together. `reference` is an id or path, never text.
+    For a turn, `quote` is the quoted part. Sources determine exactly what must be erased when a
+    turn is forgotten. Several `joint` sources support the text only together: the text was composed
+    from all of them. `reference` is an id or path, never text.
     """
 
     personal_data = True
@@ -81,9 +82,11 @@ class Refusal(Record):
 
 
 class Arbitration(Record):
-    """A verdict on a statement that was compared with the known memory `target`, and who decided.
+    """A verdict on a statement that was compared with the known memories.
 
-    `memory` is the result. The texts are erased when either memory or the turn is forgotten.
+    `target` is the memory that the statement was compared with, and `memory` the resulting memory.
+    The row also records who decided and why. The texts are erased when either memory or the turn is
+    forgotten.
     """
 
     personal_data = True
@@ -113,14 +116,15 @@ class Arbitration(Record):
 class Tombstone(Record):
     """A record that a text was forgotten, which prevents it from being learned again.
 
-    It contains neither text nor vector, and only blocks messages older than the request to forget.
-    It is deleted with the user.
+    The record contains neither the text nor a vector, and only blocks messages older than the
+    request to forget. It is deleted with the user.
 
-    There is a row for each text of a forgotten memory (content, statement and quotations of each
-    version) and for each forgotten message (no `memory_public_id`). Its hashes have keys derived
-    from the instance's secret: `text_hash` of the normalised text, `about_hash` of all content
-    words together, `word_hashes` of single ones, and `pieces` of `piece_size` characters.
-    `message_ids` are the public ids of the source messages.
+    There is a row for each text of a forgotten memory: the content and the extracted statement of
+    each version, and each quotation of its sources. A forgotten message leaves a row as well,
+    without a `memory_public_id`. The row contains keyed hashes, whose keys derive from the
+    instance's secret: `text_hash` of the normalised text, `about_hash` of all its content words
+    together, `word_hashes` of single words, and `pieces` of overlapping pieces of `piece_size`
+    characters. `message_ids` holds the public ids of the source messages.
     """
 
     personal_data = True

@@ -78,7 +78,10 @@ class EmbeddingSpace(models.Model):
 
 
 class Vector(Record):
-    """The unit vector of one indexed row, of the embedding space's own dimension."""
+    """The unit vector of one indexed row in an embedding space.
+
+    The column `embedding` has no fixed dimension, because embedders have different dimensions.
+    """
 
     personal_data = True
     words = ()
@@ -114,8 +117,9 @@ class Vector(Record):
 class VectorChange(Record):
     """A pending update of Milvus: a vector was inserted, changed or deleted in PostgreSQL.
 
-    A trigger writes the rows, only while Milvus is used. They have no foreign keys, so that they
-    remain until Milvus is updated, even after the account is deleted.
+    A database trigger writes the rows. A row has no foreign keys, so that it remains until Milvus
+    is updated, even after the user's account is deleted. While vectors are only in PostgreSQL,
+    there are no rows.
     """
 
     personal_data = False
@@ -176,7 +180,10 @@ class TraceKind(models.TextChoices):
 
 
 class RecallTrace(models.Model):
-    """A record of one recall or search (`request_id`), and the reply that used the block."""
+    """A record of one recall or search, identified by `request_id`.
+
+    `answer` is the reply for which the recalled block was used.
+    """
 
     personal_data = True
     words = ("query",)

@@ -1,4 +1,8 @@
-"""The pages "About you" (the portrait, and a form to correct it) and "Your week"."""
+"""The pages "About you" and "Your week".
+
+"About you" shows the portrait of the user, and a form below it to correct or complete it. "Your
+week" shows what was learned, changed and forgotten in seven days.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,10 @@ _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try
 @require_safe
 @personal_page
 def memory_home(request: HttpRequest) -> HttpResponse:
-    """Show the portrait, with the form for a correction (of the memory `about`)."""
+    """Show the portrait, with the form for a correction.
+
+    The query parameter `about` is the public id of the memory under which the correction is typed.
+    """
     return _show(request, {"form": TellForm(), "about": request.GET.get("about", "")})
 
 
@@ -49,7 +56,9 @@ def memory_home(request: HttpRequest) -> HttpResponse:
 def memory_tell(request: HttpRequest) -> HttpResponse:
     """Show what the typed sentence would change in the memories, before anything is changed.
 
-    Memories that share words are listed too, or those that a request to forget may mean.
+    Memories that share words with the sentence are listed too, with links to edit or forget each
+    memory. If the sentence asks to forget something, the memories that it may mean are listed
+    instead.
     """
     return _preview(request)
 
@@ -88,7 +97,10 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
 @require_POST
 @personal_page
 def memory_keep_told(request: HttpRequest) -> HttpResponse:
-    """Apply the changes that were shown and confirmed; without any, show the preview again."""
+    """Apply the changes that were shown and that the user has confirmed.
+
+    If no change is selected, show the preview again.
+    """
     if not request.POST.getlist("keep") and request.POST.get("said"):
         return _preview(request, is_nothing_selected=True)
     try:

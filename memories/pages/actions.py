@@ -1,4 +1,8 @@
-"""Views that act on memories: pin, disable, delete and undo, and "Forget now" (with a list)."""
+"""Views that act on memories: pin, disable, delete and undo, and "Forget now".
+
+Each view redirects to the page where the action was chosen. "Forget now" first lists what is erased
+and what is kept.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +87,10 @@ def memory_act(request: HttpRequest, memory_id: str, action: str) -> HttpRespons
 @require_POST
 @personal_page
 def memory_rate(request: HttpRequest, memory_id: str) -> HttpResponse:
-    """Rate a memory or remove the rating; after a very bad one, offer to forget it."""
+    """Rate a memory or remove the rating.
+
+    After a very bad rating the page offers to forget the memory.
+    """
     rating = request.POST.get("rating", "")
     if rating not in ("", *Rating.values):
         return HttpResponse(_("There’s no such rating."), status=422)
@@ -199,7 +206,10 @@ def remember_undo(
     back: str = "",
     view: str = "memory_undo",
 ) -> str:
-    """Store the data for an undo in the session, too long for a URL; return its URL."""
+    """Store the data for a later undo in the session, and return the URL that undoes the action.
+
+    The ids are stored in the session because there can be too many for a URL.
+    """
     token = secrets.token_urlsafe(8)
     kept = list(request.session.get("undo", {}).items())[1 - _KEPT_UNDOS :]
     request.session["undo"] = dict([*kept, (token, (action, list(ids)))])

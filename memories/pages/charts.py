@@ -154,7 +154,10 @@ def _latency(found: Latency) -> dict[str, Any]:
 
 
 class _Bar(NamedTuple):
-    """One bar of a chart, perhaps a link; `tone` is the name of a colour in the style sheet."""
+    """One bar of a chart. If `href` is set, the label is a link.
+
+    `tone` is the name of a colour in the style sheet.
+    """
 
     label: str
     size: int
@@ -175,7 +178,10 @@ def _bars(
     *,
     show: Callable[[int], str] = _number,
 ) -> dict[str, Any]:
-    """Return the data of a bar chart, with lengths in percent of the longest, at least 1."""
+    """Return the data of a bar chart.
+
+    The length of a bar is in percent of the longest bar, and at least 1 unless the value is 0.
+    """
     longest = max((bar.size for bar in bars), default=0)
     shown = [
         bar._asdict()
@@ -237,7 +243,10 @@ class Uses:
 
 
 def topics_of(user: User) -> dict[str, int]:
-    """Return how many memories are in use, by the portrait's groups and all projects."""
+    """Return how many memories are in use, by title.
+
+    The titles are the titles of the portrait's groups, and one title for all projects together.
+    """
     rows = Memory.objects.filter(in_use(), user=user)
     alike = rows.filter(project=None).values("tags", "kind", "standing").annotate(n=Count("pk"))
     counted: Counter[str] = Counter()
@@ -263,7 +272,11 @@ def uses_of(user: User) -> Uses:
 
 
 def growth_of(user: User) -> dict[str, Growth]:
-    """Return the growth of messages and memories, from the oldest source or creation."""
+    """Return how the numbers of messages and memories grew.
+
+    A memory counts from the day of its oldest source message. If it has no source message, it
+    counts from its creation.
+    """
     zone = timezone.get_current_timezone_name()
     said = (
         "coalesce((SELECT min(m.created_at) FROM memories_source s"

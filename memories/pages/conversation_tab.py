@@ -1,4 +1,7 @@
-"""The conversation tab, which shows the prompt that a chat model would get, in layers."""
+"""The conversation tab, which shows the prompt that a chat model would get now, part by part.
+
+The parts of the memory block are called layers here.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,8 @@ _LONGEST = 400
 class ShownConversation:
     """The conversation that the page shows, and the question for which the prompt is built.
 
-    It is `asked` (typed on the page) or else `latest`, the newest user message.
+    `asked` is the question that the user typed on the page. If it is empty, `latest` is used: the
+    newest user message of the conversation. `choice` holds the conversations to choose from.
     """
 
     conversation: Conversation
@@ -176,7 +180,11 @@ SLID_OUT = 4  # number of messages before the window that are shown
 
 @dataclass(frozen=True)
 class Layer:
-    """One part of the memory block as a card; `most` is its own share of the token budget."""
+    """One part of the memory block, shown as a card on the page.
+
+    `most` is the part's own share of the token budget; unused tokens are passed on to the next
+    parts.
+    """
 
     name: str
     label: str
@@ -224,7 +232,11 @@ class Likeness:
 
 
 def layers_of(built: Context, *, asked: str) -> list[Layer]:
-    """Return the layers in the order of the memory block, without empty persona layers."""
+    """Return the layers in the order of the memory block.
+
+    Empty layers are included, because the page lists them as empty. Only empty persona layers are
+    left out.
+    """
     sections = {one.name: one for one in built.sections}
     by_id = {one.memory.public_id: one for one in built.gathered.memories}
     layers = []
@@ -247,9 +259,10 @@ def layers_of(built: Context, *, asked: str) -> list[Layer]:
 
 
 def missed(built: Context, *, asked: str) -> list[dict[str, Any]]:
-    """Return at most `PREVIEW_MISSES` relevant memories that aren't in the prompt.
+    """Return relevant memories that aren't in the prompt, at most `PREVIEW_MISSES`.
 
-    Recalled memories that didn't fit come first, then the most similar others.
+    Recalled memories that didn't fit in the token budget come first, followed by the most similar
+    memories that weren't recalled.
     """
     inside = {item.id for item in built.items}
     trimmed = [one for one in built.gathered.memories if one.memory.public_id not in inside]

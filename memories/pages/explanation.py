@@ -207,8 +207,9 @@ def waits_because(
 ) -> list[str]:
     """Return sentences that explain why a memory awaits the user's review.
 
-    With `known`, the contradicted memory, they include the last verdict's reasons about it, and
-    always why the statement may be misunderstood.
+    `known` is the memory that `memory` contradicts, or None. If `known` is given, the sentences
+    include the reasons of the last verdict; a verdict about another memory is ignored, because the
+    user doesn't see that memory. The sentences always say why the statement may be misunderstood.
     """
     is_told = verdict is not None and (
         verdict.target_id == known.pk if known else verdict.verdict != Verdict.REVIEW
@@ -335,7 +336,11 @@ class Part:
 
 
 def diff_words(old: str, new: str) -> list[Part]:
-    """Compare texts word by word; the parts "same" and "added", in order, make up `new`."""
+    """Compare two texts word by word, and return their parts in order.
+
+    Chinese text is divided into words; spaces are kept. The parts with the change "same" or "added"
+    together make up `new`.
+    """
     before, after = _split(old, new)
     parts: list[Part] = []
     for tag, start, end, start_new, end_new in _opcodes(before, after):
@@ -350,7 +355,10 @@ def diff_words(old: str, new: str) -> list[Part]:
 
 
 def _split(old: str, new: str) -> tuple[list[str], list[str]]:
-    """Split both texts into words or, if comparing would take too long, sentences or not."""
+    """Split both texts into words.
+
+    If comparing words would take too long, split them into sentences or not at all.
+    """
     for pieces in (_words, _sentences):
         before, after = list(pieces(old)), list(pieces(new))
         if _comparisons(before, after) <= _MAX_COMPARISONS:
@@ -359,14 +367,20 @@ def _split(old: str, new: str) -> tuple[list[str], list[str]]:
 
 
 def _comparisons(before: list[str], after: list[str]) -> int:
-    """Return an upper bound for difflib's comparisons: each pair of equal pieces per match."""
+    """Return an upper bound for the number of comparisons that difflib makes.
+
+    difflib may compare each pair of equal pieces once per match.
+    """
     of_after = Counter(after)
     pairs = sum(count * of_after[piece] for piece, count in Counter(before).items())
     return pairs * min(len(before), len(after))
 
 
 def _opcodes(before: list[str], after: list[str]) -> list[_Opcode]:
-    """Return difflib's opcodes; changes separated only by spaces and punctuation are merged."""
+    """Return difflib's opcodes, with neighbouring changes merged into one.
+
+    Changes count as neighbouring if only spaces and punctuation separate them.
+    """
     steps: list[_Opcode] = []
     opcodes = SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes()
     for number, step in enumerate(opcodes):

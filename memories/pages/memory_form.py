@@ -325,7 +325,10 @@ class EditForm(MemoryForm):
         )
 
     def refuse_if_outdated(self, memory: Memory) -> bool:
-        """Return whether the text has changed since, say so, and let saving again replace it."""
+        """Return whether the text was changed after this form was shown, and say so in the form.
+
+        The form then has the number of the current version, so saving again replaces that version.
+        """
         seen = self.cleaned_data.pop("seen")
         if seen is None or seen == memory.current_version:
             return False
@@ -339,7 +342,11 @@ class EditForm(MemoryForm):
         return True
 
     def changes(self, memory: Memory) -> dict[str, Any]:
-        """Return the values that differ; the form shows and saves additions without brackets."""
+        """Return the values that differ from those of the memory.
+
+        The form shows the text without the square brackets around additions. If the user changes
+        the text, it is saved without these brackets.
+        """
         before = {
             "content": additions_in_words(memory.content),
             "kind": memory.kind,

@@ -1,7 +1,8 @@
 """The list of long-term memories with search and filters, the recycle bin, and refused secrets.
 
-The counts of the page come from a single query of at most a thousand rows, or else from SQL, cached
-for two minutes.
+The counts of the page (status line, filter options) are computed from a single query of at most a
+thousand rows. If a user has more memories, the counts are computed in SQL and cached for two
+minutes, so that the page isn't slower.
 """
 
 from __future__ import annotations
@@ -139,7 +140,8 @@ def _page(
 ) -> tuple[Page, int | None]:
     """Return a page of memories, and the number of matches if they were ranked (else None).
 
-    While memory is off, a search lists, unranked, memories with the typed text.
+    While long-term memory is off, nothing may be recalled: a search then lists the memories whose
+    text or tags contain the typed text, without ranking them.
     """
     user = person(request)
     if prepared is not None and own_settings(request).longterm_enabled:
@@ -190,9 +192,10 @@ def search_page(
 ) -> tuple[Page, int]:
     """Return a page of the best matches, best first, and the number of matches, at most `MOST`.
 
-    Disabled, archived and waiting memories are included. A memory matches if it contains the typed
-    text, or words that begin like or resemble the typed words, or reaches the relevance floor. No
-    recall trace is recorded.
+    Disabled, archived and waiting memories are included, so that the user can manage them. A memory
+    always matches if it contains the typed text, or words that begin like the typed words or are
+    spelled similarly. Other memories must reach the relevance floor, so that a search doesn't
+    return all memories. No recall trace is recorded.
     """
     eligible = memories_of(user, replace(filters, query="", waiting=True)).prefetch_related(None)
     candidates = candidate_pool.fill(prepared, shelf_of(eligible), user=user)
@@ -399,7 +402,10 @@ class Choice:
 
 
 def choices_of(survey: Survey, *, tag: str = "") -> dict[str, Sequence[Choice]]:
-    """Return the options, with counts, of each filter and of the sort order."""
+    """Return the options of each filter and of the sort order.
+
+    The options for kind, project, tag and origin have counts, and match at least one memory.
+    """
     return {
         "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in survey.kinds],
         "project": [Choice(one.value, one.name or one.value, one.count) for one in survey.projects],
@@ -455,7 +461,10 @@ class Standing:
 
 
 def standing_for(request: HttpRequest) -> Standing:
-    """Return the user's status line, computed once per request."""
+    """Return the user's status line.
+
+    The status line is computed once per request, and used by the header and the page.
+    """
     standing: Standing | None = getattr(request, "memory_standing", None)
     if standing is None:
         user, own = person(request), own_settings(request)

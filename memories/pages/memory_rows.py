@@ -1,4 +1,7 @@
-"""Show memories as rows of a list, in pages with a cursor, of constant cost."""
+"""Show memories as rows of a list, in pages with a cursor, each row with its source and actions.
+
+The cost of a page doesn't grow with the number of memories.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,8 @@ SORTS = {
 class Row:
     """A memory in a list, with its newest source.
 
-    `why` a search found it, the URL `back` for its forms, and the name `column` of its date.
+    `why` explains why a search found the memory. `back` is the URL to which the forms in the row
+    return. `column` is the name of the date field that is shown.
     """
 
     memory: Memory
@@ -123,7 +127,10 @@ class Page:
 
 @dataclass(frozen=True)
 class _Place:
-    """The position, among the pinned memories or after them, where the next page begins."""
+    """The position after which the next page begins.
+
+    `pinned` is True if the position is among the pinned memories, which come first.
+    """
 
     key: Any
     pk: int
@@ -181,7 +188,10 @@ def page_by(
 
 
 def listed(user: User, pks: Sequence[int]) -> list[Row]:
-    """Return the rows for the memories `pks`, in that order, by two queries."""
+    """Return the rows for the memories `pks`, in that order, each with its newest source.
+
+    Two queries are run.
+    """
     rows = Memory.visible.filter(user=user).select_related("project").in_bulk(list(pks))
     sources = {one.memory_id: one for one in _newest_sources(user, pks)}
     return [Row(rows[pk], sources.get(pk)) for pk in pks if pk in rows]
@@ -246,7 +256,11 @@ def is_in_place(request: HttpRequest) -> bool:
 
 
 def rows_again(request: HttpRequest, ids: Sequence[str], *, oob: bool = True) -> HttpResponse:
-    """Render the current rows, with messages; those off the list become placeholders for undo."""
+    """Render the current rows of these memories, with Django's messages.
+
+    A row that no longer belongs to the list becomes a placeholder, so that an undo can show it
+    again.
+    """
     memories = Memory.visible.filter(user=person(request), public_id__in=list(ids))
     present = memories.filter(deleted_at=None).order_by("pk").values_list("pk", flat=True)
     rows = rows_of(listed(person(request), list(present)), back=here(request))

@@ -1,4 +1,8 @@
-"""Translate the reason codes of extraction and arbitration, in the database, into sentences."""
+"""Translate the reason codes of extraction and arbitration into sentences.
+
+The database stores codes (`MemoryVersion.reason`, `Arbitration.reasons`), because codes mean the
+same in every language and to every client. Only pages translate them.
+"""
 
 from __future__ import annotations
 
@@ -128,9 +132,10 @@ _CLOSE = 0.6
 def why(
     components: Mapping[str, float], *, asked: str = "", text: str = "", always: bool = False
 ) -> str:
-    """Return words that explain why a memory was recalled, by the components of its score.
+    """Return words that explain why a memory was recalled, based on the components of its score.
 
-    `always`: it is in every prompt, perhaps irrelevant. `asked` is "" if it was forgotten.
+    `asked` is the question, or "" if the question was forgotten. `always` is True if the memory is
+    in every prompt, so that it may be included without being relevant.
     """
     if always and not is_relevant(components):
         return _("always included")
@@ -182,7 +187,11 @@ _ENDING = 2  # most letters that may follow the misspelled part, for example of 
 
 
 def spelled_alike(asked: str, text: str) -> list[str]:
-    """Return the words that begin or are spelled like the question's, if each has one."""
+    """Return the words of the text that begin or are spelled like the words of the question.
+
+    The list is empty unless every word of the question, except stop words, resembles a word of the
+    text.
+    """
     words = list(dict.fromkeys(_WRITTEN.findall(text.casefold())))
     found: list[str] = []
     sought = _WRITTEN.findall(asked.casefold())
@@ -198,7 +207,8 @@ def spelled_alike(asked: str, text: str) -> list[str]:
 def _is_alike(typed: str, word: str) -> bool:
     """Return True if `word` begins with `typed`, in spite of one typing error.
 
-    In a long one, two letters may be missing ("wensday").
+    An error is a letter too many, a missing or wrong letter, or two swapped letters. If `typed` is
+    long, two letters may be missing ("wensday").
     """
     if word == typed or (len(typed) >= _FROM_BEGINNING and word.startswith(typed)):
         return True

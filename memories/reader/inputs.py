@@ -21,9 +21,10 @@ _STOPS = frozenset("\n.!?。！？;；")
 class Input:
     """One input of the encoder.
 
-    `tokens` holds the tokens of the message, and None elsewhere. `pooled` is 1 where the scores of
-    the whole text are computed. `segments` is 0 in the message, 1 in the assistant's message and 2
-    in earlier messages; for a pair, 0 in the first text and 1 in the second.
+    `tokens` holds the tokens of the message, and None at all other positions. `pooled` is 1 at the
+    positions from which the scores of the whole text are computed. `segments` is 0 at the positions
+    of the message, 1 at those of the assistant's message and 2 at those of earlier messages. For a
+    pair, `segments` is 0 for the first text and 1 for the second.
     """
 
     ids: list[int]
@@ -35,10 +36,11 @@ class Input:
 def windows(
     tokenizer: Tokenizer, text: str, *, before: Sequence[str] = (), assistant: str = ""
 ) -> Iterator[Input]:
-    """Yield the encoder inputs for one message, split at sentence ends if necessary.
+    """Yield the encoder inputs for one message.
 
     `before` holds the earlier messages, latest first. At most `READ` tokens are used: of a longer
-    message, the first 1,536 and the last 512.
+    message, the first 1,536 and the last 512. A message that doesn't fit into one input is split at
+    sentence ends.
     """
     for part in _parts(_read(tokenizer, text), text):
         yield message(tokenizer, part, before=before, assistant=assistant)

@@ -54,7 +54,10 @@ class Model:
         self.tokenizer = Tokenizer.load(path.parent, _normal(about))
 
     def scores(self, window: Input) -> tuple[Scores, Scores]:
-        """Return scores before softmax or sigmoid: (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,)."""
+        """Return the scores of each token and of the whole text, before softmax or sigmoid.
+
+        Their shapes are (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,).
+        """
         given = {
             "ids": [window.ids],
             "segments": [window.segments],
@@ -78,7 +81,8 @@ def _normal(about: Mapping[str, str]) -> dict[int, str]:
 class Reading:
     """What the model found in a message; statements and secrets are in text order.
 
-    `flags` are probabilities by name. `innocent` holds spans that are surely no part of a secret.
+    `flags` maps each name in `statements.FLAGS` to its probability. `innocent` holds the spans
+    (start, end) that the model is confident are not part of a secret.
     """
 
     statements: tuple[Statement, ...]
@@ -88,7 +92,11 @@ class Reading:
 
 
 class Readings:
-    """A cache of the model's latest results, by keyed hashes, without text, for several steps."""
+    """A cache of the model's latest results, which uses keyed hashes as keys and stores no text.
+
+    The cache helps because several steps analyse the same short text: to find secrets, the kind of
+    a memory and its topics.
+    """
 
     _MOST = 64
     _LONGEST = 2_000  # characters; the results of longer texts aren't cached
@@ -125,7 +133,9 @@ class Reader:
         """Return the statements, secrets and flags that the model finds in a message.
 
         `before` holds up to three earlier messages of the same person, latest first; `assistant` is
-        the message that this one answers. `secret` is the minimum probability of a secret.
+        the assistant's message that this message answers. `secret` is the minimum probability at
+        which a span counts as a secret. At most 2,048 tokens are used: the first 1,536 and the last
+        512.
         """
         asked = (text, assistant, str(secret), *before[:3])
         return self._latest.of(
@@ -151,7 +161,11 @@ class Reader:
         return Reading(tuple(found), tuple(hidden), flags, tuple(plain))
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
-        """Return, for each pair (known, new), the probabilities of the relations in `PAIRS`."""
+        """Return, for each pair (known, new), the probability of each relation in `PAIRS`.
+
+        The probabilities of a pair sum to 1. The pairs are run one by one, because batching would
+        change their scores slightly.
+        """
         place = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
         return [
             dict(zip(PAIRS, softmax(self._pair_scores(*pair)[place]).tolist(), strict=True))
@@ -167,7 +181,10 @@ class Reader:
 
 
 def _whole_words(statement: Statement, text: str) -> Statement:
-    """Extend a statement to word boundaries, without a Chinese particle at the beginning."""
+    """Extend a statement to word boundaries, since a token may start or end within a word.
+
+    A Chinese particle at the beginning is removed, because it belongs to the preceding text.
+    """
     start, end = statement.start, statement.end
     if 0 < start < end - 1 and _PARTICLE.match(text, start - 1):
         start += 1

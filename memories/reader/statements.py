@@ -87,9 +87,10 @@ def statements(scores: Scores, tokens: Sequence[Token | None]) -> list[Statement
 
 
 def spans(tags: Scores, tokens: Sequence[Token | None]) -> Iterator[tuple[int, int]]:
-    """Yield the token range of each statement, by the most probable tag sequence (Viterbi, 1967).
+    """Yield the token range of each statement, according to the most probable sequence of tags.
 
-    "Inside" only follows "begin" or "inside". `tags` are probabilities, (length, TAGS).
+    In a valid sequence, "inside" only follows "begin" or "inside" (Viterbi, 1967). `tags` holds
+    probabilities with the shape (length, TAGS).
     """
     start = None
     for at, tag in enumerate([*_best_path(tags, tokens), _OUTSIDE]):
@@ -129,7 +130,8 @@ def _statement(scores: Scores, tokens: Sequence[Token | None]) -> Statement:
 def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> list[Secret]:
     """Return the spans with a token whose probability of being secret is at least `least`.
 
-    A span includes adjacent tokens of at least `BESIDE`, and single tokens between such two.
+    A span also includes adjacent tokens with a probability of at least `BESIDE`, and a single token
+    between two such tokens.
     """
     shares = sigmoid(scores[:, SECRET])
     near = [

@@ -29,8 +29,9 @@ class Token:
 class Tokenizer:
     """Split a text into its most probable tokens, with the Viterbi algorithm over a trie.
 
-    `ids[n]` is the id of the piece with the number n in the trie, `scores[n]` its log-probability.
-    `normal` maps code points to the text that replaces them. The time is linear.
+    The time is linear in the length of the text. `ids[n]` is the id of the piece with the number n
+    in the trie, and `scores[n]` is its log-probability. `normal` maps code points to the text that
+    replaces them before tokenization.
     """
 
     def __init__(
@@ -70,7 +71,11 @@ class Tokenizer:
             np.save(folder / name, array)
 
     def tokens(self, text: str) -> list[Token]:
-        """Return the tokens of `text`, in lower case if it is written in capitals, with offsets."""
+        """Return the tokens of `text`, with offsets into `text`.
+
+        A text written in capitals is tokenized in lower case, because its words would otherwise be
+        split into pieces that the encoder does not know.
+        """
         normal, origin = self._normalize(text.lower() if _is_in_capitals(text) else text)
         return [
             Token(number, origin[start], origin[end - 1] + 1)
@@ -112,7 +117,10 @@ class Tokenizer:
 
 
 def _is_in_capitals(text: str) -> bool:
-    """Return whether a text of several words is in capitals, with equal length in lower case."""
+    """Return whether a text of several words is written almost entirely in capitals.
+
+    Return False if its length would change in lower case, because offsets would then be wrong.
+    """
     capitals = sum(map(str.isupper, text))
     if capitals < _FEWEST_CAPITALS or capitals < _CAPITALS * sum(map(str.isalpha, text)):
         return False

@@ -1,4 +1,5 @@
-"""Find secrets in users' texts, however they are spelled, without Django.
+"""Find secrets in users' texts, however they are spelled.
 
-Every pattern that is applied to a user's text runs on RE2, in linear time.
+The package takes and returns plain values and does not depend on Django. Every pattern that is
+applied to a user's text runs on RE2, whose time grows linearly with the text.
 """

@@ -1,7 +1,8 @@
 """Find secrets that only their context reveals, with the reader model.
 
-The model takes milliseconds, so it is used for derived texts and memories. Pages use the positions
-that were found when the message was processed (`Message.secrets`).
+The model takes a few milliseconds, so it is used only for texts that are derived from messages or
+written as memories. Pages, for which users wait, use the positions that were found when the message
+was processed (`Message.secrets`).
 """
 
 from __future__ import annotations
@@ -67,7 +68,10 @@ _known = secret_search.Places()
 
 
 def find(text: str) -> tuple[Span, ...]:
-    """Return all secrets, in order and without overlap; only their positions are cached."""
+    """Return all secrets in `text`, in order and without overlap, using rules and the reader model.
+
+    The result is cached. Only the positions are cached, never the text.
+    """
     return _known.of(text, lambda unread: of_reading(unread, reader().read(unread), reader().read))
 
 
@@ -119,8 +123,9 @@ def _without_unusual_words(
 ) -> list[Span]:
     """Drop single words that the model took for secrets only because they are unusual.
 
-    An ordinary word takes the word's place: if the context announces a secret, the model takes that
-    for a secret too.
+    An unknown name, even with a number after it, can look like a password to the model. To check
+    this, the word is replaced by an ordinary word: if the context announces a secret, the model
+    takes the ordinary word for a secret too.
     """
     unusual = [span for span in spans if _NAME.search(text[span.start : span.end])]
     if not unusual:
@@ -141,7 +146,10 @@ def _without_unusual_words(
 
 
 def _spans_by_rules(text: str, reading: Reading) -> list[Span]:
-    """Return the secrets that rules find, unless surely harmless or of a known form."""
+    """Return the secrets that rules find, except those that the model is confident are harmless.
+
+    Secrets with a known form, such as card numbers and keys, are always returned.
+    """
     found = secret_search.find(text)
     if not found:
         return []

@@ -1,4 +1,7 @@
-"""Compile patterns for users' texts with RE2, in linear time; word lists are in `data/*.toml`."""
+"""Compile patterns for users' texts with RE2, whose time grows linearly with the text.
+
+Long patterns and lists of words are in `data/<name>.toml`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ rows = _TABLES.rows
 
 
 def compile(pattern: str) -> Pattern:
-    """Compile a pattern, without RE2's messages about slower, also linear automata."""
+    """Compile a pattern, with RE2's log messages switched off.
+
+    RE2 would log each fallback to a slower automaton, whose time is also linear.
+    """
     options = re2.Options()
     options.log_errors = False
     return re2.compile(pattern, options)

@@ -33,7 +33,10 @@ class Found:
 
 
 def is_chunked_key(text: str) -> bool:
-    """Return whether it looks like an authenticator's key: letters and digits in its groups."""
+    """Return whether the text looks like the key of an authenticator app.
+
+    At least a third of its groups, separated by spaces or dashes, contain both letters and digits.
+    """
     chunks = text.replace("-", " ").split()
     mixed = sum(any(map(str.isdigit, chunk)) and any(map(str.isalpha, chunk)) for chunk in chunks)
     return 3 * mixed >= len(chunks)
@@ -109,7 +112,10 @@ def is_card(text: str) -> bool:
 
 
 def is_chinese_identity(text: str) -> bool:
-    """Return whether a number is a valid Chinese identity number (GB 11643-1999)."""
+    """Return whether a number is a valid Chinese identity number (GB 11643-1999).
+
+    The checksum, the date of birth and the region code are checked.
+    """
     try:
         return bool(ric.is_valid(bare(text)))
     except KeyError:  # the table lacks this county; checksum and birthday were checked before
@@ -131,7 +137,10 @@ def is_social_security(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Form:
-    """A known form of secrets (its group "s"); `check` confirms each match of `pattern`."""
+    """A known form of secrets: `pattern` finds candidates, and `check` confirms each of them.
+
+    If the pattern has a group "s", only that group is the secret.
+    """
 
     category: str
     pattern: Pattern
@@ -217,7 +226,10 @@ def _whole(text: str, end: int) -> int:
 
 
 def _checked_prefix(found: str, check: Callable[[str], bool]) -> str:
-    """Return the longest prefix that passes, since unrelated digits may follow, or ""."""
+    """Return the longest prefix that passes the check, since unrelated digits may follow a number.
+
+    Return an empty string if no prefix passes.
+    """
     for _ in range(_MOST_CUTS):
         if check(found):
             return found

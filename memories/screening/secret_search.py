@@ -53,7 +53,11 @@ _known = Places()
 
 
 def find(text: str) -> tuple[Span, ...]:
-    """Return the spans of all secrets, in order and without overlap; only these are cached."""
+    """Return the spans of all secrets in `text`, in order and without overlap.
+
+    The result is cached, because the same text is searched several times. Only the positions are
+    cached, never the text.
+    """
     return _known.of(text, _search)
 
 
@@ -88,7 +92,11 @@ def _search(text: str) -> tuple[Span, ...]:
 
 
 def _with_tied_parts(text: str, span: Span) -> Span:
-    """Extend a password span by parts joined by dashes or closing brackets: 月落-乌啼-霜满天."""
+    """Extend a password span by the parts that are joined to it.
+
+    Parts are joined by a dash or a similar sign, or by a closing bracket. For example,
+    月落-乌啼-霜满天 (words of a poem) is one password.
+    """
     if span.category != "password":
         return span
     before = _TIED_BEFORE.search(text[max(0, span.start - _MOST_TIED) : span.start])
@@ -246,7 +254,10 @@ def _described_secrets(text: str) -> Iterator[Found]:
 
 
 def _is_described(line: str) -> bool:
-    """Return whether a line describes an actual secret's characters, not rules for secrets."""
+    """Return whether a line describes the characters of an actual secret.
+
+    A line with a rule that secrets must follow, such as a minimum length, doesn't count.
+    """
     spelling = _SPELLING.search(line)
     return spelling is not None and _RULES.search(line[: spelling.end()]) is None
 

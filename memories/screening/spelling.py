@@ -27,7 +27,10 @@ _NEXT_SPACED = 2  # the same minimum directly after a spaced-out word
 
 @dataclass(frozen=True)
 class Folded:
-    """A normalised text; its character n stands at `starts[n]:ends[n]` of the original."""
+    """A normalised text that keeps the original position of each character.
+
+    Character n of `text` corresponds to the span `starts[n]:ends[n]` of the original.
+    """
 
     text: str
     starts: list[int]
@@ -41,7 +44,10 @@ class Folded:
         return self.starts[start], self.ends[end - 1]
 
     def replaced(self, parts: list[tuple[int, int, str]]) -> Folded:
-        """Replace each part (start, end, new text), to whose whole each new character belongs."""
+        """Replace each part, given as (start, end, new text) in order.
+
+        Each character of the new text corresponds to the whole replaced part.
+        """
         text: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -116,7 +122,11 @@ def _look_alike(sign: str) -> str:
 
 @cache
 def _look_alikes() -> dict[str, str]:
-    """Map look-alike characters to Latin letters; the complete data would take 8 MB."""
+    """Return a dictionary that maps look-alike characters to Latin letters.
+
+    Only this dictionary is kept in memory, because the complete data of the package
+    `confusable_homoglyphs` takes 8 MB.
+    """
     found = {}
     for sign, others in confusable_homoglyphs.load("confusables.json").items():
         if len(sign) > 1 or not sign.isalpha():

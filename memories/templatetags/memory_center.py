@@ -29,7 +29,10 @@ _MARK = re.compile(r" ?<!-- mem_\w+ -->")
 
 @register.simple_tag(takes_context=True)
 def memory_standing(context: Context) -> Standing:
-    """Return the status line: whether memory is on, and the totals. Use it inside `as_user`."""
+    """Return the status line of the Memory Center: whether memory is on, and the totals.
+
+    The tag reads the database, so use it inside `as_user`.
+    """
     return standing_for(context["request"])
 
 
@@ -48,8 +51,9 @@ def has_additions(text: str) -> bool:
 def additions(text: str) -> SafeString:
     """Return the text as HTML, in which every addition is marked and explained.
 
-    An addition, such as a name or a date, is stored in square brackets. Pages show it without
-    brackets at the start of a clause, and in parentheses inside.
+    An addition, such as a name or a date, makes a statement understandable by itself. In the stored
+    text, an addition is in square brackets. Pages show an addition without brackets at the start of
+    a clause, and in parentheses inside a clause.
     """
     why = _("added so that the sentence stands alone")
     pieces, end = [], 0
@@ -77,7 +81,10 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def day(moment: datetime | date) -> str:
-    """Return the day in the user's time zone, such as "3 Nov", with another year than this."""
+    """Return the day in the user's time zone, such as "3 Nov".
+
+    The year is added unless it is the current year.
+    """
     local = timezone.localtime(moment) if isinstance(moment, datetime) else moment
     this_year = local.year == timezone.localtime().year
     near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
@@ -153,7 +160,10 @@ def file_title(path: str) -> str:
 
 @register.filter
 def prose(text: str) -> SafeString:
-    """Render Markdown as safe HTML below a page's title, without the comments with ids."""
+    """Render Markdown as safe HTML, for display below a page's title.
+
+    The comments that link lines to memories are removed.
+    """
     return as_html(unmarked(text), under=1)
 
 
@@ -186,7 +196,11 @@ class KindCount:
 
 @register.simple_tag(takes_context=True)
 def memory_states(context: Context, largest: float) -> list[tuple[str, int, float]]:
-    """Return label, number and share of `largest` of each memory state, inside `as_user`."""
+    """Return the label, the number of memories and its share of `largest` for each memory state.
+
+    States without memories are left out. The numbers match the status line and the lists. Use the
+    tag inside `as_user`.
+    """
     request = context["request"]
     totals = standing_for(request).totals
     old = Memory.objects.filter(
@@ -204,7 +218,10 @@ def memory_states(context: Context, largest: float) -> list[tuple[str, int, floa
 
 @register.simple_tag(takes_context=True)
 def memory_kinds(context: Context) -> list[KindCount]:
-    """Return the number of memories in use of each kind, largest first, inside `as_user`."""
+    """Return the number of memories in use of each kind, largest first.
+
+    Use the tag inside `as_user`.
+    """
     kinds = kinds_of(context["request"].user)
     largest = max(kinds.values(), default=1)
     return [

@@ -1,4 +1,7 @@
-"""Import memories (while memory is on) with versions and sources; they are indexed later."""
+"""Import memories with their versions and sources from an export file.
+
+While long-term memory is off, no memories are imported. The search index is built afterwards.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ STAYS_FORGOTTEN = gettext_noop("forgotten content leaves nothing behind that cou
 
 @dataclass(frozen=True)
 class OfMemory(RowsUnder):
-    """Exports and imports rows of long-term memory, while it is on."""
+    """Exports and imports rows of long-term memory.
+
+    While long-term memory is off, no rows are imported.
+    """
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         if not loading.takes_memories:
@@ -47,7 +53,11 @@ class OfMemory(RowsUnder):
 
 @dataclass(frozen=True)
 class MemoryRows(OfMemory):
-    """Exports and imports memories, masking secrets, not twice the same text."""
+    """Exports and imports memories; secrets are masked or refused on import.
+
+    A memory whose id wasn't assigned by a Memory Center is skipped if a memory with the same text
+    exists.
+    """
 
     def prepare(self, loading: Loading, row: Memory, given: Mapping[str, Any]) -> None:
         screened = screen(row.content)
@@ -90,7 +100,10 @@ class SourceRows(OfMemory):
 
 @dataclass(frozen=True)
 class PhraseRows(RowsUnder):
-    """Exports the portrait's phrases, which aren't imported: a chat model writes them again."""
+    """Exports the phrases of the portrait.
+
+    Phrases aren't imported, since a chat model writes them again.
+    """
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         """Do nothing."""
@@ -104,7 +117,11 @@ class HitRows(RowsUnder):
 
 @dataclass(frozen=True)
 class NoteRows(OfMemory):
-    """Exports and imports daily notes, appended if their number is taken; no lines of files."""
+    """Exports and imports daily notes.
+
+    An imported line whose number is taken is appended to its day. Indexed lines of memory files are
+    skipped, since they are created again from the files.
+    """
 
     def _visible(self, user: User) -> QuerySet[Any]:
         return super()._visible(user).filter(file=None)
@@ -153,7 +170,10 @@ def mask_words(row: Any) -> None:
 
 
 def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool:
-    """Return True if the user forgot the memory after it was created, or at any time if undated."""
+    """Return True if the user forgot the memory after it was created.
+
+    A memory without a date counts as older than any request to forget.
+    """
     at = row.created_at if given.get("created_at") else None
     telling = learnability.telling_of_text("", at=at)
     return tombstones.is_forgotten(user=user, text=row.content, quote="", telling=telling)
@@ -220,7 +240,10 @@ def _source(version: MemoryVersion, loading: Loading) -> Source:
 
 @applies_decision("memory")
 def _memory(decision: Decision) -> bool:
-    """Move a memory, deleted after the backup was made, to the recycle bin; True if moved."""
+    """Move a memory back to the recycle bin if it was deleted after the restored backup was made.
+
+    The time in the bin counts from the original deletion. Return True if a memory was moved.
+    """
     if not decision.state["recycled"]:
         return False
     purge_at = decision.at + timedelta(days=settings.RECYCLE_DAYS)
@@ -239,7 +262,11 @@ def record_return(rows: QuerySet[Memory]) -> None:
 
 @applies_decision("file")
 def _file(decision: Decision) -> bool:
-    """Move a file, deleted after the backup was made, and not made since, to the recycle bin."""
+    """Move a file back to the recycle bin if it was deleted after the restored backup was made.
+
+    Primary keys are reused after a restore. A file with this key that was created after the
+    deletion is therefore a different file, and is left alone.
+    """
     user = User.objects.filter(subject=UUID(decision.state["subject"])).first()
     if user is None or not decision.state["recycled"]:
         return False

@@ -71,7 +71,10 @@ class SurveyCache(Derived):
 
 
 class FileCopies(Derived):
-    """The copies of memory files, not exported, since the next sync writes them again."""
+    """The copies of memory files in a folder.
+
+    The copies aren't exported, since the next sync writes them again.
+    """
 
     name = "file_copies"
     order = 27

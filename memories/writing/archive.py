@@ -1,7 +1,8 @@
 """Archive memories that resemble no other memory and weren't used for `ARCHIVE_DAYS` days.
 
-They aren't put into prompts, but search finds them. They become active again if somebody restores
-them, or if the statement is repeated. `consolidation` joins similar ones.
+Archived memories aren't put into prompts. They keep their text, versions and sources, and search
+still finds them. They become active again if a user or a program restores them, or if the statement
+is repeated. (Old memories that resemble each other are joined by `consolidation`.)
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ _PROTECTED = (Kind.CONSTRAINT, Kind.SKILL, Kind.EVENT)
 def unused(now: datetime) -> QuerySet[Memory]:
     """Return all users' memories that weren't used, changed or repeated for `ARCHIVE_DAYS` days.
 
-    Constraints, events, pinned, standing, often used, well-rated, disputed and dated memories are
-    left out, and those about people or dates. Skills are archived by their confidence instead.
+    Some memories are never returned: constraints, events, pinned or standing memories, memories
+    that are often used, rated good, disputed or valid for a limited time, and memories whose tags
+    or data mark them as about people or dates. Skills are archived according to their confidence
+    instead. Memories of a project are kept with the project.
     """
     since = now - timedelta(days=settings.ARCHIVE_DAYS)
     changed = MemoryVersion.objects.filter(
@@ -96,7 +99,10 @@ def _names_people_or_dates(memory: Memory) -> bool:
 
 
 def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
-    """Archive memories unchanged and unused until now; return their ids. Safe to repeat."""
+    """Archive the memories in the caller's transaction; return their public ids.
+
+    Memories that were used or changed in the meantime remain active. Safe to repeat.
+    """
     if not memories or not users.settings_held(user).longterm_enabled:
         return []
     now = timezone.now()
@@ -117,7 +123,10 @@ def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
 
 
 def bring_back(memory: Memory) -> None:
-    """Make a locked archived memory active, as if used now; the caller saves it."""
+    """Make an archived memory active again and set the time of its last use to now.
+
+    The memory must be locked; the caller saves it.
+    """
     memory.status, memory.archived_at = MemoryStatus.ACTIVE, None
     memory.last_accessed_at = timezone.now()
 

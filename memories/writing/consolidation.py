@@ -1,7 +1,8 @@
 """Join similar, old, rarely used memories of the same kind, so that a user has fewer memories.
 
-The originals are archived: their versions are inputs of the new one, which gets copies of their
-sources. If one is forgotten, the new memory is derived again from the others.
+The originals are archived and remain traceable: their versions are inputs of the new memory's
+version, which gets copies of their sources. If an original is forgotten, the new memory is derived
+again from the others.
 """
 
 from __future__ import annotations
@@ -70,8 +71,9 @@ class Made:
 def eligible(now: datetime) -> QuerySet[Memory]:
     """Return all users' memories that may be joined: old, rarely used, neither pinned nor disputed.
 
-    Never constraints, skills and agents' pages, which are rewritten as a whole. A joined memory can
-    be joined again after `CONSOLIDATE_AGAIN_DAYS`.
+    Constraints, skills and agents' pages are never joined: an agent rewrites a page as a whole, and
+    the new text must find the old page. A joined memory can be joined again after
+    `CONSOLIDATE_AGAIN_DAYS`.
     """
     old = now - timedelta(days=settings.CONSOLIDATE_DAYS)
     older = now - timedelta(days=settings.CONSOLIDATE_AGAIN_DAYS)
@@ -95,7 +97,10 @@ def eligible(now: datetime) -> QuerySet[Memory]:
 
 
 def groups_of(user: User, *, now: datetime) -> list[Group]:
-    """Return at most `GROUPS` groups of similar memories, alike in kind, project and language."""
+    """Return groups of at least `FEWEST` similar memories of the same kind, project and language.
+
+    At most `GROUPS` groups are returned. The list is empty while long-term memory is off.
+    """
     if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
         return []
     found = (
@@ -109,7 +114,11 @@ def groups_of(user: User, *, now: datetime) -> list[Group]:
 
 
 def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Proposal]:
-    """Return proposals, outside a transaction, that join the memories of each group."""
+    """Return proposals that join the memories of each group. Call it outside a transaction.
+
+    Raise `ProviderError` if a model call fails or an answer is unusable. Nothing is changed in the
+    database.
+    """
     return [
         Proposal(joined.content, [group[place] for place in joined.inputs], vectors, pieces)
         for group in groups
@@ -119,7 +128,11 @@ def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Prop
 
 
 def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
-    """Store the joined memories and archive their unchanged originals. Safe to repeat."""
+    """Store the joined memories and archive their originals, in the caller's transaction.
+
+    A proposal is skipped if the text, pin, use or status of one of its memories has changed. A
+    repeated run finds the originals archived and does nothing.
+    """
     current = User.objects.get(pk=user.pk)
     if current.hidden_at is not None or not users.settings_held(user).longterm_enabled:
         return []
@@ -143,7 +156,11 @@ def request(*, user: User, dry_run: bool = False) -> Operation:
 
 
 def people_to_ask_for(now: datetime) -> list[User]:
-    """Return the users with old notes, memories to merge or unused ones, inside `as_system`."""
+    """Return the users for whom a consolidation should be requested.
+
+    These users have old notes, enough old memories to merge, or unused memories. Call this function
+    inside `as_system`.
+    """
     asked = (
         single_texts.people_with_unread_notes(now),
         people_with_enough(now),
@@ -175,7 +192,10 @@ def _by_language(rows: QuerySet[Memory]) -> Iterable[list[Memory]]:
 
 
 def _similar_groups(pool: Sequence[Memory], *, user: User) -> list[Group]:
-    """Return groups, from the oldest memory on, of average likeness `CONSOLIDATE_LIKENESS`."""
+    """Return groups of memories whose average mutual similarity reaches `CONSOLIDATE_LIKENESS`.
+
+    Each group starts with the oldest remaining memory. Memories without a vector are skipped.
+    """
     vectors = _vectors_of(pool, user=user)
     indexed = [memory for memory in pool if memory.pk in vectors]
     if len(indexed) < FEWEST:
@@ -245,7 +265,11 @@ def _draft(proposal: Proposal, found: Group) -> Draft:
 
 
 def _joined_data(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the combined `data`: lists are joined; other values must be the same in all."""
+    """Return the combined `data` of the memories.
+
+    Lists with the same name are joined without duplicates. Any other value is kept only if all
+    memories that contain its name have the same value.
+    """
     joined: dict[str, Any] = {}
     for name in dict.fromkeys(name for one in found for name in one):
         values = [one[name] for one in found if name in one]

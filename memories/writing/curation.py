@@ -48,7 +48,10 @@ class Edit:
 
 
 def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -> Edit:
-    """Check the changes and embed a new text, outside a transaction, or raise `Invalid`."""
+    """Check the changes and embed the text if it is new. Call it outside a transaction.
+
+    Raise `Invalid` if a value is invalid.
+    """
     values = {
         name: changes[name] for name in (*_PLAIN, "kind") if name in changes and name != "summary"
     }
@@ -74,8 +77,9 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
 def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
     """Apply a checked change. A new text becomes a new version whose only source is the editor.
 
-    A contradicted memory is related; then a program's text awaits review. Raise `NotFound` if the
-    memory no longer exists.
+    If the new text contradicts another memory, a relation between the two is stored. If a program
+    wrote such a text, the memory awaits the user's review. Raise `NotFound` if the memory no longer
+    exists.
     """
     memory = _lock(user, memory)
     changes = dict(edit.changes)
@@ -152,7 +156,10 @@ def unpin(*, user: User, memory: Memory) -> Memory:
 
 
 def recycle(*, user: User, memory: Memory, kept_for: timedelta | None = None) -> Memory:
-    """Move the memory, if it isn't there, to the recycle bin for `kept_for` or `RECYCLE_DAYS`."""
+    """Move the memory to the recycle bin, from which it is forgotten after `RECYCLE_DAYS`.
+
+    `kept_for` replaces `RECYCLE_DAYS`. Does nothing to a memory that is already in the recycle bin.
+    """
     found = _lock(user, memory, visible=True)
     return found if found.deleted_at else _audit("deleted", _recycle(found, kept_for=kept_for))
 
@@ -166,7 +173,11 @@ def take_back(*, user: User, memory: Memory) -> Memory:
 def bulk(
     *, user: User, ids: Sequence[str], action: str, tag_name: str = ""
 ) -> list[tuple[str, str]]:
-    """Apply an action to many memories; return each id with "done" or "not_found", or raise."""
+    """Apply an action to many memories; return each id with "done" or "not_found".
+
+    Raise `Invalid` if the action is unknown, the tag is invalid or there are too many ids, and
+    `Conflict` if a memory can't be enabled or disabled.
+    """
     acts: dict[str, Callable[[Memory], Memory]] = {
         "enable": lambda one: _set(user, one, status=MemoryStatus.ACTIVE),
         "disable": lambda one: _set(user, one, status=MemoryStatus.DISABLED),
@@ -253,7 +264,10 @@ def _set(user: User, memory: Memory, **fields: Any) -> Memory:
 
 
 def _switch(memory: Memory, status: str) -> None:
-    """Set the status to active or disabled; a candidate or replaced memory is a `Conflict`."""
+    """Set the status to active or disabled.
+
+    Raise `Invalid` for any other status, and `Conflict` for candidates and replaced memories.
+    """
     switchable = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED)
     if status not in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         raise Invalid.field("status", "Must be active or disabled.")
@@ -285,8 +299,10 @@ _DOUBT_LEFT = 0.8
 def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str = "") -> Memory:
     """Set, change or remove (None) the user's rating of a memory, and adapt its confidence.
 
-    It is computed from the value before the first rating, which removing restores unless it was
-    changed otherwise. The rank depends on the rating too (`retrieval/evidence.py`).
+    The confidence is always computed from the value before the first rating. Removing the rating
+    restores that value, unless the confidence has been changed otherwise in the meantime. The rank
+    in a recall depends on the rating too (`retrieval/evidence.py`). Raise `NotFound` if the memory
+    doesn't exist.
     """
     rows = Memory.visible.select_for_update(of=("self",)).select_related("user", "project")
     found = rows.filter(user=user, pk=memory.pk).first()

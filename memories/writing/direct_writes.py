@@ -1,4 +1,7 @@
-"""Store what a user or a program writes explicitly, compared with known memories at once."""
+"""Store a memory that a user or a program writes explicitly, on a page or through an API.
+
+The memory is compared with the known memories in the same call.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,11 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Written:
-    """A write's result ("created", "updated", "skipped") and the memory that states the text."""
+    """The result of a write.
+
+    `result` is "created", "updated" or "skipped". If the text was skipped, `memory` is the known
+    memory that already states it.
+    """
 
     memory: Memory
     result: str
@@ -93,9 +100,10 @@ def prepare(
 ) -> Prepared:
     """Check an input and embed its text; call this function outside a transaction.
 
-    Secrets are masked; a text that is only a secret is refused. An operation embeds very long
-    texts. If it `describes`, tags and data of a short text may come from the reader model. Raise
-    `Invalid`, which names the fields.
+    A text that is only a secret is refused; a secret within a longer text is masked. The vectors of
+    a very long text are computed later by an operation. If `describes` is True, a short text
+    without tags or data gets the tags and data that the reader model finds. Raise `Invalid`, which
+    names the fields, if values are invalid.
     """
     _check(given, longest=longest or settings.MAX_MEMORY_CHARS)
     screened = screen(given.content.strip())
@@ -152,10 +160,13 @@ def remember(
     by_program: bool = False,
     source: SourceInput | None = None,
 ) -> Written:
-    """Compare the text with the known memories and store it; the bundled arbiter decides at once.
+    """Compare the text with the known memories and store it.
 
-    Texts by programs (by origin, or `by_program`) may await review. `source` is None for the call
-    itself. Raise `Conflict` (`memory_off`, `being_forgotten`).
+    The bundled arbiter decides at once, so that the response can report the outcome. If the user
+    wants to confirm memories, texts written by programs await review; texts from the user's own
+    pages never do. Set `by_program` if a program writes the text and the draft's origin doesn't
+    show this. `source` is the source of the text, or None for the call itself. Raise `Conflict`
+    while memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
     """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
@@ -184,7 +195,11 @@ def remember(
 
 
 def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
-    """Store memories, perhaps for review, without comparing them with known ones."""
+    """Store memories without comparing them with known memories.
+
+    If the user wants to confirm memories, the new memories await review. Raise `Conflict` while
+    memory is off (`memory_off`) or the user is being forgotten (`being_forgotten`).
+    """
     batch = Batch()
     settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
     own = _checked(settings_of_user())
@@ -203,7 +218,10 @@ def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
 
 
 def check_on(user: User) -> UserSettings:
-    """Return the locked settings; `Conflict` while memory is off or the user is being forgotten."""
+    """Return the user's settings, locked until the transaction ends.
+
+    Raise `Conflict` while long-term memory is off or the user is being forgotten.
+    """
     return _checked(users.hold_settings(user, Batch())())
 
 
@@ -241,5 +259,8 @@ def _project(given: MemoryInput, *, user: User) -> Project | None:
 
 
 def kind_of(text: str) -> str:
-    """Return the single kind that the reader model finds in a text, else "fact"."""
+    """Return the kind of memory that the reader model finds in a text.
+
+    Return "fact" if the model finds no kind or several kinds.
+    """
     return language_steps.bundled_extractor().kind_of(text) or Kind.FACT.value

@@ -64,8 +64,9 @@ class SourceInput:
 class Draft:
     """The content and the fields of a memory to write.
 
-    `vectors` starts with that of the whole text, followed by its fragments'; None: an operation
-    computes them later.
+    `vectors` starts with the vector of the whole text, followed by the vectors of its fragments. If
+    `vectors` is None, search finds the memory by words at once, and an operation computes the
+    vectors later.
     """
 
     content: str
@@ -90,7 +91,10 @@ class Draft:
 
 
 def content_hash(content: str) -> str:
-    """Return a hash of the text, used for tracing and for detecting retries only."""
+    """Return a hash of the text, which is used for tracing and for detecting retries.
+
+    The hash isn't used to find contradictions.
+    """
     return hashlib.sha256(" ".join(content.casefold().split()).encode()).hexdigest()
 
 
@@ -108,8 +112,9 @@ def create(
 ) -> Memory:
     """Create a memory with its first version, source and index entries, and log the `verdict`.
 
-    A memory consolidated from `inputs` gets their sources instead. `space` is the locked embedding
-    space, if any. The memory has its source loaded, as from `selectors.memory_of`.
+    A memory consolidated from `inputs` gets their sources instead of its own source. `space` is the
+    embedding space to write to, if the caller has already locked it. The returned memory has its
+    source loaded, as from `selectors.memory_of`.
     """
     memory = _new_memory(draft)
     memory.user, memory.status, memory.conflicts_with = user, status, conflicts_with
@@ -175,8 +180,9 @@ def rewrite(
 ) -> Memory:
     """Replace the memory's text. The memory keeps its id, and the old text remains as a version.
 
-    Unless `keep_tags`, the draft's tags replace the old ones. For a merge, the old version and
-    those of other memories in `inputs` are inputs, and their sources are kept.
+    If `keep_tags` is False, the draft's tags replace the old ones. For a merge, the old version
+    becomes an input of the new version, and the sources of both are kept. The sources of `inputs`,
+    which are versions of other memories, are kept as well.
     """
     before = current_version(memory)
     if change == Change.REPLACED and before.content != draft.content:
@@ -228,7 +234,11 @@ def changed(memory: Memory) -> None:
 
 
 def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
-    """Record that a statement was repeated: add a new source, and raise importance a little."""
+    """Record that a statement was repeated.
+
+    The source is added, and importance and confidence rise a little. Nothing is changed if the
+    current version already has this source.
+    """
     version = current_version(memory)
     same = Source.objects.filter(version=version, turn=source.turn, reference=source.reference)
     if source.turn is None:
@@ -248,8 +258,10 @@ def restore_version(
 ) -> Memory:
     """Restore an old version's text as a new version, with the memory locked.
 
-    `text` is what the vectors were computed from; it must still be the version's, so that nothing
-    forgotten gets into the index. Raise `NotFound`, `Invalid` or `Conflict`.
+    `text` is the text from which the vectors were computed; it is compared with the version's text,
+    so that content forgotten in the meantime doesn't get into the index. Raise `NotFound` if the
+    memory no longer exists, `Invalid` if it has no such version and `Conflict` if the version was
+    forgotten or has changed.
     """
     memory = _lock(memory)
     old = MemoryVersion.objects.filter(memory=memory, number=number).first()
@@ -277,7 +289,10 @@ def restore_version(
 
 
 def _lock(memory: Memory) -> Memory:
-    """Return the memory's current row, locked against gaps in version numbers, or `NotFound`."""
+    """Return the memory's current row, locked until the transaction ends.
+
+    Raise `NotFound` if the memory no longer exists. The lock prevents gaps in the version numbers.
+    """
     rows = Memory.objects.select_for_update(of=("self",)).select_related("user", "project")
     found = rows.filter(user=memory.user_id, pk=memory.pk).first()
     if found is None:
@@ -315,7 +330,11 @@ def _new_source(version: MemoryVersion, source: SourceInput) -> Source:
 
 
 def join_sources(memory: Memory, *, turn: Turn, others: Sequence[Turn]) -> None:
-    """Make the current version depend on all these turns: it is erased with any of them."""
+    """Make the memory's current version depend on all these turns together.
+
+    If any of these turns is forgotten, the version is erased. If `others` is empty, nothing is
+    changed.
+    """
     if not others:
         return
     version = current_version(memory)
@@ -335,7 +354,10 @@ def current_version(memory: Memory) -> MemoryVersion:
 
 
 def check_kind(value: str) -> str:
-    """Return the kind, also for names such as PROFILE of reference documents, or `Invalid`."""
+    """Return the memory kind for `value`, which may be a name from the reference documents.
+
+    For example, PROFILE becomes preference. Raise `Invalid` if the kind is unknown.
+    """
     words = {"PROFILE": "preference", "TASK": "task", "FACT": "fact", "EPISODIC": "event"}
     kind = words.get(value, value)
     if kind not in Kind.values:
@@ -399,7 +421,10 @@ def facet_key(user_id: int) -> str:
 
 
 def drop_facets(user_id: int) -> None:
-    """Drop the cached counts of the user's memory list at the commit, if Redis is reachable."""
+    """Drop the cached counts of the user's memory list when the current transaction is committed.
+
+    If Redis is unreachable, no error is raised, because the outdated counts can't be read either.
+    """
     transaction.on_commit(lambda: _drop(user_id))
 
 

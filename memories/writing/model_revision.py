@@ -1,4 +1,8 @@
-"""Let a chat model check, afterwards, what the bundled arbiter stored while the caller waited."""
+"""Let a chat model check texts that were stored at once by the bundled arbiter.
+
+The bundled arbiter decides while the caller waits; the chat model may revise its decision
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,11 @@ class Written:
 
 
 def ask_later(memory: Memory, *, verdict: Verdict) -> None:
-    """Enqueue a chat model's check of an active memory stored by ADD or KEEP_BOTH."""
+    """Enqueue the chat model's check of a memory that was stored without changing other memories.
+
+    Does nothing if the memory isn't active, `verdict` is neither ADD nor KEEP_BOTH, or no chat
+    model is configured.
+    """
     if settings.LANGUAGE_METHOD != "model" or verdict not in _BOTH_STAY:
         return
     if memory.status != MemoryStatus.ACTIVE:
@@ -62,7 +70,10 @@ def as_candidate(one: Draft | Memory) -> Candidate:
 
 
 def find(user: User, *, memory_id: int, version: int) -> Memory | None:
-    """Return the memory if active, with `version` as its current one, and memory on."""
+    """Return the memory if it is active and `version` is still its current version.
+
+    Otherwise, and while long-term memory is off, return None.
+    """
     found = Memory.objects.filter(
         user=user, pk=memory_id, current_version=version, status=MemoryStatus.ACTIVE
     )
@@ -82,7 +93,10 @@ def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
 
 
 def decide(written: Written) -> Decision:
-    """Return the configured arbiter's decision, outside a transaction, or raise `ProviderError`."""
+    """Return the decision of the configured arbiter. Call it outside a transaction.
+
+    Raise `ProviderError` if the model call fails.
+    """
     return language_steps.arbiter().arbitrate(
         written.candidate, written.known, now=written.memory.created_at
     )
@@ -91,8 +105,9 @@ def decide(written: Written) -> Decision:
 def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
     """Apply and log the model's decision; return True if a memory changed.
 
-    A merged memory is archived as an input of the other's new version. A repeated run finds it
-    archived or awaiting review, and does nothing.
+    If the memory is merged into another memory, it is archived as an input of the other memory's
+    new version, which has the sources of both. A repeated run finds the memory archived or awaiting
+    review, and does nothing.
     """
     met = next((one for one in written.known if one.id == decision.target_id), None)
     if met is None or decision.verdict in _BOTH_STAY:

@@ -1,7 +1,8 @@
 """The short phrases of the portrait page, which a chat model writes for memories.
 
-Each belongs to one version, and is erased with it; until the next run, a new version is shown in
-the user's own words.
+Each phrase belongs to one version of a memory and is erased with that version. When a memory
+changes, its new version has no phrase, so the user's own words are shown until the next run.
+Without a chat model no operation is enqueued.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ def request_for(memory: Memory) -> None:
 
 
 def request(*, user: User) -> None:
-    """Enqueue, with a chat model, an operation that writes missing phrases after `DELAY`."""
+    """Enqueue an operation that writes the missing phrases, unless one is already queued.
+
+    The operation runs after `DELAY`. Nothing is enqueued if no chat model is configured.
+    """
     if settings.LANGUAGE_METHOD != "model":
         return
     outbox.enqueue(
@@ -48,7 +52,10 @@ def request(*, user: User) -> None:
 
 
 def write(run: Run, *, user: User) -> int:
-    """Write and store the portrait's missing phrases; count those that aren't empty."""
+    """Write the missing phrases of the portrait; return the number of phrases that aren't empty.
+
+    Raise `ProviderError` if a model call fails; phrases stored before that are kept.
+    """
     phraser = language_steps.phraser()
     if phraser is None:
         return 0

@@ -35,14 +35,20 @@ SETTLED = 0.2
 
 
 def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> None:
-    """Store the relations (strength: similarity) that the verdicts imply. Safe to repeat."""
+    """Store a relation between the memory and each of the others, as its verdict implies.
+
+    The strength is the similarity of the two memories; a contradiction has a minimum strength.
+    Verdicts that imply no relation are skipped. Safe to repeat.
+    """
     _write([row for one in others if (row := _relation(memory, *one)) is not None])
 
 
 def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) -> None:
-    """Link a new memory to the memories that support it, by similarity. Safe to repeat.
+    """Link a new memory to the memories that support it, with their similarity as the strength.
 
-    Memories from the same message, and memories that have changed meanwhile, are skipped.
+    Memories from the same message or turn don't count as support, since two halves of a message
+    don't prove each other. A memory that has changed since the comparison is skipped. Safe to
+    repeat.
     """
     if not supports:
         return
@@ -102,8 +108,10 @@ def settle_beside(
 ) -> tuple[str, ...]:
     """Relate or supersede further memories that a new text affects.
 
-    Return the ids of the superseded memories. Changed ones are skipped. If the new text isn't
-    active, the memory is pinned, or only the old text is the user's own, a contradiction is stored.
+    Return the ids of the superseded memories. A memory that has changed since the comparison is
+    skipped. A memory is superseded only if the new text is active and the memory isn't pinned; a
+    text that the user wrote is superseded only by another text of the user. If a memory may not be
+    superseded, a contradiction is stored instead.
     """
     if not beside:
         return ()
@@ -129,7 +137,10 @@ def settle_beside(
 
 
 def supersede(loser: Memory, *, by: Memory) -> None:
-    """Mark `loser` as replaced by the memory `by`, which also takes its conflicts."""
+    """Mark `loser` as replaced by the memory `by`.
+
+    Other memories that conflict with `loser` conflict with `by` from then on.
+    """
     version = MemoryVersion.objects.filter(memory=loser, number=loser.current_version).first()
     if version is not None:
         searchable_texts.keep_earlier_text(by, version, of=(TargetKind.MEMORY, loser.pk))
@@ -157,7 +168,10 @@ def unsettle(memory: Memory, other: Memory) -> None:
 
 
 def settled_with(memory: Memory) -> set[str]:
-    """Return the ids of memories (and this) whose contradiction the user has settled."""
+    """Return the public ids of memories whose contradiction with `memory` the user has settled.
+
+    If there are any, the result also contains the id of `memory`.
+    """
     rows = Relation.objects.filter(
         Q(memory=memory) | Q(other=memory),
         user=memory.user_id,

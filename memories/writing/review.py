@@ -44,7 +44,10 @@ class Undecided:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """The outcome of a decision: accepted, rejected or not_found, and the memory now in use."""
+    """The outcome of a decision.
+
+    `result` is accepted, rejected or not_found; `memory_id` is the id of the memory now in use.
+    """
 
     id: str
     result: str
@@ -57,14 +60,16 @@ def confirm(
     """Carry out the user's decision on each memory that awaits review.
 
     `keep_new` replaces the contradicted memory. `keep_both` keeps both memories; if a date is
-    given, the old memory is valid until that date (or `old_until`) and the new memory from that
-    date. `reject` and `keep_old` forget the new memory or, with `undoable`, move it to the recycle
-    bin for a day. The contradiction is then settled.
+    given, the old memory is valid until that date (or until `old_until`) and the new memory from
+    that date. `reject` and `keep_old` forget the new memory; with `undoable`, they move it to the
+    recycle bin, from which it is forgotten after a day. The contradiction is then settled; if an
+    accepted memory contradicts yet another memory, both are used and related.
 
-    If a memory's line was removed from a memory file, `accept` and `keep_new` move the memory to
-    the recycle bin, and any other decision keeps it.
+    If a memory is in the inbox because its line was removed from a memory file, `accept` and
+    `keep_new` move the memory to the recycle bin, and any other decision keeps it.
 
-    Raise `Invalid`, before any change, if a decision is unknown, and `Conflict` (`memory_off`).
+    Raise `Invalid`, before any change, if a decision is unknown, and `Conflict` (`memory_off`) if a
+    memory is accepted while long-term memory is off.
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
@@ -94,7 +99,10 @@ def undecided(user: User, public_id: str) -> Undecided | None:
 
 
 def undo(*, user: User, before: Undecided) -> Memory:
-    """Undo a decision on a memory, and what it replaced, unless the status has changed since."""
+    """Undo a decision: the memory awaits review again, and a memory that it replaced is used again.
+
+    Raise `NotFound` if the memory was forgotten, and `Conflict` if its status has changed since.
+    """
     rows = Memory.visible.select_for_update(of=("self",)).filter(user=user)
     memory = rows.filter(public_id=before.candidate).first()
     if memory is None:
@@ -177,7 +185,10 @@ def _other_side(candidate: Memory) -> Memory | None:
 
 
 def _end(other: Memory, *, at: datetime) -> None:
-    """End the old memory's validity at `at`, unless it begins later or ends earlier."""
+    """End the old memory's validity at the time `at`.
+
+    Does nothing if the validity begins later or already ends earlier.
+    """
     if other.valid_from is not None and other.valid_from > at:
         return
     if other.valid_until is None or other.valid_until > at:

@@ -128,7 +128,10 @@ _SHORTEST = 4  # letters and digits; unrelated messages may contain a shorter te
 
 @dataclass(frozen=True)
 class Meant:
-    """A memory that a request to forget may mean, with its cosine similarity (0-1)."""
+    """A memory that a request to forget may mean.
+
+    `similarity` is the cosine similarity of the vectors, clipped to the range 0-1.
+    """
 
     pk: int
     content: str
@@ -140,8 +143,8 @@ def perhaps_meant(
 ) -> list[Meant]:
     """Return the memories that a request to forget may mean.
 
-    They contain one of `terms`, are among the `nearest`, have at least the similarity `floor`, or
-    have a version that contains `longest`.
+    Each of these memories contains one of `terms`, is among the `nearest` most similar memories,
+    has at least the cosine similarity `floor`, or has a version that contains `longest`.
     """
     like = _like(longest) if longest else ""
     found = statements.rows(
@@ -157,7 +160,11 @@ def perhaps_meant(
 
 
 def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
-    """Return the ids of the `few` indexed messages, by meaning and words, that may state it."""
+    """Return the ids of the user's messages that may state a memory.
+
+    These are the `few` best by meaning and the `few` best by words. Messages that aren't indexed
+    yet aren't found.
+    """
     terms = sorted(set(segment.terms(memory.content)))
     user = memory.user_id
     found = statements.rows(
@@ -170,8 +177,10 @@ def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
 def repeating(texts: Iterable[str], *, user: User) -> list[int]:
     """Return the ids of messages that contain one of the texts word for word.
 
-    Additions in square brackets needn't be there. Single words and texts of fewer than `_SHORTEST`
-    letters and digits are ignored.
+    The messages of the user and the assistant are searched. Parts of a text in square brackets were
+    added to the person's words; such a text also counts as contained if the message has it without
+    the brackets, or without these parts. Single words and texts of fewer
+    than `_SHORTEST` letters and digits are ignored.
     """
     said = {_plain(form) for text in texts for form in _forms(text)}
     said = {text for text in said if _is_statement(text)}
@@ -212,10 +221,13 @@ def similar_to(
 ) -> list[Known]:
     """Return memories that may be about the same subject, most similar first.
 
-    These are active, disabled, candidates, or archived because they were unused (a repetition
-    restores them). Their similarity to `vector` (a unit vector) reaches `SIMILARITY_GATE`, or they
-    are among the few nearest, or share the most words, since the embedder puts short statements
-    that differ in a name far apart. No threshold distinguishes a repetition from a contradiction.
+    These are active or disabled memories, candidates, and memories archived because they were
+    unused; the latter count as active, since a repetition restores them. `vector` is a unit vector
+    of shape (dimensions,). A memory is selected if its similarity reaches `SIMILARITY_GATE`, or if
+    it is among the few nearest memories or the memories that share the most words. Words are needed
+    because the embedder puts short statements that differ in a name ("Lives in Leeds", "Lives in
+    Hangzhou") far apart. Being selected only means "perhaps the same subject"; no threshold
+    distinguishes a repetition from a contradiction.
     """
     ask = ask_similar_to(Batch(), vector, user=user, content=content, project=project, limit=limit)
     return ask()

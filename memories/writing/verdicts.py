@@ -48,7 +48,10 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Decided:
-    """A verdict's result (created, updated or skipped), and the ids of superseded memories."""
+    """The outcome of a verdict. `result` is created, updated or skipped.
+
+    `superseded` holds the public ids of further memories that the new text replaced.
+    """
 
     memory: Memory
     result: str
@@ -57,7 +60,10 @@ class Decided:
 
 
 def meet(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Meeting:
-    """Return the arbiter's decision on a candidate, outside a transaction."""
+    """Let the arbiter compare a candidate with the known memories, and return its decision.
+
+    Call it outside a transaction, since the arbiter may call a model.
+    """
     if not known:
         decision = Decision(Verdict.ADD, reasons=("nothing_like_it",))
         return Meeting(candidate, known, decision, "rule")
@@ -78,10 +84,12 @@ def apply(
 ) -> Decided:
     """Apply the arbiter's decision: create, update or skip a memory.
 
-    `merged` is the draft for MERGE; `space` the locked embedding space, if any. If the target has
-    changed, the verdict becomes ADD. An extracted text replaces the user's own or a pinned memory
-    only if the user clearly wanted this; otherwise it becomes REVIEW. A text that the user writes
-    is used at once, and accepts a memory in the review inbox that it repeats or changes.
+    `merged` is the draft with the combined text if the verdict is MERGE. `space` is the embedding
+    space to write to, if the caller has already locked it. If the target has changed or no longer
+    exists, the verdict becomes ADD. An extracted text replaces a text that the user wrote, or a
+    pinned memory, only if the user clearly wanted this; otherwise the verdict becomes REVIEW. A
+    text that the user writes is used at once: it never awaits review, and a memory in the review
+    inbox that the text repeats or changes is accepted.
     """
     verdict, target = _checked(meeting, user=user, origin=draft.origin)
     if target is not None and target.archived_at is not None and verdict != Verdict.KEEP_BOTH:
@@ -113,7 +121,10 @@ def apply(
 def ask_known(
     batch: Batch, near: Vectors, *, user: User, content: str, project: Project | None
 ) -> Callable[[], list[Known]]:
-    """Add the statement for memories similar to `near` to a batch; return their getter."""
+    """Add the SQL statement for similar memories to a batch.
+
+    Return a function that gets the result. `near` is the vector to compare with.
+    """
     return similar_memories.ask_similar_to(
         batch, near, user=user, content=content[:_WORDS_OF], project=project
     )
@@ -156,8 +167,9 @@ def at_once(
 def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memory | None:
     """Relate `memory` to a memory in use that it contradicts; return that memory, or None.
 
-    The row of `memory` must be locked. Both stay in use, and settled conflicts aren't raised again.
-    Without `near`, the stored vector is used.
+    Call this function with the row of `memory` locked, after its text was written or accepted. Both
+    memories stay in use, and conflicts that the user has settled aren't raised again. Without
+    `near`, the stored vector is used.
     """
     near = search_index.stored(memory) if near is None else near
     if memory.status != MemoryStatus.ACTIVE or near is None:
@@ -290,7 +302,11 @@ def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
 
 
 def _merged_without_vectors(meeting: Meeting, draft: Draft) -> Draft | None:
-    """Return the combined draft for MERGE, else None, not embedded, inside a transaction."""
+    """Return the draft with the combined text if the verdict is MERGE, otherwise None.
+
+    The text isn't embedded, so this function may be called inside a transaction; an operation
+    embeds the text later.
+    """
     decision = meeting.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None
@@ -300,7 +316,10 @@ def _merged_without_vectors(meeting: Meeting, draft: Draft) -> Draft | None:
 
 
 def merged_draft(meeting: Meeting, draft: Draft) -> Draft | None:
-    """Return the combined draft for MERGE, else None, embedded, outside a transaction."""
+    """Return the draft with the combined text if the verdict is MERGE, otherwise None.
+
+    The text is embedded, so call it outside a transaction.
+    """
     decision = meeting.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None

@@ -1,6 +1,7 @@
-"""After a restore, apply the decisions about access that the ledger has and the backup lacks.
+"""After a backup is restored, apply the decisions about access that were made since the backup.
 
-Each function returns whether it changed anything.
+The decisions concern keys, accounts, sessions, webhooks and email addresses, and are read from the
+ledger (`ops.forgetting.ledger`). Each function returns whether it changed anything.
 """
 
 from __future__ import annotations
@@ -32,7 +33,11 @@ from ops.models import (
 
 @applies_decision("key")
 def _key(decision: Decision) -> bool:
-    """Change or revoke an API key, named by its digest, since ids are reused after a restore."""
+    """Apply a change or a revocation of an API key.
+
+    The decision names the key by its digest, since ids are reused after a restore. Lines of the
+    ledger written before 2026-11-24 don't have `requires_user`.
+    """
     state = dict(decision.state)
     known = ApiKey.objects.filter(digest=decision.target)
     if state.pop("revoked"):
@@ -44,7 +49,10 @@ def _key(decision: Decision) -> bool:
 
 @applies_decision("active")
 def _active(decision: Decision) -> bool:
-    """Set whether the person is active; the last owner stays active."""
+    """Deactivate or reactivate the person.
+
+    The last owner stays active, since the backup may lack the account of a later owner.
+    """
     rows = User.objects.filter(subject=decision.subject)
     user = rows.first()
     if user is not None and not decision.state["is_active"] and users.is_last_owner(user):
@@ -62,7 +70,10 @@ def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
 
 @applies_decision("password")
 def _password(decision: Decision) -> bool:
-    """Make the restored password unusable if it changed later; the ledger contains no passwords."""
+    """Make the restored password unusable if it was changed after the backup.
+
+    The newer password can't be restored, since the ledger contains no passwords.
+    """
     version = decision.state["version"]
     user = User.objects.filter(subject=decision.subject, password_version__lt=version).first()
     return user is not None and _lock(user, version=version)
@@ -99,8 +110,9 @@ def _session(decision: Decision) -> bool:
 def _second_factor(decision: Decision) -> bool:
     """Remove a second factor that was turned off or replaced after the backup.
 
-    A newer second factor can't be restored. The password then becomes unusable, since it must not
-    be enough to sign in.
+    If the second factor is still the recorded one, only its recovery codes are updated. A newer
+    second factor can't be restored. In that case the password becomes unusable, since the password
+    alone must not be enough to sign in.
     """
     user = User.objects.filter(subject=decision.subject).first()
     if user is None:
@@ -165,7 +177,10 @@ def _switches(decision: Decision) -> bool:
 
 @applies_decision("webhook")
 def _webhook(decision: Decision) -> bool:
-    """Delete a removed webhook; switch off a changed one, whose new address the ledger lacks."""
+    """Delete a webhook that was removed, or switch off one that was changed.
+
+    The ledger doesn't contain the new address of a changed webhook.
+    """
     known = Webhook.objects.filter(public_id=decision.target)
     if decision.state["removed"]:
         row = known.first()
@@ -180,7 +195,10 @@ def _webhook(decision: Decision) -> bool:
 
 @applies_decision("weekly mail")
 def _weekly_mail(decision: Decision) -> bool:
-    """Delete an address that was replaced or removed; the ledger lacks the new address."""
+    """Delete an email address that was replaced or removed.
+
+    The ledger doesn't contain the new address.
+    """
     mails = WeeklyMail.objects.filter(user__subject=decision.subject)
     gone = [mail.pk for mail in mails if str(mail.nonce) != decision.state["nonce"]]
     return bool(WeeklyMail.objects.filter(pk__in=gone).delete()[0])

@@ -31,7 +31,10 @@ def create(
     expires_at: datetime | None = None,
     requires_user: bool = False,
 ) -> tuple[ApiKey, str]:
-    """Create a key; return it with its text, which can't be read again."""
+    """Create a key; return it with its text, which can't be read again.
+
+    Raise `Invalid` if the name, the scopes or the expiry are invalid.
+    """
     _check(name=name, scopes=scopes, expires_at=expires_at)
     text = PREFIX + secrets.token_urlsafe(32)
     key = ApiKey.objects.create(
@@ -57,12 +60,18 @@ def _check(*, name: str, scopes: Sequence[str], expires_at: datetime | None) -> 
 
 
 def of(user: User | None) -> QuerySet[ApiKey]:
-    """Return the keys (also revoked ones) bound to the person, or all unbound keys for None."""
+    """Return the keys bound to the person, or all unbound keys if `user` is None.
+
+    Revoked keys are included.
+    """
     return ApiKey.objects.filter(user=user).select_related("user")
 
 
 def find(key_id: str, *, user: User | None) -> ApiKey:
-    """Return the key with this public id that belongs to `user`, or raise `NotFound`."""
+    """Return the key with this public id.
+
+    Raise `NotFound` if there is no such key or it doesn't belong to `user`.
+    """
     number = key_id.removeprefix(KEY_ID)
     here = key_id.startswith(KEY_ID) and number.isascii() and number.isdigit() and len(number) < 19
     found = of(user).filter(pk=int(number)).first() if here else None
@@ -72,7 +81,10 @@ def find(key_id: str, *, user: User | None) -> ApiKey:
 
 
 def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
-    """Change `name`, `scopes`, `expires_at` or `requires_user`; a revoked key is a `Conflict`."""
+    """Change `name`, `scopes`, `expires_at` or `requires_user` of a key.
+
+    Raise `Invalid` if a value is invalid, and `Conflict` if the key is revoked.
+    """
     if key.revoked_at is not None:
         raise Conflict("This key is revoked; make a new one.")
     _check(
@@ -95,7 +107,11 @@ def digest(text: str) -> str:
 
 @dataclass(frozen=True)
 class Person:
-    """The person whom a call concerns. `own` are their settings; None means the defaults."""
+    """The person whom a call concerns, loaded together with the call's API key.
+
+    `own` contains their settings; None means the default settings. `extra` is the value of the SQL
+    expression passed to `authenticate_call`.
+    """
 
     user: User
     own: UserSettings | None
@@ -103,7 +119,10 @@ class Person:
 
 
 def authenticate(text: str) -> ApiKey | None:
-    """Return the valid key with this text, looked up by its hash, or None."""
+    """Return the valid key with this text, or None.
+
+    The key is looked up by its hash, so the time of the lookup reveals nothing about other keys.
+    """
     found = authenticate_call(text)
     return found[0] if found else None
 
@@ -111,10 +130,12 @@ def authenticate(text: str) -> ApiKey | None:
 def authenticate_call(
     text: str, *, named: str | None = None, extra: str = ""
 ) -> tuple[ApiKey, Person | None] | None:
-    """Return the valid key and the person whom the call concerns, or None, in one statement.
+    """Return the valid key and the person whom the call concerns, or None.
 
-    A bound key concerns its person, an unbound key the active person with the external id `named`.
-    `extra` is an SQL expression for `Person.extra`, which may use the person's row as `u`.
+    Both are loaded in one statement. A call with a bound key concerns the person to whom the key is
+    bound. A call with an unbound key concerns the active person with the external id `named`, if
+    there is one. `extra` is an SQL expression whose value is stored in `Person.extra`; the
+    expression may use the person's row as `u`.
     """
     now = timezone.now()
     found = _load_valid(digest(text), now=now, named=named, extra=extra or "NULL")

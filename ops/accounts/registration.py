@@ -74,7 +74,10 @@ def revoke_invitation(invitation: Invitation) -> None:
 
 
 def find_invitation(token: str) -> Invitation:
-    """Return the invitation. Raise `NotFound` if it expired or its sender is no longer an owner."""
+    """Return the invitation with this token. Raise `NotFound` if it can no longer be used.
+
+    An invitation becomes invalid when the person who sent it is no longer an owner.
+    """
     own = invitations().filter(digest=keys.digest(token)).first()
     if own is None or users.role_of(own.user) is not Role.OWNER:
         raise NotFound("There is no such invitation any more.")
@@ -84,7 +87,11 @@ def find_invitation(token: str) -> Invitation:
 def accept_invitation(
     token: str, *, username: str, password: str, language: str, zone: str
 ) -> User:
-    """Create a person with the invited role, and delete the invitation; it works only once."""
+    """Create a person with the invited role, and delete the invitation.
+
+    Raise `NotFound` if the invitation can't be used, and `Invalid` if the name or the password is
+    invalid. Of two concurrent calls, only one creates a person; the other transaction fails.
+    """
     invitation = find_invitation(token)
     user = users.register(username=username, password=password, language=language, zone=zone)
     if invitation.role != Role.MEMBER:
@@ -110,7 +117,11 @@ class NewLink:
 
 
 def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink:
-    """Create a sign-in link that works once, within minutes; for staff raise `NotAllowed`."""
+    """Create a sign-in link that works once, within a few minutes.
+
+    Raise `NotAllowed` if the person is staff or inactive, `Conflict` (`being_forgotten`) if they
+    are being forgotten, and `Invalid` if `next_page` or `language` is invalid.
+    """
     if user.is_staff or user.is_superuser or not user.is_active:
         raise NotAllowed("Nobody signs in to a member of the staff by a link.")
     users.check_not_being_forgotten(user)
@@ -132,7 +143,11 @@ def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink
 
 
 def take_link(token: str) -> SignInLink:
-    """Mark the sign-in link as used, and return it; of two concurrent calls only one succeeds."""
+    """Mark the sign-in link as used, and return it.
+
+    Of two concurrent calls, only one succeeds. Raise `NotFound` if the link is used, expired or
+    unknown, or if its person may no longer sign in with a link.
+    """
     now = timezone.now()
     living = SignInLink.objects.filter(
         digest=keys.digest(token), used_at__isnull=True, expires_at__gt=now

@@ -1,7 +1,9 @@
 """How people sign in: sessions, failed attempts, second factor, identities at a provider.
 
-Failed attempts are counted in Redis for 15 minutes, for each pair of login name and IP address and
-for each IP address. They only slow down guessing; if Redis is down, nobody is locked out.
+Failed attempts are counted in Redis for 15 minutes: one counter for each pair of login name and IP
+address, and one for each IP address. The counters only slow down guessing; if Redis is down, nobody
+is locked out. The second factor is a code from an authenticator app (TOTP, RFC 6238) or a recovery
+code. Identities are accounts at an OpenID Connect provider.
 """
 
 from __future__ import annotations
@@ -104,7 +106,10 @@ def end_session(*, user: User, sign_in: int) -> None:
 
 
 def end_all_sessions(user: User) -> None:
-    """End all sessions, even unrecorded ones. To keep this one, call `update_session_auth_hash`."""
+    """End all sessions of the person, even unrecorded ones, by changing the session epoch.
+
+    To keep the current session, call `update_session_auth_hash` and `note_session` afterwards.
+    """
     user.session_epoch = uuid.uuid4()
     user.save(update_fields=["session_epoch", "updated_at"])
     keys = list(SignIn.objects.filter(user=user).values_list("session_key", flat=True))
@@ -181,7 +186,10 @@ def app_address(secret: str, *, user: User) -> str:
 
 
 def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str]:
-    """Require a code at each sign-in; return the recovery codes, which can't be read again."""
+    """Require a code at each sign-in; return the recovery codes, which can't be read again.
+
+    Raise `Invalid` if the code is wrong or the person already has a second factor.
+    """
     if second_factor_of(user) is not None:
         raise Invalid("Two-step verification is already on.")
     step = _step_of(secret, code, after=0)
@@ -202,7 +210,10 @@ def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str
 
 
 def opens_second_factor(*, user: User, code: str) -> bool:
-    """Return whether this is a valid code or recovery code, and use it up; each works only once."""
+    """Return whether this is a valid code from the app or a valid recovery code.
+
+    Each code works only once, so of two concurrent calls only one succeeds.
+    """
     own = second_factor_of(user)
     if own is None:
         return False
@@ -247,7 +258,11 @@ def _record_second_factor(user: User) -> None:
 
 
 def _step_of(secret: str, code: str, *, after: int) -> int | None:
-    """Return the 30-second step (at most one off, later than `after`) of the code, or None."""
+    """Return the number of the 30-second step for which the code is valid, or None.
+
+    The current, the previous and the next step are accepted, but only if they are later than
+    `after`.
+    """
     typed, now, app = re.sub(r"\s", "", code), int(time.time()) // _STEP_SECONDS, pyotp.TOTP(secret)
     found = [
         step
@@ -271,7 +286,9 @@ def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
     """Return the person with this identity at the provider.
 
     At the first sign-in, connect the identity to the account whose login name is the email address,
-    or create an account. Raise `Conflict` or `NotAllowed` if the settings forbid this.
+    or create an account. Raise `Conflict` if there is such an account, but it belongs to staff or
+    `OIDC_LINKS_BY_EMAIL` is off. Raise `NotAllowed` if there is no such account and
+    `OIDC_CREATES_ACCOUNTS` is off.
     """
     known = Identity.objects.select_related("user").filter(sub=told.sub, issuer=told.issuer)
     if (found := known.first()) is not None:
@@ -300,7 +317,11 @@ def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
 
 
 def connect_identity(*, user: User, told: Claims) -> Identity:
-    """Connect the identity. Raise `Conflict` if the identity or the person has another one."""
+    """Connect the identity to this person.
+
+    Raise `Conflict` if the identity is already connected, or if the person already has another
+    identity at this provider.
+    """
     try:
         with transaction.atomic():
             made = Identity.objects.create(user=user, issuer=told.issuer, sub=told.sub)
@@ -317,7 +338,10 @@ def identity_digest(identity: Identity) -> str:
 
 
 def disconnect_identity(user: User) -> None:
-    """Disconnect the identity. Raise `Conflict` if the person could then no longer sign in."""
+    """Disconnect the person's identity at the provider.
+
+    Raise `Conflict` if the person has no password, since they could no longer sign in.
+    """
     if not user.has_usable_password():
         raise Conflict("Choose a password first, or you could not come back.")
     gone, _ = Identity.objects.filter(user=user).delete()

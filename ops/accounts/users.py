@@ -1,7 +1,9 @@
 """Find, create and register people, change their settings, and give them roles.
 
-An owner may do everything. An auditor sees the admin with people's content masked. A member has no
-access to it. An instance that has an owner must never be left without one (`check_not_last_owner`).
+An owner may do everything. An auditor sees every list in the admin, with people's content masked,
+but can't change or reveal anything. A member has no access to the admin. An instance that has an
+owner must never be left without one, so `check_not_last_owner` is called whenever somebody is about
+to lose that role.
 """
 
 from __future__ import annotations
@@ -53,7 +55,10 @@ def check_external_id(value: object) -> str:
 
 
 def find(external_id: str) -> User:
-    """Return the active person, even while they are being forgotten, or raise `NotFound`."""
+    """Return the active person with this external id, even while they are being forgotten.
+
+    Raise `NotFound` if there is none.
+    """
     found = statements.rows(
         f"SELECT {statements.columns(User, 'u')} FROM ops_user u"
         " WHERE u.external_id = %s AND u.is_active",
@@ -65,7 +70,10 @@ def find(external_id: str) -> User:
 
 
 def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> User:
-    """Return or create the person. Raise `Conflict` (`being_forgotten`) during their erasure."""
+    """Return the person with this external id, creating them if necessary.
+
+    Raise `Conflict` (`being_forgotten`) while all data of that person is being erased.
+    """
     user = User.objects.filter(external_id=external_id).first()
     if user is None:
         user = _create(external_id, created_by=created_by)
@@ -98,7 +106,11 @@ def _create(external_id: str, *, created_by: ApiKey | None) -> User:
 
 
 def register(*, username: str, password: str, language: str = "", zone: str = "") -> User:
-    """Create a person with a login name and no external id. An unknown `zone` becomes UTC."""
+    """Create a person with a login name and no external id.
+
+    `zone` is the browser's time zone; an unknown one is replaced by UTC. Raise `Invalid` if the
+    name or the password is invalid, or if the name is taken.
+    """
     username = _checked_name(username, password)
     try:
         with transaction.atomic():
@@ -116,7 +128,10 @@ def register(*, username: str, password: str, language: str = "", zone: str = ""
 
 
 def change_password(*, user: User, password: str) -> None:
-    """Change the password, which ends all sessions that began with the old one."""
+    """Change the password, which ends all sessions that began with the old one.
+
+    Raise `Invalid` if the new password is too weak.
+    """
     _check_password(password, user)
     _set_password(user, password)
     user.save(update_fields=["password", "password_version", "updated_at"])
@@ -125,7 +140,10 @@ def change_password(*, user: User, password: str) -> None:
 
 
 def choose_login(*, user: User, username: str, password: str) -> User:
-    """Set login name and password for a person who has only signed in with links so far."""
+    """Set login name and password for a person who has only signed in with links so far.
+
+    Raise `Invalid` if they already have a password, or if the name or the password is invalid.
+    """
     if user.has_usable_password():
         raise Invalid("There is a password already.")
     username = _checked_name(username, password)
@@ -143,7 +161,10 @@ def choose_login(*, user: User, username: str, password: str) -> User:
 
 
 def change_name(*, user: User, name: str) -> None:
-    """Change the display name. If the display name is empty, pages show the login name."""
+    """Change the display name. If the display name is empty, pages show the login name.
+
+    Raise `Invalid` if the name is too long or contains control characters.
+    """
     name = " ".join(name.split())
     if len(name) > 150 or _CONTROL.search(name):
         raise Invalid.field("display_name", "Choose a name of at most 150 characters.")
@@ -154,7 +175,10 @@ def change_name(*, user: User, name: str) -> None:
 
 
 def logins() -> QuerySet[User]:
-    """Return all people who can sign in, staff first, with the time they were `last_seen`."""
+    """Return all people with a login name or an identity at a provider, staff first.
+
+    `last_seen` is the time at which they last signed in or used a session.
+    """
     newest_use = (
         SignIn.objects.filter(user=OuterRef("pk")).order_by("-seen_at").values("seen_at")[:1]
     )
@@ -168,7 +192,10 @@ def logins() -> QuerySet[User]:
 
 
 def set_active(*, user: User, is_active: bool) -> None:
-    """Let a person sign in and use keys, or not. Raise `Conflict` for the last active owner."""
+    """Deactivate or reactivate a person. While deactivated, they can't sign in or use keys.
+
+    Deactivating ends their sessions. Raise `Conflict` if the person is the last active owner.
+    """
     if user.is_active == is_active:
         return
     if not is_active:
@@ -182,14 +209,21 @@ def set_active(*, user: User, is_active: bool) -> None:
 
 
 def spelled_name(typed: str) -> str:
-    """Return the single stored name that equals the typed one apart from case, else the latter."""
+    """Return the stored login name that equals the typed name apart from upper and lower case.
+
+    Return the typed name if no stored name matches it, or if several do.
+    """
     found = User.objects.filter(username__iexact=typed).values_list("username", flat=True)[:2]
     names = [name for name in found if name]
     return names[0] if len(names) == 1 else typed
 
 
 def _checked_name(username: str, password: str) -> str:
-    """Return the login name without surrounding whitespace; names are compared without case."""
+    """Return the login name without surrounding whitespace.
+
+    Raise `Invalid` if the name or the password is invalid, or if the name is taken. Names that
+    differ only in case count as equal.
+    """
     username = username.strip()
     if not 1 <= len(username) <= 150 or _CONTROL.search(username):
         raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
@@ -221,7 +255,10 @@ def _check_password(password: str, user: User) -> None:
 
 
 def settings_of(user: User, *, locking: str = "") -> UserSettings:
-    """Return the person's settings or unsaved defaults; `locking` is such as " FOR SHARE"."""
+    """Return the person's settings, or unsaved default settings.
+
+    `locking` is an SQL locking clause, such as " FOR SHARE".
+    """
     found = statements.rows(
         f"SELECT {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
         f" WHERE s.user_id = %s{locking}",
@@ -233,12 +270,18 @@ def settings_of(user: User, *, locking: str = "") -> UserSettings:
 
 
 def settings_held(user: User) -> UserSettings:
-    """Return the person's settings, locked, so that no switch is turned off before the commit."""
+    """Return the person's settings, locked so that they can't change in this transaction.
+
+    The lock prevents this transaction from writing memories after the person has switched them off.
+    """
     return settings_of(user, locking=" FOR SHARE")
 
 
 def hold_settings(user: User, batch: Batch) -> Callable[[], UserSettings]:
-    """Lock the settings in the batch; return a function that reads or refuses them."""
+    """Lock the person's settings in the batch; return a function that reads them from its result.
+
+    That function raises `Conflict` (`being_forgotten`) in the same cases as `check_still_here`.
+    """
     found = batch.add(
         f"SELECT u.hidden_at, {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
         " JOIN ops_user u ON u.id = s.user_id WHERE s.user_id = %s FOR SHARE OF s",
@@ -286,7 +329,10 @@ def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
 
 
 def visit_portrait(user: User) -> datetime | None:
-    """Record a visit to "About you"; return the end of the previous visit, or None."""
+    """Record that the person opened the "About you" page.
+
+    Return the end of their previous visit, or None.
+    """
     row = _settings_row(user)
     now, last_view = timezone.now(), row.portrait_seen_at
     if last_view is None or now - last_view > _LOOK:
@@ -343,7 +389,10 @@ def may_act(user: Any) -> bool:
 
 
 def check_not_last_owner(user: User) -> None:
-    """Raise `Conflict` if this person, about to lose the role, is the only active owner."""
+    """Raise `Conflict` if this person is the only active owner.
+
+    Call it before the person is forgotten, demoted or deactivated, in the same transaction.
+    """
     lock_person(user)
     _refuse_last_owner(user)
 
@@ -360,7 +409,11 @@ def _refuse_last_owner(user: User) -> None:
 
 
 def _is_last_owner(user: User) -> bool:
-    """Return whether this person is the only active owner; lock the rows of all owners."""
+    """Return whether this person is the only active owner. The caller holds the person's lock.
+
+    The rows of all owners are locked, so that the last two owners can't lose the role at the same
+    time.
+    """
     if not User.objects.filter(pk=user.pk, is_superuser=True).exists():
         return False
     with among_everybody():
@@ -369,7 +422,11 @@ def _is_last_owner(user: User) -> bool:
 
 
 def give_role(user: User, role: Role) -> None:
-    """Give the person this role. People with an external id can't become staff (`Invalid`)."""
+    """Give the person this role.
+
+    Raise `Invalid` if a person with an external id would become staff, since every unbound key may
+    access them. Raise `Conflict` if no other owner would be left.
+    """
     lock_person(user)
     _change_role(user, role)
 

@@ -81,7 +81,10 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("whose"))
     def whose(self, event: Any) -> str:
-        """Return the name of the person concerned, or the subject id of a deleted account."""
+        """Return the name of the person concerned.
+
+        Return the subject id if the account no longer exists.
+        """
         return event.person or str(event.subject or "")
 
     @admin.display(description=gettext_lazy("finished"))
@@ -99,7 +102,11 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
 
 def _lines(rows: QuerySet[AuditEvent]) -> Iterator[bytes]:
-    """Yield the events as lines of JSON, sealed first, each batch in a transaction of its own."""
+    """Yield the events as lines of JSON, reading each batch in a transaction of its own.
+
+    Events that aren't sealed yet are sealed first, so that each line contains the event's place in
+    the chain.
+    """
     audit_chain.seal()
     names = [column.name for column in AuditEvent._meta.concrete_fields]
     place = {name: F(f"seal__{name}") for name in ("number", "previous_hash", "hash")}

@@ -1,7 +1,8 @@
 """Shared admin classes, filters and pagination. The pages are read-only and mask content.
 
-Staff may see the rows of all people, so each page is rendered inside `as_system`. Revealing content
-is recorded in the audit log, and lasts for a single page view.
+Staff may see the rows of all people, so each page is loaded and rendered inside `as_system`. The
+pages show only the length of people's content, until an owner reveals the content. A reveal is
+recorded in the audit log, and lasts for a single page view.
 """
 
 from __future__ import annotations
@@ -42,7 +43,11 @@ _LATEST = 5_000
 
 
 class ShortPaginator(Paginator):  # type: ignore[type-arg]
-    """A paginator that counts only up to a limit, and selects a page's keys before its rows."""
+    """A paginator that counts only up to a limit, since counting a large table is slow.
+
+    It selects the keys of a page first, then the rows with their related rows. In a single
+    statement the database might join all rows before it selects the page.
+    """
 
     def __init__(self, rows: QuerySet[Any], per_page: int, *, whole: Whole) -> None:
         super().__init__(rows, per_page)
@@ -74,6 +79,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     """An admin class for viewing only. Rows are added, changed and erased by services.
 
     `masked` lists the columns with people's content, `never` the columns that nobody may see.
+    `called` contains the singular and the plural name of the model, as the pages show them.
     """
 
     called: tuple[Any, Any] | None = None
@@ -131,12 +137,18 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return masked(self.model, name) if name in hidden else name
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return all rows except those being forgotten; `whole` also checks the parent rows."""
+        """Return all rows except those that are being forgotten.
+
+        A row whose parent row is being forgotten is included here; the method `whole` excludes it.
+        """
         rows = cast("QuerySet[Any]", super().get_queryset(request))
         return rows.filter(hidden_at=None) if _can_hide(self.model) else rows
 
     def whole(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Load the related rows shown in the list; exclude rows with a parent being forgotten."""
+        """Load the related rows shown in the list, and exclude rows being forgotten.
+
+        A row is also excluded if a row that it belongs to is being forgotten.
+        """
         for leading in _paths_to_hidden(self.model):
             rows = rows.filter(**{leading: None})
         related = self.list_select_related
@@ -164,7 +176,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows in which a search field equals the typed text, by an index."""
+        """Return the rows in which some search field equals the typed text.
+
+        Django's own search ignores case, and therefore can't use our indexes.
+        """
         term = search_term.strip()
         if not (term and self.search_fields):
             return queryset, False
@@ -240,9 +255,11 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
 
 def _found(model: type[Model], path: str, typed: str) -> Q | None:
-    """Return the condition that a column equals the typed value; None if nothing can match.
+    """Return the condition that a column is equal to the typed value.
 
-    Related rows are looked up first, since no index covers a condition on two tables.
+    The column may belong to a related row. In that case the related rows are looked up first, since
+    no index covers a condition on two tables. Return None if nothing can match, such as a name
+    typed for a column of ids.
     """
     column = get_fields_from_path(model, path)[-1]
     try:
@@ -348,7 +365,10 @@ class _WordsFilter(admin.SimpleListFilter):
 
 
 class FinishedFilter(_WordsFilter):
-    """Selects events by the state of the background operations that they requested."""
+    """Selects events by the state of the background operations that they requested.
+
+    Events that requested no operation match none of the values.
+    """
 
     title = gettext_lazy("finished")
     parameter_name = "finished"
@@ -409,7 +429,10 @@ class DeedFilter(_WordsFilter):
 
 
 class ActorFilter(_WordsFilter):
-    """Selects events by the kind of actor."""
+    """Selects events by the kind of actor.
+
+    To find a single API key or staff member, type for example `key 12` in the search field.
+    """
 
     title = gettext_lazy("who did it")
     parameter_name = "through"

@@ -1,6 +1,7 @@
 """REST views for operations, their progress as server-sent events, and receipts.
 
-An operation can be read with the key that requested it, a key for its user, or its token.
+An operation can be read with the API key that requested it, with a key that may access its user, or
+with the token returned when it was requested.
 """
 
 from __future__ import annotations
@@ -113,7 +114,10 @@ def event_id(operation: Operation) -> str:
 
 
 class Events:
-    """Yields an event for each change, for at most 15 seconds, with no transaction in between."""
+    """Yields an event for each change, until the operation has ended or 15 seconds are over.
+
+    No transaction is open between two events. `close` frees the slot for streamed responses.
+    """
 
     def __init__(
         self,

@@ -57,7 +57,10 @@ def is_here() -> bool:
 
 @cache
 def _is_in(folder: Path) -> bool:
-    """Return whether this folder contains the connected database, by PostgreSQL's identifier."""
+    """Return whether this folder contains the connected database.
+
+    The comparison uses the system identifier that PostgreSQL gives to each cluster at creation.
+    """
     try:
         with (folder / "global" / "pg_control").open("rb") as file:
             (there,) = struct.unpack("<Q", file.read(8))
@@ -78,10 +81,10 @@ def outside_transactions() -> Iterator[psycopg.Connection[Any]]:
 
 
 def rewrite(table: str) -> None:
-    """Rewrite a table and its indexes to files with only the current rows.
+    """Rewrite a table and its indexes to new files that contain only the current rows.
 
-    The lock is requested for short periods only, so that others don't queue behind it. Raise
-    `NotRewritten` if this fails.
+    The table can't be read during the rewrite. Its lock is requested for short periods only, so
+    that other transactions don't queue up behind this request. Raise `NotRewritten` if this fails.
     """
     notices: list[str] = []
     with outside_transactions() as own:
@@ -107,7 +110,11 @@ def rewrite_all(tables: Iterable[str], *, then: Callable[[str], object]) -> None
 
 
 def renew_log() -> None:
-    """Flush all tables to disk, and let PostgreSQL delete old segments of its write-ahead log."""
+    """Flush all tables to disk, and let PostgreSQL remove the old segments of its log.
+
+    The log is PostgreSQL's write-ahead log. With `wal_recycle=off` its segments are deleted rather
+    than renamed for later use.
+    """
     with outside_transactions() as own:
         own.execute("CHECKPOINT")
         own.execute("SELECT pg_switch_wal()")
@@ -137,7 +144,11 @@ class NotVacuumed(Exception):
 
 
 def vacuum(operation: Operation) -> list[str]:
-    """Vacuum the tables of an erasure and return them, or raise `NotVacuumed`."""
+    """Vacuum the tables from which this operation erased rows; return their names.
+
+    Uses a separate connection, since VACUUM can't run inside a transaction. Raise `NotVacuumed` if
+    a table is skipped.
+    """
     tables = sorted(places.tables_among(audit_chain.erased_by(operation).get("database", ())))
     notices: list[str] = []
     with outside_transactions() as own:
@@ -153,7 +164,11 @@ def vacuum(operation: Operation) -> list[str]:
 def describe_copies(
     operation: Operation, *, now: datetime, tables: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the vacuumed tables, and until when copies contain the rows (None if unknown)."""
+    """Return the vacuumed tables, and until when log, backups and data folder contain the rows.
+
+    A time is None if it is unknown: no retention is configured for backups, or the files of the
+    database aren't in the data folder.
+    """
     wal = timedelta(hours=settings.WAL_RETENTION_HOURS)
     backups = timedelta(days=settings.BACKUP_RETENTION_DAYS)
     return {
@@ -165,7 +180,10 @@ def describe_copies(
 
 
 def next_quiet_hour(now: datetime) -> datetime:
-    """Return when the next quiet hour (of the night) begins, or 23 hours from now if earlier."""
+    """Return when the next quiet hour begins, or the time in 23 hours if that is earlier.
+
+    The quiet hour is the hour of the night in which forgotten rows are erased from the disk.
+    """
     today = timezone.localtime(now).replace(
         hour=settings.DISK_ERASURE_HOUR, minute=0, second=0, microsecond=0
     )

@@ -51,8 +51,9 @@ class StillThere(ProviderError):
 class SecondLine:
     """The result of the erasure from the disk, which a receipt shows as its second line.
 
-    `status` is `waiting`, `gone`, `too_large`, `elsewhere` (the files are on another machine) or
-    `unknown` (a receipt of an earlier version).
+    `status` is `waiting`, `gone`, `too_large`, `elsewhere` (PostgreSQL's files are on another
+    machine, so nothing is known about them) or `unknown` (a receipt of an earlier version).
+    `event_hash` is the hash of the event in the audit log that records the result.
     """
 
     status: str
@@ -65,7 +66,10 @@ class SecondLine:
 
 
 def request(*, at: datetime | None = None) -> Operation:
-    """Enqueue the erasure from the disk, due `at` or at once, unless it is already queued."""
+    """Enqueue the erasure from the disk in the caller's transaction, unless it is already queued.
+
+    Without `at`, the erasure is due at once, even if it was queued for later.
+    """
     operation = outbox.enqueue(
         Kind.ERASE_DISK,
         subject=None,
@@ -96,7 +100,10 @@ def second_line(receipt: Receipt) -> SecondLine:
 
 
 def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
-    """Return the receipt, with all columns that its hash covers, and the result on the disk."""
+    """Return the receipt and the result of the erasure from the disk, as values for JSON.
+
+    The values include every column that the receipt's hash covers, so anybody can verify the hash.
+    """
     line = second_line(receipt)
     names = ("scope", "subject", "requested_at", "finished_at", "erased", "kept", "scan", "disk")
     return {
@@ -121,9 +128,10 @@ def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
 def erase_disk(run: Run) -> dict[str, Any]:
     """Erase forgotten texts from the disk, and record the result for each receipt.
 
-    Safe to run twice: rewritten tables are recorded, and the hashes for the scan are deleted in the
-    transaction that records its success. Raise `StillThere` if a text is found or a table is
-    locked.
+    Rewrites the tables from which rows were forgotten, removes old segments of the write-ahead log,
+    and scans the files. Safe to run twice: rewritten tables are recorded, and the hashes that the
+    scan needs are deleted in the transaction that records its success. Raise `StillThere` if the
+    scan finds a text or a table is locked.
     """
     if not cluster.is_here():
         return {"receipts": 0}
@@ -146,7 +154,10 @@ def erase_disk(run: Run) -> dict[str, Any]:
 
 
 def _begin(run: Run) -> list[Receipt]:
-    """Return the receipts that this run covers, chosen once; later ones belong to the next run."""
+    """Return the receipts that this run covers; later receipts belong to the next run.
+
+    The choice is stored once, so that a retry after a crash continues with the same receipts.
+    """
     run.step(_BEGUN)
     with run.applying_as_system():
         kept = Receipt.objects.filter(operation__in=DiskTrace.objects.values("operation"))
@@ -220,7 +231,11 @@ def _look(run: Run, sought: Sequence[SearchedTexts]) -> ScanResult:
 
 
 def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[str, int]) -> None:
-    """Record the result for each receipt, delete the scan's hashes, and seal the audit events."""
+    """Record the result for each receipt, and delete the hashes of the scan, in one transaction.
+
+    Afterwards the audit events are sealed. If the process is killed in between, the next sealing
+    includes them.
+    """
     with run.applying_as_system():
         for receipt in waiting:
             audit_log.record(

@@ -1,8 +1,9 @@
 """Scan the raw bytes of every file in the data folder for forgotten texts.
 
-Texts are compared by the hashes of short windows. Windows that also occur in remaining rows prove
-nothing. In the database's own files, any other matching window is a finding; other files contain
-people's texts only as a whole, so at least half of the windows of one text must match.
+Texts are compared by the hashes of short windows. A window that also occurs in a remaining row
+proves nothing, so the database is queried for the texts of all rows once a file looks suspicious.
+In the database's own files, any other matching window is a finding. Other files contain people's
+texts only as a whole, so a file counts only if at least half of the windows of one text match.
 """
 
 from __future__ import annotations
@@ -47,7 +48,11 @@ _OWN = tuple(
 
 @dataclass(frozen=True)
 class File:
-    """A file below the data folder: PostgreSQL's own (`is_own`), or none of its (`is_outside`)."""
+    """A file, named by its path below the data folder.
+
+    `is_own` is True for PostgreSQL's own files, such as its templates, which never contain people's
+    data. `is_outside` is True for files that don't belong to the database.
+    """
 
     path: Path
     name: str
@@ -180,7 +185,10 @@ def _raw(path: Path) -> Iterator[str]:
 
 
 def _in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> list[Places]:
-    """Return, for each item sought, the indexes of hashes in remaining rows or catalogues."""
+    """Return the indexes of hashes that occur in anybody's remaining rows or in system catalogues.
+
+    The result contains one array for each item of `sought`. `then` is called for each text read.
+    """
     hits = [_none() for _ in sought]
     with cluster.outside_transactions() as own, own.transaction():
         own.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(settings.SYSTEM_ROLE)))

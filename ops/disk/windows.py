@@ -126,7 +126,8 @@ def _mostly_han(letters: Letters) -> Places:
 class Cut:
     """The window hashes of several texts, concatenated; `counts` holds their number per text.
 
-    `lengths`: of texts shorter than a window. `left_out`: the number of texts too short to compare.
+    `lengths` are the lengths of those texts that are shorter than a window. `left_out` counts texts
+    so short that a match could be a coincidence.
     """
 
     hashes: Words
@@ -149,7 +150,10 @@ class Hasher:
         self._mixing = [np.uint64(int(word) | 1) for word in made[_CODES + 1 : _CODES + 5]]
 
     def sums(self, reduced: Reduced) -> Words:
-        """Return the sum for each prefix of a text, from which the hashes are computed."""
+        """Return the sum for each prefix of a text, from which the hashes are computed.
+
+        Raise `ValueError` if the text has more than `AT_ONCE * _AT_MOST` letters.
+        """
         letters = reduced.letters
         if len(letters) > len(self._up):
             raise ValueError("too long")
@@ -168,7 +172,10 @@ class Hasher:
         return self._mixed(window, length)
 
     def at(self, sums: Words, places: Places, length: int) -> Words:
-        """Return the hashes of the complete windows of this length that start at these places."""
+        """Return the hashes of the windows of this length that start at these places.
+
+        Windows that would reach beyond the end are left out.
+        """
         places = places[places + length < len(sums)]
         window = sums[places + length] - sums[places]
         window *= self._down[places]
@@ -260,8 +267,9 @@ class Wanted:
     def within(self, reduced: Reduced, *, short: bool = True) -> Places:
         """Return the indexes of the known hashes that occur in a text.
 
-        With `short`, also of texts shorter than a window, at the start of a word or one letter
-        later.
+        With `short`, texts shorter than a window are searched for as well, but only at the start of
+        a word or one letter later: the byte before a field, which contains its length, may look
+        like a letter.
         """
         sums = self._hasher.sums(reduced)
         made = [self._hasher.all(sums, LONG)]

@@ -1,4 +1,8 @@
-"""The common parts of every forget operation: hiding, counting, and the receipt."""
+"""The common parts of every forget operation.
+
+These functions hide exports and stored responses, count the rows that each step erases, and issue
+the receipt.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +64,9 @@ def begin(
 ) -> Operation:
     """Enqueue a forget operation, in the transaction that called `start` and hid the rows.
 
-    Cancels queued operations that match `about`. `target` goes to the ledger, so its ids must be
-    valid in an older state of the database too.
+    Hides exports and stored responses of the person, and cancels queued operations that match
+    `about`. `payload` may contain only ids and counts, and `target` only ids. `target` is written
+    to the ledger, so its ids must still be valid after an older state of the database was restored.
     """
     exports.hide_exports(user=user, conversations=concerned(kind, payload))
     _blank_answers(user)
@@ -82,9 +87,10 @@ def begin(
 
 
 def start(user: User) -> None:
-    """Lock the person, before reading any row to forget.
+    """Lock the person. Call this before reading any row to forget.
 
-    The lock waits for writers of data read earlier; later ones wait for this transaction.
+    The lock waits for transactions that have read data and are still writing, so that the rows they
+    write are forgotten too. Later transactions write nothing until this transaction ends.
     """
     lock_person(user)
     User.objects.filter(pk=user.pk).update(forgets=F("forgets") + 1)
@@ -98,7 +104,10 @@ def _blank_answers(user: User, *, until: datetime | None = None) -> None:
 
 
 def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:
-    """Return the unfinished forget operation for the same ids, retried if it failed, or None."""
+    """Return the unfinished forget operation for the same ids, or None.
+
+    An operation that has failed is retried.
+    """
     found = (
         Operation.objects.filter(subject=user.subject, kind=kind, status__in=_UNFINISHED)
         .filter(payload__contains=dict(payload))
@@ -112,7 +121,10 @@ def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation 
 
 
 def withdraw(*, user: User, about: Q) -> None:
-    """Cancel queued operations that match `about`, apart from forget operations."""
+    """Cancel queued operations that match `about`.
+
+    Forget operations stay queued, since they only erase data.
+    """
     waiting = Operation.objects.filter(about, subject=user.subject, status=Status.PENDING)
     for operation in waiting.exclude(kind__in=FORGET_KINDS):
         try:
@@ -140,7 +152,11 @@ def concerned(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
 
 
 def erase_transfers(user: User, conversations: Collection[int] | None = None) -> Counts:
-    """Erase the person's exports (as `drop_exports` does) and the files of finished imports."""
+    """Erase the person's exports and the files of finished imports.
+
+    `conversations` selects exports as in `drop_exports`. A running export starts again without the
+    forgotten rows.
+    """
     imports = Import.objects.filter(user=user, finished_at__isnull=False).exclude(path="")
     files = stored_files.delete(stored_files.IMPORTS, imports.values_list("path", flat=True))
     imports.update(path="")
@@ -156,9 +172,10 @@ def remember(
     rows: Callable[[], Iterable[QuerySet[Any]]],
     staying: Callable[[], Iterable[str]] = tuple,
 ) -> None:
-    """Write the ledger, and store hashes and ids for the residue scan, before the erasure.
+    """Prepare the erasure: write the ledger, and store hashes and ids for the residue scan.
 
-    Also blanks stored responses to calls that were in progress at the time of the request.
+    This is the first step of a forget operation. It also blanks stored responses to calls that were
+    in progress at the time of the request.
     """
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
     leaves = run.operation.kind == Kind.FORGET_USER
@@ -181,10 +198,10 @@ def finish(
     kept: Iterable[str] = (),
     then: Callable[[], object] | None = None,
 ) -> Mapping[str, Any]:
-    """Run the last steps: residue scan, cleaning of the disk, receipt.
+    """Run the last steps of a forget operation: residue scan, cleaning of the disk, receipt.
 
-    One transaction enqueues what follows, writes the receipt and deletes the hashes of the scan.
-    Raise `ResidueFound` if the scan finds something.
+    One transaction enqueues follow-up operations, writes the receipt with its audit event, and
+    deletes the hashes and ids of the scan. Raise `ResidueFound` if the scan finds something.
     """
     with as_system():
         issued = Receipt.objects.filter(operation=run.operation).first()

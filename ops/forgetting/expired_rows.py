@@ -1,4 +1,7 @@
-"""Erase expired exports, imports and sessions, and files left behind by killed processes."""
+"""Erase expired rows and unneeded files.
+
+These are exports, finished imports, sessions, and files left behind by killed processes.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,11 @@ SELECT extract(epoch FROM min(xact_start))::float8 FROM pg_stat_activity
 
 
 def erase_expired(run: Run) -> dict[str, int]:
-    """Erase expired rows, and files without a row. Safe to repeat; each batch is a transaction."""
+    """Erase expired exports, sessions, invitations and deliveries, and files without a row.
+
+    Also erases the files of finished imports, and unconfirmed email addresses. Each batch has a
+    transaction of its own. Safe to repeat.
+    """
     now = timezone.now()
     session_began = now - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     sign_ins = SignIn.objects.filter(began_at__lt=session_began, seen_at__lt=session_began)
@@ -51,10 +58,11 @@ def erase_expired(run: Run) -> dict[str, int]:
 
 
 def erase_abandoned_uploads() -> int:
-    """Erase uploads whose process died before it requested the import; return their number.
+    """Erase uploads whose process died before it requested the import.
 
-    Such a file is older than every open transaction. Call this outside any transaction and with the
-    app's own role, which can see all transactions of the app.
+    Return their number. A process that receives an upload opens a transaction before it creates the
+    file, so a file older than every open transaction is abandoned. Call this outside any
+    transaction and with the app's own database role, which can see all transactions of the app.
     """
     arrived = {
         path.name: at
@@ -95,7 +103,10 @@ def _erase_imports(rows: QuerySet[Import]) -> None:
 
 
 def _erase_strays() -> int:
-    """Erase files without a row, apart from recent ones, which may be in use; count them."""
+    """Erase files without a row; return their number.
+
+    Recent files are kept, since they may be in use.
+    """
     named = {
         *Export.objects.exclude(path="").values_list("path", flat=True),
         *Import.objects.exclude(path="").values_list("path", flat=True),
@@ -110,7 +121,10 @@ def _erase_strays() -> int:
 
 
 def _files_in(kind: str) -> list[Path]:
-    """Return the files in a local folder; object storage deletes expired files itself."""
+    """Return the files in a folder on the local disk.
+
+    The result is empty for object storage, which deletes expired files itself.
+    """
     try:
         folder = Path(storages[kind].path(""))
     except NotImplementedError:

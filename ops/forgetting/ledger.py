@@ -1,14 +1,20 @@
-"""The ledger: files, outside the data folder, of all requests to forget and decisions on access.
+"""The ledger: files that list all requests to forget and all decisions about access.
 
-It outlives the restore of an older backup. `<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` has one line
-of JSON, with ids only, for each request to forget, written before the request is answered or, if
-that fails, before anything is erased. Readers skip lines that a crash left incomplete.
+A request or decision outlives the restore of an older backup, since the ledger is stored outside
+the data folder.
 
-A decision changes who may access what. Each line of `decisions.jsonl` names a target by an id or a
-digest, with its complete state, so only the last line for a target counts. It contains no text and
-no secret, and is written before the commit: applied after a crash and a restore, it at worst
-revokes somebody's access too early. If it can't be written, the change is made nevertheless,
-because revoking a key must never wait for a disk.
+`<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` contains one line of JSON, with ids only, for each
+request to forget. The line is written before the request is answered. If writing fails, the
+operation's handler writes the line before it erases anything. A crash may leave an incomplete line;
+readers skip it, and the complete line is appended later.
+
+A decision changes who may access what, such as the revocation of a key. Each line of
+`decisions.jsonl` names a target (a key, an account, a file …) by an id or a digest, and contains
+its complete state, so only the last line for a target counts. Applying a line twice changes
+nothing. A line contains no text, no password and no secret. It is written inside the transaction of
+the change, before the commit. A crash before the commit leaves a line without a change; applied
+after a restore, it at worst revokes somebody's access too early. If the line can't be written, the
+change is made nevertheless, because revoking a key must never wait for a disk.
 """
 
 from __future__ import annotations
@@ -57,7 +63,10 @@ def path() -> Path:
 
 
 def write(operation: Operation, target: Mapping[str, Any]) -> None:
-    """Append and sync the line for this forget operation, unless the ledger contains it."""
+    """Append the line for this forget operation, unless the ledger already contains it.
+
+    When this returns, the line is on the disk.
+    """
     line = {
         "operation": operation.public_id,
         "subject": str(operation.subject),
@@ -69,7 +78,11 @@ def write(operation: Operation, target: Mapping[str, Any]) -> None:
 
 
 def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") -> None:
-    """Append lines and sync them, unless the file has a line for the operation `unless`."""
+    """Append lines to a file, and return once they are on the disk.
+
+    Append nothing if the file already contains a complete line for the operation given in `unless`.
+    Raise `OSError` if writing fails.
+    """
     folder, is_new = file.parent, not file.exists()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
@@ -157,7 +170,10 @@ Apply = Callable[[Decision], bool]
 
 
 def applies_decision(kind: str) -> Callable[[Apply], Apply]:
-    """Register the function that applies decisions of one kind; it must be safe to repeat."""
+    """Register the function that applies decisions of one kind to the database.
+
+    The function must be safe to call repeatedly.
+    """
 
     def register(apply: Apply) -> Apply:
         _appliers[kind] = apply
@@ -210,7 +226,10 @@ def _decision(raw: bytes) -> Decision | None:
 
 
 def reapply_decisions() -> int:
-    """Apply the last decision about each target, each in a transaction; count the changes."""
+    """Apply the last decision about each target; return how many decisions changed something.
+
+    Each decision is applied in a transaction of its own. Unknown kinds of decisions are skipped.
+    """
     changed = 0
     for decision in list(latest_decisions()):
         if decision.kind in _appliers:

@@ -37,11 +37,14 @@ _again: dict[str, Again] = {}
 def forget_user(
     *, user: User, requested_by_key: int | None = None, is_repeated: bool = False
 ) -> tuple[Operation, str]:
-    """Hide all data of a person at once, end their sessions and keys, and enqueue the erasure.
+    """Hide all data of a person at once, and enqueue its erasure.
 
-    Return the operation and a token, the same for repeated calls, which gives access to the
-    operation and receipt for `RECEIPT_TOKEN_DAYS` days. Raise `Conflict` for the last owner, unless
-    `is_repeated` after a restore, since the backup may lack a later owner.
+    Signs the person out everywhere and revokes their keys. Return the operation and a token. For
+    `RECEIPT_TOKEN_DAYS` days, the token gives access to the operation and its receipt without an
+    API key. Until the erasure is finished, a repeated call returns the same operation and token.
+    Raise `NotFound` if the person doesn't exist, and `Conflict` if they are the last owner. With
+    `is_repeated`, for repeating a request after a restore, the last owner may be forgotten too,
+    since the backup may lack the account of a later owner.
     """
     if not is_repeated:
         users.check_not_last_owner(user)
@@ -75,7 +78,10 @@ def forget_user(
 
 
 def receipt_token(operation: Operation) -> str:
-    """Return the token for the operation's receipt, derived from the instance's secret key."""
+    """Return the token for the operation's receipt.
+
+    The token is derived from the instance's secret key, so a repeated request gets the same token.
+    """
     made = salted_hmac("ops.receipt_token", operation.public_id, algorithm="sha256").digest()
     return _TOKEN_PREFIX + base64.urlsafe_b64encode(made).decode().rstrip("=")
 
@@ -96,7 +102,10 @@ def hide_rows(user: User, *, now: datetime) -> None:
 
 
 def erase_sessions(user_id: int) -> int:
-    """Erase all sessions of the person; return their number. Every session has to be decoded."""
+    """Erase all sessions of the person; return their number.
+
+    Every session has to be decoded, since the person's id is only in its content.
+    """
     count, last = 0, ""
     while True:
         sessions = list(Session.objects.filter(pk__gt=last).order_by("pk")[:_SESSIONS_AT_ONCE])
@@ -114,7 +123,10 @@ def _named_in(session: Mapping[str, Any]) -> set[int]:
 
 
 def reapplies(scope: str) -> Callable[[Again], Again]:
-    """Register the function that repeats forgets of one scope after a restore."""
+    """Register the function that repeats forget operations of one scope after a restore.
+
+    The function must be safe to call repeatedly.
+    """
 
     def register(again: Again) -> Again:
         _again[scope] = again
@@ -124,7 +136,10 @@ def reapplies(scope: str) -> Callable[[Again], Again]:
 
 
 def is_older_than_ledger() -> bool:
-    """Return whether this database lacks the ledger's last forget, because it was restored."""
+    """Return whether this database lacks the last forget operation in the ledger.
+
+    In that case the database was restored from an older backup.
+    """
     last = deque(ledger.read(), maxlen=1)
     if not last:
         return False
@@ -158,7 +173,8 @@ def _forget_again(user: User, target: Mapping[str, Any], at: datetime) -> Operat
 def erase_user(run: Run) -> Mapping[str, Any]:
     """Erase all data of a person in the order of the registry, the account last.
 
-    Safe to run twice: each step erases what is left.
+    Safe to run twice: each step erases what is left. If the account is already gone, only the scan,
+    the cleaning of the disk and the receipt remain to be done.
     """
     user = run.user()
     if user is None:
@@ -185,7 +201,11 @@ def erase_user(run: Run) -> Mapping[str, Any]:
 
 
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
-    """Erase the account; of its other forgets, keep hashes only of those without a receipt."""
+    """Erase the account, and the hashes kept for other forget operations of the person.
+
+    If such an operation has no receipt, its hashes for the scan of the disk are kept and handed
+    over to this operation.
+    """
     run.step("account")
     with run.applying_as_system():
         erased: Counter[str] = Counter()

@@ -6,7 +6,10 @@ from django.db import models
 
 
 class AuditEvent(models.Model):
-    """One action: who did it, what, and when. Append-only; a trigger adds it to `UnsealedEvent`."""
+    """One action: who did it (actor, surface), what it was (action, target), and when.
+
+    Append-only. A database trigger adds every new event to `UnsealedEvent`.
+    """
 
     personal_data = False
     keeps_ids = True
@@ -34,8 +37,10 @@ class AuditEvent(models.Model):
 class AuditSeal(models.Model):
     """The place of one event in the hash chain. Append-only.
 
-    `number` has no gaps. Numbers up to 0 belong to events written before events had numbers.
-    `event` has no foreign key constraint, since verifying the chain detects a missing event.
+    `number` has no gaps and follows the order of the chain, which is the order of sealing. Numbers
+    up to 0 belong to events written before events had numbers; their hashes don't include the
+    number. `event` has no foreign key constraint, since verifying the chain detects a missing
+    event. The first link has an empty `previous_hash`.
     """
 
     personal_data = False

@@ -21,7 +21,10 @@ class ErasureKey(Record):
 
 
 class ErasedText(Record):
-    """Keyed hashes of the shingles (pieces of `size` characters) of an erased text (`digest`)."""
+    """The keyed hashes of the shingles (overlapping pieces of `size` characters) of an erased text.
+
+    `digest` is the keyed hash of the whole text, so that each text is stored only once.
+    """
 
     personal_data = False
 
@@ -53,7 +56,8 @@ class ErasedRows(Record):
 class DiskKey(Record):
     """The random key under which texts are hashed for the scan of the raw files.
 
-    At most one key is open; a scan closes it. A key is deleted together with its last hash.
+    At most one key is open, and new forget operations use it. A scan closes the key, so that later
+    operations use another one. A key is deleted together with its last hash.
     """
 
     personal_data = False
@@ -64,11 +68,12 @@ class DiskKey(Record):
 
 
 class DiskTrace(Record):
-    """Hashes of the texts that one forget operation has erased, until no raw file contains them.
+    """Hashes of the texts that one forget operation has erased.
 
-    `hashes` are 64 bits each, text by text; `counts` (32 bits) is the number for each text.
-    `lengths` are those of texts shorter than a window; `left_out` counts texts too short to
-    compare.
+    They are kept until the raw files contain none of the texts. `hashes` are 64 bits each, text by
+    text; `counts` is the number of hashes of each text (32 bits). `lengths` are the lengths of
+    texts shorter than a window. `left_out` counts texts so short that a match could be a
+    coincidence.
     """
 
     personal_data = False
@@ -84,8 +89,10 @@ class DiskTrace(Record):
 class Receipt(Record):
     """A record of how many rows one finished forget operation erased, without any content.
 
-    `hash` covers every other column except `id`. `chosen` is "person" if the person chose from a
-    list, "only_match" if a single match needed no question, else empty.
+    `hash` covers every other column except `id`. `previous_hash` is the hash of the newest sealed
+    audit event when the receipt was issued. `chosen` is "person" if the person chose from a list,
+    "only_match" if a single match needed no question, and empty if the request named the rows
+    exactly.
     """
 
     personal_data = False

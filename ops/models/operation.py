@@ -77,7 +77,8 @@ class Operation(models.Model):
     """A background task, inserted in the transaction that makes it necessary.
 
     It refers to the person only by `subject`, and its payload contains only ids, so it may outlive
-    the account. Operations are never hidden.
+    the account. `request_id` is the id of the request that caused it, even if it was enqueued by
+    another operation. Operations are never hidden, since people may always see them.
     """
 
     personal_data = False
@@ -155,7 +156,10 @@ class Operation(models.Model):
 
     @property
     def forget_outcome(self) -> dict[str, Any]:
-        """Return the outcome of a request to forget in a turn, as ids; empty if there was none."""
+        """Return the outcome of a request to forget in a turn, as ids.
+
+        Return an empty dict if the turn contained no such request.
+        """
         found: dict[str, Any] = self.payload.get("forget") or self.result.get("forget") or {}
         return found
 
@@ -191,8 +195,8 @@ class Attempt(models.Model):
 class IdempotencyRecord(Record):
     """The stored response to a call with an `Idempotency-Key`, kept for a day.
 
-    If the person forgets something, `body` is blanked (`body_erased`), and a repeated call gets a
-    409.
+    If the person is forgotten or forgets something, `body` is blanked (`body_erased`); a repeated
+    call then gets a 409 rather than forgotten content.
     """
 
     personal_data = True
@@ -220,7 +224,10 @@ class IdempotencyRecord(Record):
 
 
 class ModelCall(models.Model):
-    """One call of a chat model or remote embedder, without text; `dropped` items were unusable."""
+    """One call of a chat model or a remote embedder: tokens, time and cost, but no text.
+
+    `dropped` is the number of items in the answer that couldn't be used.
+    """
 
     personal_data = False
 
@@ -246,7 +253,10 @@ class ModelCall(models.Model):
 
 
 class Export(Record):
-    """A file with one person's data, erased when it expires or by a forget that concerns it."""
+    """A file with one person's data.
+
+    It is erased when it expires, and by every forget operation that concerns its content.
+    """
 
     personal_data = True
     words = ()
@@ -268,7 +278,10 @@ class Export(Record):
 
 
 class Import(Record):
-    """A file that one person imported, with its name and a report on skipped parts."""
+    """A file that one person imported, with a report on the parts that were skipped.
+
+    The report also holds the file's name, if it is known.
+    """
 
     personal_data = True
     words = ("report",)

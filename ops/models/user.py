@@ -38,11 +38,12 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """A person with memories, or a staff member.
 
-    `external_id` is the chat product's id of the person; people who register on the web have none.
-    `subject` identifies the person in operations and receipts, which outlive this row. `hidden_at`
-    is set while the person is being forgotten. Changing `session_epoch` ends every session.
-    `forgets` counts requests to forget: data read before such a request must not be written
-    afterwards.
+    `external_id` is the chat product's own id of the person. People who register on the web have
+    none, and unbound keys can't access them. `subject` identifies the person in operations and
+    receipts; once this row is deleted, nothing connects it with the person. `hidden_at` is set
+    while the person is being forgotten. Changing `session_epoch` ends every session.
+    `password_version` counts changes of the password. `forgets` counts requests to forget: data
+    read before such a request must not be written afterwards.
     """
 
     personal_data = True
@@ -87,7 +88,10 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.username or self.external_id or f"user {self.pk}"
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """Return the hash, of password and `session_epoch`, that a valid session contains."""
+        """Return the hash that a valid session must contain.
+
+        It changes with the password, as in Django, and with `session_epoch`.
+        """
         own = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]
         if self.session_epoch is None:
             return str(own)
@@ -149,7 +153,11 @@ class Scope(models.TextChoices):
 
 
 class ApiKey(models.Model):
-    """An API key (its SHA-256), bound to one person (`user`) or unbound, for the installation."""
+    """An API key, either bound to one person (`user`) or, unbound, for the whole installation.
+
+    Only its SHA-256 is stored; `prefix` is shown to tell keys apart. With `requires_user`, an
+    unbound key refuses calls of mem0's API that name no person.
+    """
 
     personal_data = True
     words = ("name",)
@@ -180,7 +188,10 @@ class ApiKey(models.Model):
 
 
 class SignInLink(Record):
-    """A link, created through the API, that signs in one person once, until `expires_at`."""
+    """A link, created through the API, that signs in one person.
+
+    It works once, until `expires_at`.
+    """
 
     personal_data = True
     words = ()
@@ -199,7 +210,10 @@ class SignInLink(Record):
 
 
 class SignIn(Record):
-    """A session in which a person is signed in. `device` is such as "Firefox · Linux"."""
+    """A session in which a person is signed in. The row is deleted together with the session.
+
+    `device` names browser and system ("Firefox · Linux").
+    """
 
     personal_data = True
     words = ()
@@ -216,7 +230,11 @@ class SignIn(Record):
 
 
 class SecondFactor(Record):
-    """A person's second factor (TOTP, RFC 6238); `recovery` holds digests of unused codes."""
+    """A person's second factor: codes from an authenticator app (TOTP, RFC 6238).
+
+    `last_step` is the 30-second step of the last code used, so that no code works twice. `recovery`
+    contains the digests of unused recovery codes.
+    """
 
     personal_data = True
     words = ()
@@ -230,7 +248,10 @@ class SecondFactor(Record):
 
 
 class Identity(Record):
-    """A person's account at an OpenID Connect provider, permanently identified by `sub`."""
+    """A person's account at an OpenID Connect provider.
+
+    `sub` is the provider's permanent id of the person.
+    """
 
     personal_data = True
     words = ()
@@ -250,7 +271,11 @@ class Identity(Record):
 
 
 class Invitation(Record):
-    """A link of an owner (`user`) to create one account with this role, until `expires_at`."""
+    """A link with which one person can create an account with this role, until `expires_at`.
+
+    `user` is the owner who sent the invitation; `name` is their note about the invited person. The
+    row is deleted when the invitation is used or revoked.
+    """
 
     personal_data = True
     words = ("name",)
@@ -271,9 +296,10 @@ class Invitation(Record):
 class WeeklyMail(Record):
     """The address to which a person's weekly email "What I learned this week" is sent.
 
-    Until it is confirmed, it gets only the email that asks for confirmation. Links in emails are
-    based on `nonce`, new for each address. `sent_on` is the Monday of the last weekly email; a week
-    in which nothing happened counts as sent.
+    Until the address is confirmed (`confirmed_at`), it gets only the email that asks for
+    confirmation. A new address gets a new `nonce`, on which the links in emails are based.
+    `sent_on` is the Monday of the last weekly email; a week in which nothing happened counts as
+    sent. `language` is the language of the page, for people who haven't chosen a language.
     """
 
     personal_data = True
@@ -290,7 +316,7 @@ class WeeklyMail(Record):
 
 
 class Webhook(Record):
-    """An address for events about one person, or everybody if `user` is null.
+    """An address that receives events about one person, or about everybody if `user` is null.
 
     `version` counts changes, so that the ledger can tell whether a restored row is outdated.
     """
@@ -316,7 +342,10 @@ class Webhook(Record):
 
 
 class Delivery(Record):
-    """The delivery of one event, with ids only. `subject` outlives the erasure of a person."""
+    """The delivery of one event to one address, and its result. The body contains only ids.
+
+    It refers to the person by `subject`, so that the erasure of a person can be reported too.
+    """
 
     personal_data = False
     keeps_ids = True
@@ -339,8 +368,9 @@ class Delivery(Record):
 class Instance(models.Model):
     """Facts about this instance, in a single row.
 
-    While `deliveries_held_at` is set (after a restore), nothing is sent to the outside. Until an
-    owner sets `registration_open`, the setting with the same name applies.
+    While `deliveries_held_at` is set, nothing is sent to the outside: a backup was restored, and no
+    owner has confirmed yet that this instance is the live one. `registration_open` is null until an
+    owner decides; until then the setting with the same name applies.
     """
 
     personal_data = False

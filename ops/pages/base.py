@@ -35,7 +35,11 @@ _SEEN_SECONDS = 10 * 60
 def personal_page(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """Require sign-in (401 for htmx), forbid caching, and turn `NotFound` into a 404."""
+    """Require sign-in for a page, forbid caching it, and turn `NotFound` into a 404.
+
+    A request by htmx without a session gets a 401, since htmx would insert the sign-in page into
+    the current page.
+    """
 
     @wraps(view)
     def guarded(
@@ -71,13 +75,20 @@ def person(request: HttpRequest) -> User:
 
 
 def is_fresh(request: HttpRequest) -> bool:
-    """Return whether the person signed in recently: the proof of identity without a password."""
+    """Return whether the person has signed in recently in this session.
+
+    For people without a password, this replaces the password as a proof of identity.
+    """
     begun = request.session.get(SIGNED_IN_AT, 0)
     return timezone.now().timestamp() - float(begun) < FRESH_SECONDS
 
 
 def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
-    """Return why the proof of identity (password or recent sign-in) is rejected, or ""."""
+    """Return a message that says why the proof of identity is rejected, or an empty string.
+
+    The proof is the password or, for a person without a password, a recent sign-in. Wrong passwords
+    are counted separately for each `purpose`, so that one form doesn't lock another.
+    """
     if person(request).has_usable_password():
         return password_problem(request, password=password, purpose=purpose)
     return (
@@ -86,7 +97,10 @@ def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
 
 
 def password_problem(request: HttpRequest, *, password: str, purpose: str, wrong: str = "") -> str:
-    """Return why the password is rejected, or ""; wrong ones are limited, as at sign-in."""
+    """Return a message that says why the password is rejected, or an empty string if it is right.
+
+    The number of wrong passwords is limited, as at sign-in.
+    """
     user, address = person(request), request.META.get("REMOTE_ADDR", "")
     name = f"{purpose}:{user.pk}"
     if sign_ins.are_attempts_used_up(name, address=address):
@@ -98,7 +112,10 @@ def password_problem(request: HttpRequest, *, password: str, purpose: str, wrong
 
 
 def own_settings(request: HttpRequest) -> UserSettings:
-    """Return the settings of the signed-in person, loaded once for each request."""
+    """Return the settings of the signed-in person, loaded once for each request.
+
+    The middleware has usually loaded them.
+    """
     found: UserSettings | None = getattr(request, "user_settings", None)
     if found is None:
         found = users.settings_of(person(request))

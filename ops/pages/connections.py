@@ -102,7 +102,10 @@ def webhook_try(request: HttpRequest, webhook_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def webhook_switch(request: HttpRequest, webhook_id: str) -> HttpResponse:
-    """Switch a webhook off or on. Events that happen while it is off aren't sent later."""
+    """Switch a webhook off or on.
+
+    Address and secret are kept. Events that happen while it is off aren't sent later.
+    """
     on = request.POST.get("active") == "on"
     with own_transaction(request):
         webhook = webhooks.find(webhook_id, user=person(request))
@@ -243,7 +246,10 @@ def _installation_keys(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[dict[str, Any]]:
-    """Return the API keys of a person or of nobody; `revoke` returns the address of a form."""
+    """Return the API keys of a person, or the keys that belong to no person if `user` is None.
+
+    Revoked keys come last. `revoke` returns the address of the form that revokes a key.
+    """
     newest = (F("revoked_at").asc(nulls_first=True), "-created_at", "-pk")
     return [_shown_key(key, revoke) for key in keys.of(user).order_by(*newest)[:_KEYS_SHOWN]]
 

@@ -130,7 +130,10 @@ def transfers_context(user: User) -> dict[str, Any]:
 
 
 def _transfer_line(operation: Operation, title: str) -> dict[str, Any]:
-    """Return the state of an export or import, and its progress; a `total` of 0 is unknown."""
+    """Return the state of an export or import for the page, and its progress while it runs.
+
+    A `total` of 0 means that the total is unknown.
+    """
     is_moving = operation.status in _MOVING
     done, total = operation.progress_done, operation.progress_total
     numbers = {"done": stored_amounts.shown(done)["n"], "total": stored_amounts.shown(total)["n"]}

@@ -1,4 +1,7 @@
-"""Pages that delete all data of a person, show the progress, and show receipts."""
+"""Pages that delete all data of a person, show the progress, and show receipts.
+
+To delete all data, the person must enter the password or have signed in recently.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,11 @@ _CHOSEN = {
 
 @dataclass(frozen=True)
 class ShownReceipt:
-    """A receipt as the page shows it; `plain_lines` count the kinds of data that people know."""
+    """A receipt as the page shows it. `residue` and `places` are None if nothing was scanned.
+
+    `plain_lines` are the counts of erased rows for the kinds of data that people know by name, such
+    as messages. `other_lines` are the counts for all other kinds.
+    """
 
     receipt: Receipt
     title: str
@@ -198,7 +205,10 @@ def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
 
 @require_safe
 def forgotten(request: HttpRequest, op_id: str) -> HttpResponse:
-    """Show the progress to the holder of the link's token, since the account may be gone."""
+    """Show the progress of deleting everything, without sign-in, since the account may be gone.
+
+    The link contains a token that proves the right to see this page.
+    """
     operation, receipt = _opened(request, op_id)
     line = operation_rows.happening(operation)
     context = {

@@ -356,7 +356,10 @@ class ForgetEverythingForm(ProofForm):
 
 
 def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
-    """Return the choices of time zones: well-known cities, then parts of the world, and `also`."""
+    """Return the choices of time zones, in groups: well-known cities, then parts of the world.
+
+    Cities are shown with their current UTC offset. The zone `also` is always a choice.
+    """
     now = datetime.now(UTC)
     cities = sorted(_CITIES, key=lambda name: (_offset(name, now), str(_CITIES[name])))
     known = [("UTC", "UTC"), *((name, f"{_CITIES[name]} ({_clock(name, now)})") for name in cities)]
@@ -392,7 +395,10 @@ def _others() -> list[str]:
 
 
 def _current_names() -> set[str]:
-    """Return the zones in the system's `zone.tab`, which has no outdated names, if it exists."""
+    """Return the zones in the system's `zone.tab`, which lists no outdated names.
+
+    The set is empty if the system has no such file.
+    """
     tables = [Path(folder, "zone.tab") for folder in zoneinfo.TZPATH]
     table = next((one for one in tables if one.is_file()), None)
     lines = table.read_text(encoding="utf-8").splitlines() if table else []

@@ -158,7 +158,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Happening:
-    """A line for one operation, or for several finished ones that learned from `times` messages."""
+    """A line for one operation, or for several finished operations that learned something.
+
+    `times` is the number of messages that the operations learned from, in words.
+    """
 
     operation: Operation
     title: str
@@ -190,10 +193,11 @@ class Happening:
 
 
 def operation_lines(user: User) -> tuple[list[Happening], list[Happening]]:
-    """Return the lines for the newest operations, and separately those for maintenance.
+    """Return the lines for the newest operations, and separately those for background maintenance.
 
-    Consecutive operations that learned something share a line. Operations in trouble and failed
-    forget operations come first, however old they are.
+    Maintenance is of interest to operators only, unless it failed. Consecutive operations that
+    learned something successfully share a line. Overdue or stuck operations and failed forget
+    operations come first, however old they are.
     """
     now = timezone.now()
     wanted = Q(status=Status.FAILED, priority=Priority.FORGET)
@@ -219,7 +223,11 @@ def _lines(rows: Sequence[Operation]) -> list[Happening]:
 
 
 def _likeness(operation: Operation) -> int:
-    """Return the grouping key: 0 for operations that learned something, else the primary key."""
+    """Return the grouping key: consecutive operations with the same key share a line.
+
+    The key is 0 for operations that learned something successfully. For all others, it is the
+    primary key.
+    """
     return (
         0 if operation.status == Status.SUCCEEDED and operation.kind in _LEARNING else operation.pk
     )
@@ -228,7 +236,10 @@ def _likeness(operation: Operation) -> int:
 def happening(
     operation: Operation, *, alike: Sequence[Operation] = (), cut_off: bool = False
 ) -> Happening:
-    """Return the line for an operation and older ones `alike`; with `cut_off` there may be more."""
+    """Return the line for an operation.
+
+    `alike` are older operations that share the line; with `cut_off`, there may be more of them.
+    """
     waits = operation.status == Status.PENDING and bool(operation.last_error)
     receipt = getattr(operation, "receipt", None)
     trouble = selectors.trouble_of(operation, now=timezone.now())

@@ -91,7 +91,10 @@ def show_settings(
     mail: WeeklyMailForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show the settings page, with the errors of an invalid form, inside a transaction."""
+    """Show the settings page. Call it inside the person's transaction.
+
+    `preferences` or `mail` is an invalid form that is shown with its errors.
+    """
     user, own = person(request), own_settings(request)
     keys = ApiKey.objects.filter(user=user, revoked_at__isnull=True)
     initial = {
@@ -127,7 +130,10 @@ def _weekly_mail(request: HttpRequest, form: WeeklyMailForm | None) -> dict[str,
 @require_POST
 @personal_page
 def save_preferences(request: HttpRequest) -> HttpResponse:
-    """Save what was submitted: the preferences, or only the time zone that a page offered."""
+    """Save the preferences that were submitted.
+
+    Pages may offer the browser's time zone. Accepting that offer submits only the time zone.
+    """
     form = PreferencesForm(request.POST)
     if form.is_valid():
         try:
@@ -290,7 +296,10 @@ def _back_to_mail(request: HttpRequest, text: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
-    """Confirm the address. Opening the link only shows a form, as email programs open links."""
+    """Confirm the address to which this link was sent.
+
+    Opening the link only shows a form, since email programs open links too.
+    """
     try:
         with as_system():
             if request.method == "POST":
@@ -306,7 +315,10 @@ def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def weekly_mail_stop(request: HttpRequest, token: str) -> HttpResponse:
-    """Unsubscribe. Opening the link only shows a form, as email programs open links."""
+    """Unsubscribe from the weekly email, without signing in.
+
+    Opening the link only shows a form, since email programs open links too.
+    """
     try:
         with as_system():
             if request.method == "POST":

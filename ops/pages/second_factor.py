@@ -39,7 +39,10 @@ _CONNECTING_SECONDS = 10 * 60
 @sensitive_post_parameters("code")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_code(request: HttpRequest) -> HttpResponse:
-    """Ask for the code of the second factor, and sign in; ten wrong codes lock this step."""
+    """Ask for the code of the second factor, and sign in if it is right.
+
+    After ten wrong codes, even from different addresses, this step is locked for a while.
+    """
     user = _who_waits(request)
     if user is None:
         return redirect("sign_in")
@@ -171,7 +174,11 @@ def show_signin_settings(
 
 
 def _set_up(request: HttpRequest, user: User) -> dict[str, str]:
-    """Return the secret for an app as a QR code, a link and text; it stays until it is used."""
+    """Return the secret that an authenticator app needs, as a QR code, a link and text.
+
+    The secret stays the same until it has been used, so that reloading the page doesn't invalidate
+    a QR code that was already scanned.
+    """
     secret = request.session.setdefault(_NEW_SECRET, sign_ins.new_secret())
     address = sign_ins.app_address(secret, user=user)
     code = segno.make(address, micro=False)
@@ -194,7 +201,10 @@ def oidc_begin(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def oidc_return(request: HttpRequest) -> HttpResponse:
-    """Sign in the person who comes back from the provider, or connect the account."""
+    """Sign in the person who comes back from the provider.
+
+    If a signed-in person has just asked to connect an account at the provider, connect it instead.
+    """
     _must_be_on()
     try:
         told = openid.read_claims(request)
@@ -225,9 +235,10 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def identity_connect(request: HttpRequest) -> HttpResponse:
-    """Check the person's identity, then show a link to the provider.
+    """Check the person's identity, then show a link that leads to the provider.
 
-    A redirect is impossible: our content security policy doesn't let forms lead to other sites.
+    A redirect wouldn't work, since our content security policy doesn't let a form lead to another
+    site.
     """
     _must_be_on()
     form = ProofForm(request.POST, request=request)

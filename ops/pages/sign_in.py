@@ -84,7 +84,10 @@ def register(request: HttpRequest) -> HttpResponse:
 def make_account(
     request: HttpRequest, make: Callable[..., User], *, invited: str = ""
 ) -> HttpResponse:
-    """Show or process the form for a new account, made by `make`, with the role `invited`."""
+    """Show or process the form for a new account, which the function `make` creates.
+
+    `invited` is the role of the invitation, if there is one.
+    """
     if request.method != "POST":
         return _for_visitors(request, "ops/register.html", RegisterForm(), invited=invited)
     form = RegisterForm(request.POST)
@@ -128,7 +131,10 @@ def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
 
 
 def lead_in(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
-    """Sign in the person, and redirect to `way`; owners first choose language and time zone."""
+    """Sign in the person, and redirect to `way`.
+
+    At their first sign-in, owners are first asked for language and time zone.
+    """
     is_first = user.last_login is None and users.role_of(user) is Role.OWNER
     begin(request, user)
     return redirect(f"{reverse('welcome')}?{urlencode({'next': way})}" if is_first else way)
@@ -273,7 +279,10 @@ def session_end_others(request: HttpRequest) -> HttpResponse:
 @sensitive_variables("token")
 @require_GET
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Use up the link and sign in its person, unless a browser only prefetches the page."""
+    """Sign in the person for whom the link was made, and use up the link.
+
+    A browser that only prefetches the page doesn't use up the link.
+    """
     address = request.META.get("REMOTE_ADDR", "")
     if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
         return HttpResponse(status=503, headers={"Cache-Control": "no-store"})

@@ -1,1 +1,4 @@
-"""The queue of operations (an outbox) and its worker: enqueue, claim, run, retry, and limit."""
+"""The queue of operations and its worker: enqueue, claim, run, retry, and limit the time.
+
+The queue is an outbox: rows inserted in the transactions that make the operations necessary.
+"""

@@ -1,4 +1,7 @@
-"""Wake the worker by an empty message through Celery; the queue itself is in PostgreSQL."""
+"""Wake the worker by a message sent through Celery.
+
+The message is empty, since the queue itself is in PostgreSQL.
+"""
 
 import logging
 
@@ -14,7 +17,11 @@ _ASKED_SECONDS = 5  # a lost message delays the next message by at most this lon
 
 
 def wake() -> None:
-    """Wake a worker, unless a message waits. If Redis is down, the sweep finds the operations."""
+    """Ask a worker to run the queued operations, unless such a message is already waiting.
+
+    A thousand concurrent turns therefore send one message. If Redis is down, nothing is sent, and
+    the periodic sweep finds the operations.
+    """
     try:
         if cache.add(_ASKED, 1, timeout=_ASKED_SECONDS):
             current_app.send_task(_DRAIN, retry=False, ignore_result=True)

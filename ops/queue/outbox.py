@@ -1,6 +1,7 @@
-"""Enqueue operations and change their status, as only `run.succeed_beside` does too.
+"""Enqueue operations and change their status.
 
-Each change is an UPDATE that requires the old status, so of two only one succeeds.
+Apart from `run.succeed_beside`, no other module changes the status of an operation. Each change is
+an UPDATE that requires the old status, so that of two concurrent changes only one succeeds.
 """
 
 from __future__ import annotations
@@ -135,8 +136,8 @@ def enqueue(
 ) -> Operation:
     """Insert an operation in the caller's transaction, and wake the worker after the commit.
 
-    `payload` may contain only ids. An operation queued with the same `dedupe_key` is returned
-    instead.
+    `payload` may contain only ids. If an operation with the same `dedupe_key` is already queued,
+    return that operation. The acting API key is recorded as the requester.
     """
     operation = _new(
         Wanted(kind, payload, priority),
@@ -163,13 +164,20 @@ def _new(wanted: Wanted, **fields: Any) -> Operation:
 
 
 def keep_question(operation: Operation, told: dict[str, Any]) -> None:
-    """Store in the operation, as ids, how a request to forget ended, such as in a question."""
+    """Store the outcome of a request to forget in the operation that handled the request.
+
+    `told` contains ids only. The outcome may be a question to the person: which of several matches
+    to forget.
+    """
     statements.rows(_QUESTION, [json.dumps(told), operation.pk])
     operation.payload["forget"] = told
 
 
 def mark_answered(operation: Operation, *, by: str = "") -> None:
-    """Record that the operation `by` carries out the answer to this operation's question."""
+    """Record that the person has answered the question stored in this operation.
+
+    `by` is the public id of the operation that carries out the answer.
+    """
     statements.rows(_ANSWERED, [by, operation.pk])
 
 
@@ -221,9 +229,11 @@ def enqueue_all(
 def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
     """Claim the most urgent operation that is due, or return None.
 
-    Claiming gives this worker a lease, which it must keep extending. Among equal priorities, the
-    oldest is claimed or, with `after`, the oldest of the next person. Operations with the same
-    `serial_key` run one at a time. Raise `IntegrityError` if another worker was faster.
+    Claiming gives this worker a lease: the right to run the operation until a time that the worker
+    must keep extending. Among operations of the same priority, the oldest is claimed or, with
+    `after`, the oldest of the person whose subject follows `after`. Operations with the same
+    `serial_key` run one at a time. Raise `IntegrityError` if another worker was faster; the
+    caller's transaction is then rolled back.
     """
     due = [now, list(kinds)]
     following = [] if after is None else [after, *due]
@@ -251,8 +261,9 @@ def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) ->
 def fail(operation: Operation, *, error: str, permanent: bool = False, counts: bool = True) -> bool:
     """RUNNING -> PENDING with a delay, or FAILED for good. Return False if the lease was lost.
 
-    The delay is 1 s, and doubles with each attempt up to `OPERATION_BACKOFF_CAP`. `error` has no
-    personal content. Without `counts`, no attempt is used up during `PROVIDER_PATIENCE_HOURS`.
+    The delay is 1 s, and doubles with each attempt up to `OPERATION_BACKOFF_CAP`. `error` is plain
+    text without any personal content. With `counts=False` (for example if a server was down), the
+    failure uses up no attempt while the operation is younger than `PROVIDER_PATIENCE_HOURS`.
     """
     now = timezone.now()
     patience = timedelta(hours=settings.PROVIDER_PATIENCE_HOURS)
@@ -273,7 +284,10 @@ def fail(operation: Operation, *, error: str, permanent: bool = False, counts: b
 
 
 def give_back(operation: Operation) -> bool:
-    """RUNNING -> PENDING, soon due, without using up an attempt; a forget runs first."""
+    """RUNNING -> PENDING without using up an attempt, to let a forget operation run first.
+
+    The operation is due after a short delay, since it would otherwise be interrupted again at once.
+    """
     now = timezone.now()
     changes = {
         "status": Status.PENDING,
@@ -288,16 +302,17 @@ def give_back(operation: Operation) -> bool:
 def put_off(pk: int, *, error: str) -> None:
     """Record a failed attempt at a queued operation whose work exceeded the time limit.
 
-    A running operation did this work with its own. The queued operation runs alone afterwards.
+    A running operation was doing this work together with its own. After the failed attempt, the
+    queued operation runs alone. Do nothing if it is no longer queued or was tried before.
     """
     now = timezone.now()
     statements.rows(_PUT_OFF, [now + _PUT_OFF_BY, error, now, pk, now, now, error])
 
 
 def expire(*, now: datetime) -> int:
-    """Return operations whose leases have run out to PENDING, or FAILED without attempts left.
+    """Handle leases that have run out: RUNNING -> PENDING, or FAILED if no attempts are left.
 
-    Also correct times that were stored while the system clock was ahead.
+    Also correct times that were stored while the system clock was ahead, before it was set back.
     """
     count = 0
     lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)
@@ -321,7 +336,10 @@ def expire(*, now: datetime) -> int:
 
 
 def _set_right(now: datetime) -> None:
-    """Make queued operations due, and let leases end, that a clock ahead has put far off."""
+    """Correct the times of operations that were stored while the clock was ahead.
+
+    Queued operations become due now, and leases run out after the usual time.
+    """
     soon = _lease(now)
     ahead = Operation.objects.filter(updated_at__gt=soon)
     waiting = ahead.filter(status=Status.PENDING, run_after__gt=now)
@@ -349,7 +367,11 @@ def bring_forward(operation: Operation) -> None:
 
 
 def retry(operation: Operation) -> None:
-    """FAILED -> PENDING with new attempts, or raise `Conflict` if that is impossible."""
+    """FAILED -> PENDING, with as many attempts as a new operation has.
+
+    Raise `Conflict` if the operation hasn't failed, or if another operation with the same dedupe
+    key is queued.
+    """
     now = timezone.now()
     failed = Operation.objects.filter(pk=operation.pk, status=Status.FAILED)
     try:
@@ -372,7 +394,8 @@ def retry(operation: Operation) -> None:
 def renew(operation: Operation) -> bool:
     """Extend the operation's lease. Return False if the lease was lost.
 
-    `updated_at`, the time of the last progress, stays. A locked row, normally ours, is skipped.
+    `updated_at` stays unchanged, since it is the time of the last progress. A locked row is
+    skipped, since the lock normally belongs to a transaction of the same attempt.
     """
     mine = [operation.pk, operation.attempt]
     renewed = statements.rows(_RENEW, [_lease(timezone.now()), *mine])
@@ -385,7 +408,10 @@ def holds(operation: Operation) -> bool:
 
 
 def note_progress(operation: Operation, *, step: str, done: int, total: int) -> bool:
-    """Store the progress, and lock the row until the commit; return False if the lease was lost."""
+    """Store the progress, and lock the row until the commit.
+
+    Return False if the lease was lost.
+    """
     values = [step, done, total, timezone.now(), operation.pk, operation.attempt]
     return bool(statements.rows(_PROGRESS, values))
 
@@ -401,7 +427,11 @@ def _running(operation: Operation) -> Any:
 
 
 def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) -> int:
-    """Apply the changes to the running operation, or cancel it if an equal one is queued."""
+    """Apply the changes to the running operation; return the number of changed rows.
+
+    If the operation can't become PENDING because another operation with its dedupe key is queued,
+    cancel the operation.
+    """
     try:
         with transaction.atomic():
             return int(_running(operation).filter(**also).update(**changes))

@@ -1,8 +1,12 @@
 """One attempt at an operation, as its handler sees it, and helpers for handlers.
 
-A handler may do the work of queued operations of the same person and kind together with its own.
-They stay PENDING, and the person's serial key keeps other workers away, until the transaction that
-does their work also sets them to SUCCEEDED. A killed process has done either all of it or none.
+A handler may work in batches, and may do the work of queued operations of the same person and kind
+together with its own. No other worker starts the queued operations in the meantime, since the
+running operation occupies the person's serial key. They stay PENDING until the transaction that
+does their work also sets them to SUCCEEDED, by an UPDATE that requires the old status. If the
+process is killed, each transaction has done either all of its work or none.
+
+Each call of a model is recorded with its operation, tokens, time and cost, but without any content.
 """
 
 from __future__ import annotations
@@ -62,7 +66,10 @@ class LeaseLost(Exception):
 
 
 class GiveWay(Exception):
-    """Raised by a long handler if a forget for the same person is queued, which then runs first."""
+    """Raised by a long handler if a forget operation for the same person is queued.
+
+    The interrupted operation is then queued again, and the forget operation runs first.
+    """
 
 
 class Run:
@@ -75,14 +82,20 @@ class Run:
         self._steps = 0  # steps reported without numbers
 
     def user(self) -> User | None:
-        """Return the person, even while they are being forgotten, or None without an account."""
+        """Return the person of the operation, even if they are being forgotten.
+
+        Return None if the account had been deleted when the operation was claimed.
+        """
         return self._user
 
     @contextmanager
     def applying(self, user: User, *, durable: bool = False) -> Iterator[None]:
-        """Open a transaction that holds the person's lock, or raise `LeaseLost`.
+        """Open a transaction that holds the person's lock, and check this attempt's lease.
 
-        For operations that only derive rows the commit doesn't wait for the disk, unless `durable`.
+        Raise `LeaseLost` if the lease was lost. For kinds of operations that only derive rows from
+        other rows, the commit doesn't wait for the disk, unless `durable` is True. The write-ahead
+        log is ordered, so after a crash an operation is never recorded as finished without its
+        rows.
         """
         watchdog.own.go_on()
         durable = durable or self.operation.kind not in _FOLLOWING
@@ -98,10 +111,10 @@ class Run:
             yield
 
     def step(self, name: str, *, done: int = 0, total: int = 0) -> None:
-        """Store the progress, without waiting for the disk; raise `LeaseLost` if the lease is lost.
+        """Store the progress. Raise `LeaseLost` if this attempt has lost its lease.
 
-        If `total` is 0, the progress is counted in steps: `n` earlier steps out of `n + 1`. Each
-        step resets the limit on processor time.
+        If `total` is 0, the progress is counted in steps: `n` earlier steps out of `n + 1`. The
+        commit doesn't wait for the disk. Each step resets the limit on processor time.
         """
         watchdog.own.go_on()
         if not total:
@@ -116,9 +129,11 @@ class Run:
         return waiting_beside(self.operation, limit=limit)
 
     def turn_to(self, waiting: int | None) -> None:
-        """Record that work on a queued operation (by key) begins, or on the own one again.
+        """Record that work on a queued operation begins.
 
-        Each has its own limit of processor time, and is blamed only for its own crash.
+        `waiting` is its primary key; None means that the running operation resumes its own work.
+        The processor time of each operation is limited separately, and a crash is blamed only on
+        the operation whose work caused it.
         """
         watchdog.own.go_on(with_pk=waiting)
 
@@ -136,7 +151,10 @@ class Beside:
 
 
 def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
-    """Return due operations of the same person, kind and priority, unless this one is a retry."""
+    """Return due operations of the same person, kind and priority, oldest first.
+
+    The list is empty if `operation` is being retried, since it must then run alone.
+    """
     if operation.attempt > 1 or not operation.serial_key:
         return []
     of = (operation.subject, operation.serial_key, operation.kind, operation.priority)
@@ -148,14 +166,20 @@ def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
 
 
 def hold_beside(beside: Sequence[Beside]) -> set[int]:
-    """Lock the operations that are still queued, whose work the caller may do; return keys."""
+    """Lock the operations that are still queued; return their primary keys.
+
+    The caller may do the work of the locked operations only.
+    """
     if not beside:
         return set()
     return {pk for (pk,) in statements.rows(_HOLD_BESIDE, [[item.pk for item in beside]])}
 
 
 def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
-    """Set operations locked by `hold_beside` to SUCCEEDED, in the transaction of their work."""
+    """Set these operations to SUCCEEDED, in the transaction that did their work.
+
+    The operations must have been locked by `hold_beside`.
+    """
     if not results:
         return
     now = timezone.now()
@@ -170,7 +194,8 @@ def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
 def work_in_batches(run: Run, rows: QuerySet[Any], act: Callable[[QuerySet[Any]], object]) -> int:
     """Call `act` with `rows`, at most `AT_ONCE` at a time, each batch in its own transaction.
 
-    `act` must change the rows so that `rows` no longer contains them. Return their number.
+    `act` must change the rows so that `rows` no longer contains them. Return the number of
+    processed rows.
     """
     count = 0
     while True:
@@ -197,9 +222,11 @@ def on_behalf_of(operation: Operation) -> Iterator[None]:
 
 
 def record_model_call(use: ModelUse, *, subject: UUID | None = None) -> None:
-    """Record one model call for the operation that runs now, or else for `subject`.
+    """Record one model call for the operation that runs now.
 
-    Call it outside any transaction: the record must remain, since the call was paid for.
+    If no operation runs, as in a chat, `subject` names the person. Call this function outside any
+    transaction: the record must remain if the operation fails later, since the model call was paid
+    for.
     """
     operation = _current.get()
     with as_system():

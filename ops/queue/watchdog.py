@@ -1,9 +1,14 @@
 """Limit the processor time of operations, renew leases, and recover operations of dead workers.
 
-If an operation exceeds the limit, its process ends, and Celery starts another one. Each worker
-process holds a lock on a small file that names its operation, so the sweep in another process
-notices its death at once. The file contains only numbers and the stack. One thread renews the
-leases of all operations that the process runs.
+If an operation exceeds the limit, its process ends, and Celery starts another process. Each worker
+process has a small file that names the operation it runs; when the limit is reached, the current
+stack is appended. The process holds a lock on the file as long as it lives, so the sweep in another
+process notices its death at once, without waiting for the lease to run out. The file contains only
+numbers and the names of files and functions.
+
+One thread renews the leases of all operations that the process runs. Starting a thread for each
+operation would cost as much as a database statement, and few operations run long enough to need a
+renewal.
 """
 
 from __future__ import annotations
@@ -71,7 +76,10 @@ class Watchdog:
 
     @contextmanager
     def watching(self, operation: Operation, *, seconds: float) -> Iterator[None]:
-        """Limit the processor time of the operation inside the block; `go_on` resets the limit."""
+        """Limit the processor time of the operation inside the block.
+
+        Each call of `go_on` resets the limit.
+        """
         if self._file is None:
             yield
             return
@@ -85,7 +93,10 @@ class Watchdog:
             os.pwrite(self._file.fileno(), _NOTHING, 0)
 
     def go_on(self, *, with_pk: int | None = None) -> None:
-        """Reset the limit after some progress, or before work on a queued operation begins."""
+        """Reset the limit after some progress, or before work on another operation begins.
+
+        `with_pk` is the primary key of the queued operation on which work begins, if there is one.
+        """
         if self._operation is None or self._file is None:
             return
         running = self._operation
@@ -98,7 +109,11 @@ own = Watchdog()
 
 
 def take_back() -> int:
-    """Requeue or fail the operations of dead workers that used this data folder; count them."""
+    """Recover the operations of dead worker processes: queue them again, or mark them as failed.
+
+    Only processes that used this data folder are considered. Return the number of operations. Safe
+    to repeat and to run concurrently.
+    """
     return sum(_taken_back(path) for path in sorted(_folder().glob("*.run")))
 
 
@@ -106,8 +121,9 @@ def take_back() -> int:
 class _Ended:
     """A worker process that has died.
 
-    `running` is the key of the operation that it ran; `culprit` the one on which it was working,
-    which may be a queued one. `where` is the stack if the time limit ended the process.
+    `running` is the primary key of the operation that the process ran. `culprit` is the primary key
+    of the operation on which it was working, which may be a queued one. `where` is the stack if the
+    time limit ended the process, else empty.
     """
 
     running: int
@@ -164,7 +180,10 @@ def _settle(ended: _Ended) -> bool:
 
 
 class Leases:
-    """Renews the leases of running operations every few seconds, in a thread, while any runs."""
+    """Renews the leases of running operations every few seconds, in a thread.
+
+    The thread ends when no operation is running.
+    """
 
     def __init__(self) -> None:
         self.begin_anew()

@@ -34,7 +34,10 @@ _OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
 
 def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
-    """Run due operations, up to `limit` or for `seconds`; return how many were run."""
+    """Run due operations until none is left, or until `limit` operations or `seconds` are used up.
+
+    Return the number of operations that were run. Operations without a handler stay queued.
+    """
     stop_at = None if seconds is None else time.monotonic() + seconds
     count = 0
     claimed = _finish_and_take(None, more=limit is None or limit > 0)
@@ -48,14 +51,20 @@ def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
 
 
 class _Turns:
-    """Chooses the oldest operation, and every fourth time the next person's."""
+    """Chooses the next operation: usually the oldest, but every fourth time the next person's.
+
+    So even if one person has ten thousand operations, other people's operations run soon.
+    """
 
     def __init__(self) -> None:
         self._count = 0
         self._last = _NOBODY
 
     def take(self) -> Claimed | None:
-        """Claim the next operation. Raise `IntegrityError` if another worker was faster."""
+        """Claim the next operation, in a transaction of the system.
+
+        Raise `IntegrityError` if another worker was faster.
+        """
         self._count += 1
         if self._count % _ROUND_ROBIN_EVERY:
             return self._taken(after=None)
@@ -77,7 +86,9 @@ _turns = _Turns()
 def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> Claimed | None:
     """Record the end of one operation and claim the next one, in one transaction.
 
-    If another worker is faster, this is repeated in two. Commits don't wait for the disk.
+    If another worker claims the next operation first, the end is recorded in its own transaction,
+    and claiming is tried again. The commits don't wait for the disk, since work lost in a crash is
+    repeated.
     """
     for _ in range(_MOST_RACES):
         try:
@@ -102,13 +113,19 @@ def _record(operation: Operation, ending: Ending) -> None:
 
 
 def _end(operation: Operation, ending: Ending) -> None:
-    """Record the end with the id of the causing request, which webhook events also get."""
+    """Record the end of the operation, with the id of the request that caused it.
+
+    Follow-ups such as webhook events get this request id too.
+    """
     with telemetry.of_request(operation.request_id):
         ending()
 
 
 def _attempt(claimed: Claimed) -> Ending:
-    """Run the handler; return the function that records the end. Never raises."""
+    """Run the handler of a claimed operation; return the function that records its end.
+
+    Never raises an exception.
+    """
     operation = claimed.operation
     with (
         telemetry.of_request(operation.request_id) as operation.request_id,
@@ -155,7 +172,10 @@ def _seconds_for(operation: Operation) -> int:
 
 
 def _broke_off(operation: Operation, error: Exception) -> Ending:
-    """Return the function that records an error by its type, since messages may quote rows."""
+    """Return the function that records an unexpected error of the handler.
+
+    Only the type of the error is recorded, since the message may quote rows.
+    """
     logger.error("operation %s broke off at %s", operation.public_id, _where(error))
     if isinstance(error, OSError) and error.errno in storing.NO_ROOM:
         return _failed(operation, storing.DISK_FULL, permanent=False)
@@ -173,7 +193,10 @@ def _where(error: Exception) -> str:
 
 
 def run_until_done(operation: Operation, *, undone: str = "Not done yet") -> None:
-    """Run the operation here, after those before it. Raise `CommandError` if it doesn't succeed."""
+    """Run the operation in this process, after every due operation that comes before it.
+
+    Raise `CommandError` if the operation hasn't succeeded afterwards.
+    """
     while _refreshed(operation).status not in _OVER and drain(limit=1):
         continue
     if _refreshed(operation).status != Status.SUCCEEDED:
@@ -187,7 +210,10 @@ def _refreshed(operation: Operation) -> Operation:
 
 
 def wait_until_done(operation: Operation) -> None:
-    """Wait for a worker to finish the operation, or run it here; `CommandError` if it fails."""
+    """Wait until a worker has finished the operation, or run it in this process.
+
+    Raise `CommandError` with the last error if the operation failed or was cancelled.
+    """
     while True:
         operation.refresh_from_db()
         if operation.status in _OVER:

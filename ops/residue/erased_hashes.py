@@ -1,8 +1,10 @@
 """Store hashes and ids of erased rows for later scans, but none of their text.
 
-There is a set of hashes for the scan of all stores, and one for the scan of the database's raw
-files, kept until the texts are gone from the disk. The forgets of about a day share its random key,
-so that one scan serves them all, and closes the key.
+Two sets of hashes are stored: one for the scan of all stores, and one for the scan of the
+database's raw files. The second set outlives the receipt, and is deleted when it is recorded that
+the texts are gone from the disk. The forget operations of about a day share a random key for the
+second set, so that one scan of the files serves them all. The scan closes this key, and later
+operations use a new key. A key is deleted together with its last hash.
 """
 
 from __future__ import annotations
@@ -76,7 +78,8 @@ def remember(
 ) -> None:
     """Store hashes of these texts and ids of these rows, before they are erased.
 
-    Pieces of text in `staying`, which remains, aren't hashed. Safe to repeat, even midway.
+    `staying` are texts that remain; pieces of text that occur in them aren't hashed. The hashes are
+    stored in the caller's transaction. Safe to repeat, even if some rows have already been erased.
     """
     key = _key_of(operation)
     without = pieces_of(staying)
@@ -102,7 +105,10 @@ def remember(
 
 
 def leave_out(operation: Operation, texts: Iterable[str]) -> None:
-    """Delete stored hashes, also of an earlier attempt, that occur in these remaining texts."""
+    """Delete the stored hashes that also occur in these remaining texts.
+
+    A retry of a failed operation calls this too, so hashes of an earlier attempt are also deleted.
+    """
     known = erased_by(operation).texts
     found = {int(one) for text in (texts if len(known) else ()) for one in known.within([text])}
     if found:
@@ -111,7 +117,10 @@ def leave_out(operation: Operation, texts: Iterable[str]) -> None:
 
 
 def words_of(rows: QuerySet[Any]) -> Iterator[str]:
-    """Yield the strings in the models' `words`; from lists and JSON only distinctive ones."""
+    """Yield the texts in these rows: the strings in the columns that the model lists as `words`.
+
+    Strings in lists and JSON are yielded only if they are long enough to be distinctive.
+    """
     columns = getattr(rows.model, "words", ())
     if not columns:
         return
@@ -187,7 +196,11 @@ def _named(rows: Iterable[QuerySet[Any]]) -> Iterator[tuple[str, int, str]]:
 
 
 def keep_disk_traces(operation: Operation, texts: Iterable[str]) -> None:
-    """Store hashes for the scan of the raw files, if the database's files are in reach."""
+    """Store hashes of these texts for the scan of the raw files.
+
+    The hashes are stored in the caller's transaction. Nothing is stored if the database's files
+    aren't in the data folder, since they can't be scanned.
+    """
     if not cluster.is_here():
         return
     key_id, key = _open_disk_key()
@@ -212,7 +225,10 @@ def close_disk_key() -> None:
 
 
 def hand_over_disk_traces(operations: QuerySet[Operation], *, to: Operation) -> None:
-    """Assign hashes of an erased account's operations without a receipt to another operation."""
+    """Assign the hashes stored for these operations to another operation.
+
+    Used when an account is erased, for its forget operations that have no receipt.
+    """
     DiskTrace.objects.filter(operation__in=operations).update(operation=to)
 
 
@@ -251,7 +267,10 @@ class SearchedTexts:
         self.left_out = sum(row.left_out for row in rows)
 
     def holds_a_text(self, numbers: Places) -> bool:
-        """Return whether at least half of the hashes of some text are at these positions."""
+        """Return whether at least half of the hashes of some text were found.
+
+        `numbers` are the positions of the found hashes in `wanted.hashes`.
+        """
         found: Words = self.wanted.hashes[numbers]
         for hashes, counts in self._rows:
             if not len(hashes):

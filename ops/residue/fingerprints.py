@@ -1,7 +1,9 @@
 """Find copies of erased texts by keyed hashes, without storing the texts.
 
-Strings, also in JSON, lists and base64, are normalised and cut into shingles. Each is stored as 64
-bits of BLAKE2b with a random key. A field contains a text if it has half of its hashes.
+Strings are extracted from JSON, lists and base64 data. They are normalised and cut into overlapping
+pieces (shingles) by `memcenter.lib.text.shingles`. Only a hash of each shingle is stored: 64 bits
+of BLAKE2b with a random key. A field counts as containing a text if it contains at least half of
+the text's hashes.
 """
 
 from __future__ import annotations
@@ -51,7 +53,10 @@ def pieces_of(texts: Iterable[str]) -> frozenset[str]:
 def fingerprint(
     text: str, *, key: bytes, without: frozenset[str] = frozenset()
 ) -> Fingerprint | None:
-    """Return the hashes of a text's shingles not in `without`, or None if there are none."""
+    """Return the hashes of a text, or None if no shingle is left to hash.
+
+    Shingles in `without` are left out.
+    """
     plain = shingles.normalise(text)
     size = shingles.size_for(plain)
     pieces = shingles.shingles(plain, size=size) - without
@@ -80,9 +85,10 @@ class Fingerprints:
         return len(self._needed)
 
     def held_by(self, leaves: Sequence[str], *, short: bool = True) -> list[Held]:
-        """Return the texts for which the field's strings contain at least half of the hashes.
+        """Return the texts for which the field contains at least half of the hashes.
 
-        With `short`, texts shorter than a shingle are found too, if they form a whole line.
+        `leaves` are the strings in the field. With `short`, a text shorter than a shingle is found
+        too, if it forms a whole line of the field.
         """
         found = self.within(leaves, short=short)
         if not found.size:

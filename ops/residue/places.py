@@ -1,7 +1,9 @@
 """All tables and columns that could contain residue, and how the residue scan reads their rows.
 
-Tables and columns come from Django's model metadata. One prepared statement reads all rows of a
-person. Rows of anybody with an erased id are found by indexes.
+Residue is data that a forget operation should have erased. Tables and columns come from Django's
+model metadata. Most tables contain few rows of a person, so one prepared statement reads all
+tables. Rows of any person that contain an erased id are found by indexes rather than by reading
+whole tables.
 """
 
 from __future__ import annotations
@@ -55,10 +57,12 @@ _IDS = "%(ids)s"
 class Place:
     """One table, and what its columns can contain.
 
-    `words` are the columns with people's texts; `vouching` original texts, such as messages, read
-    only by an operator's scan; `columns` all other columns with text. `named` and `listed` are
-    indexed columns with an id or a list of ids. `mentioned` may contain ids anywhere in a text.
-    `rest` are columns too short for an id.
+    `vouching` are columns with original texts, such as messages. Only a scan that an operator
+    starts with given texts reads them. `columns` are all other columns with text. `words` are the
+    columns with people's texts. The other attributes group the columns by how they can contain one
+    of our ids. `named` and `listed` are indexed columns that contain a single id or a list of ids.
+    `mentioned` are columns that may contain ids anywhere in a text, with their types. `rest` are
+    columns too short for an id.
     """
 
     model: type[Model]
@@ -103,7 +107,10 @@ def tables_among(names: Iterable[str]) -> set[str]:
 
 
 def owner_of(model: type[Model]) -> str | None:
-    """Return the lookup path from a row to its owner (`user` or `subject`), or None."""
+    """Return the lookup path from a row to its owner, or None if the table has no owners.
+
+    The path ends at the column `user`, at `subject`, or at the `subject` of a parent row.
+    """
     if model is User:
         return "pk"
     fields = {column.name: column for column in model._meta.concrete_fields}
@@ -195,7 +202,11 @@ def columns_in(place: Place) -> tuple[str, ...]:
 
 @contextmanager
 def by_indexes() -> Iterator[None]:
-    """Make the planner use indexes inside the block, so other people's data don't slow the scan."""
+    """Make the planner read rows by an index inside the block, rather than whole tables.
+
+    Otherwise the planner may read a whole table if it expects many rows, and the residue scan would
+    slow down as other people's data grows.
+    """
     statements.rows(_SETTING, ["off"])
     yield
     statements.rows(_SETTING, ["on"])
@@ -213,7 +224,10 @@ class Reading:
 def erased_rows(
     tables: tuple[Place, ...], gone: Mapping[str, Collection[int]]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield table and key of each row that should be erased or refers to one in `gone` (keys)."""
+    """Yield table and key of each row that should have been erased or refers to an erased row.
+
+    `gone` contains, for each table, the primary keys of its erased rows.
+    """
     asked = [
         lookup for table, pks in gone.items() if pks for lookup in _asked_of(tables).get(table, ())
     ]
@@ -227,7 +241,10 @@ def erased_rows(
 def rows_of_person(
     readings: Sequence[Reading], key: object, *, user_id: int | None, subject: UUID | None
 ) -> Iterator[tuple[Reading, str, Mapping[str, Any]]]:
-    """Yield one person's rows as reading, key, and values; `key` identifies the `readings`."""
+    """Yield one person's rows, each as its reading, its key, and its values by column.
+
+    `key` identifies the list of readings, so that the statement for it is built only once.
+    """
     text, values = _STATEMENTS.get(key) or _STATEMENTS.setdefault(key, _one_statement(readings))
     given = {"user": user_id, "subject": subject}
     found: list[list[tuple[str, Mapping[str, Any]]]] = [[] for _ in readings]
@@ -303,7 +320,11 @@ def names_one(text: str, gone: Collection[str]) -> bool:
 
 
 def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Naming]:
-    """Yield each row in these tables that contains one of these ids, once for each column."""
+    """Yield each row in these tables that contains one of these ids, once for each column.
+
+    Columns and lists of ids are looked up by their own indexes, and ids inside texts by the index
+    of mentions (`memcenter.lib.database.schema`), all in one statement.
+    """
     text, asked = _all_lookups(tables)
     wanted = sorted(gone)
     for start in range(0, len(wanted), _AT_ONCE):
@@ -340,7 +361,10 @@ def _lookups(place: Place) -> Iterator[_Asked]:
 
 
 def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]:
-    """Yield the columns of a row, if it still exists, that contain one of these ids."""
+    """Yield the columns of a row that contain one of these ids.
+
+    Yield nothing if the row has been deleted meanwhile.
+    """
     own = place.model._base_manager.filter(pk=row)
     for values in own.values_list(*place.mentioned):
         for name, value in zip(place.mentioned, values, strict=True):

@@ -1,8 +1,10 @@
 """Scan all stores for residue: data that a forget operation should have erased.
 
-Residue is an entry with an erased id, or a field with at least half of the shingles of an erased
-text, unless remaining messages, versions written by people or newer summaries have them too. In
-other people's rows, only ids are searched for. Findings name the place, never the content.
+Residue is an entry that contains an erased id, or a field that contains at least half of the
+shingles of an erased text. It isn't residue if the same shingles occur in a remaining message, in a
+version of a memory written by a person or client, or in a summary written after the request to
+forget. In other people's rows, only ids are searched for. Some tables, such as operations, receipts
+and the audit log, contain ids on purpose. Findings name the place, never the content.
 """
 
 from __future__ import annotations
@@ -43,7 +45,11 @@ class OthersErase(TryAgain):
 
 @dataclass(frozen=True)
 class Residue:
-    """One finding (`why`: "id" or "text"): a `row` of the `place`, which is a column or a store."""
+    """One finding of the scan.
+
+    `place` is a column of a table, or a store. `row` is the key of the row or entry. `why` is "id"
+    or "text".
+    """
 
     place: str
     row: str
@@ -78,7 +84,10 @@ class Scan:
 
 @dataclass(frozen=True)
 class Whose:
-    """The person whose data was erased at `since`; `user_id` is None for everybody."""
+    """The person whose data was erased, and the time of the request to forget (`since`).
+
+    `user_id` is None if the account no longer exists, or if an operator's scan covers all people.
+    """
 
     user_id: int | None
     subject: UUID | None
@@ -105,8 +114,9 @@ class _Search:
     def field(self, place: str, row: str, strings: Sequence[str], *, short: bool) -> None:
         """Check whether a field contains an erased text, and record it as a suspect if so.
 
-        `short` also finds texts shorter than a shingle. It is only for columns with people's texts,
-        as such a text may equal a status code by chance.
+        Equal fields are compared only once. With `short`, texts shorter than a shingle are searched
+        for too. Use `short` only for columns that hold people's texts: in other columns, a short
+        text may match an unrelated value, such as a status code, by chance.
         """
         if not len(self.erased.texts):
             return
@@ -128,7 +138,11 @@ class _Search:
 
 
 def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
-    """Scan all stores for residue, inside `as_system`; `by_hand` includes original texts."""
+    """Scan all stores for residue. Call this inside `as_system`, since it reads all people's rows.
+
+    With `by_hand`, for texts typed by an operator, messages and other original texts are searched
+    too.
+    """
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = places.places()
     with places.by_indexes():
@@ -206,7 +220,10 @@ def _others_wait(whose: Whose) -> bool:
 def explained(
     texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
 ) -> Hashes:
-    """Return the hashes that remaining messages or versions written by people explain."""
+    """Return the hashes that occur in remaining messages, or in versions written by people.
+
+    A field that matches only these hashes isn't residue.
+    """
     found: Hashes = np.empty(0, dtype=np.int64)
     if user_id is None or not wanted.size:
         return found
@@ -218,7 +235,10 @@ def explained(
 
 
 def _unexplained(search: _Search) -> list[Residue]:
-    """Return the suspects with a hash that isn't `explained`."""
+    """Return the suspects that remaining messages and versions don't explain.
+
+    A suspect is explained if all of its hashes occur in remaining texts (see `explained`).
+    """
     if not search.suspects:
         return []
     whose = search.whose
@@ -246,7 +266,11 @@ class Copies:
         return bool(len(self._texts))
 
     def among(self, fields: Iterable[tuple[int, str]]) -> set[int]:
-        """Return the numbers of fields that contain a forgotten text that nothing explains."""
+        """Return the numbers of the fields that contain a forgotten text.
+
+        A field isn't returned if remaining messages or versions written by people contain the same
+        text.
+        """
         held: dict[int, list[Held]] = {}
         for number, text in fields:
             if found := self._texts.held_by([text]):

@@ -42,7 +42,11 @@ class Vouching(Protocol):
 
 
 class ExternalStore(Protocol):
-    """A store that repeats data of the database; its methods may raise `ProviderError`."""
+    """A store that repeats data of the database, such as a separate vector database.
+
+    Its methods run outside transactions, except `look`. They raise `ProviderError` if the store
+    can't be reached.
+    """
 
     @property
     def name(self) -> str: ...
@@ -51,22 +55,29 @@ class ExternalStore(Protocol):
         """Return whether the store may contain anything. Runs a single statement."""
 
     def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
-        """Erase what the database has erased, and call `then` with the number to mark it so."""
+        """Erase from the store those rows of a person that the database has erased.
+
+        `then` is called with the number of erased rows, in the transaction that marks them as
+        erased.
+        """
 
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
         """Yield each entry that was checked, and whether it is residue.
 
-        `gone` has the erased keys of each table; if it is empty, entries without a row are residue.
+        `gone` contains, for each table, the primary keys of its erased rows. If `gone` is empty,
+        every entry is checked, and an entry without a row in the database is residue. `is_gone`
+        means that all data of the person was erased.
         """
 
 
 @dataclass(frozen=True)
 class Cached:
-    """The entries in the cache under `prefix`, written by `module`; `of_user` gives a person's key.
+    """The entries in the cache whose keys begin with `prefix`; `module` writes them.
 
-    With `messages`, they contain messages that exist only there, not copies of erased texts.
+    `of_user` returns the key for one person. With `messages`, the entries contain messages that
+    exist only in the cache, so these messages aren't copies of erased texts.
     """
 
     prefix: str
@@ -85,7 +96,10 @@ _cached = [
 
 
 def vouches(texts: Vouching) -> Vouching:
-    """Register a function that yields remaining original texts, whose pieces aren't residue."""
+    """Register a function that yields remaining texts of independent origin, such as messages.
+
+    A match isn't residue if all matching pieces also occur in these texts.
+    """
     _vouching.append(texts)
     return texts
 
@@ -96,7 +110,11 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 
 
 def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[str]]:
-    """Register a function of derived texts that remain, which aren't searched for."""
+    """Register a function that yields derived texts which remain, such as visible summaries.
+
+    The function is called after the forgotten rows are hidden. The residue scan doesn't search for
+    pieces of text that occur in these texts.
+    """
     _remaining.append(texts)
     return texts
 
@@ -147,7 +165,11 @@ class Entry:
 def everything(
     user_id: int | None, *, is_gone: bool, gone: Mapping[str, Collection[int]]
 ) -> Iterator[Entry]:
-    """Yield all entries in Redis (also Celery's messages), in files and in other stores."""
+    """Yield all entries in Redis (including Celery's messages), in files and in other stores.
+
+    `is_gone` means that all data of the person was erased. `gone` contains, for each table, the
+    primary keys of its erased rows.
+    """
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)
     yield from _in_folders_elsewhere(user_id)
@@ -157,7 +179,10 @@ def everything(
 
 
 def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
-    """Yield every entry in Redis, whatever its type, or raise `RedisError`."""
+    """Yield every entry in Redis, whatever its type.
+
+    Raise `RedisError` if Redis is down.
+    """
     own = cache_keys(user_id) if user_id is not None and is_gone else set()
     url = settings.REDIS_URL
     with redis.Redis.from_url(url, socket_timeout=10, socket_connect_timeout=2) as client:
@@ -194,7 +219,10 @@ def _together(client: redis.Redis, commands: Sequence[Sequence[Any]]) -> list[An
 
 
 def _reading(key: bytes, kind: bytes) -> Sequence[Any]:
-    """Return the Redis command that reads a key of this type; EXISTS if nothing can be read."""
+    """Return the Redis command that reads a key of this type.
+
+    For a deleted key or an unknown type, the command is EXISTS, which returns no content.
+    """
     match kind:
         case b"hash":
             return "HGETALL", key
@@ -261,7 +289,10 @@ def _files_under(root: Path) -> Iterator[Path]:
 
 
 def _files_of_others(user_id: int | None) -> set[Path]:
-    """Return the paths of other people's files, which may contain equal texts, but no equal ids."""
+    """Return the paths of other people's exports and imports.
+
+    These files may contain the same texts, but not the same ids.
+    """
     if user_id is None:
         return set()
     exports, imports = (
@@ -315,7 +346,10 @@ def lines(file: BinaryIO) -> Iterator[list[str]]:
 
 
 def _ids(file: BinaryIO) -> Iterator[list[str]]:
-    """Yield only the ids in a file of other people, which is faster than comparing texts."""
+    """Yield the ids that a file contains, and no other text.
+
+    Used for files of other people: searching for ids is much faster than comparing texts.
+    """
     end = b""
     while chunk := file.read(_CHUNK):
         part = end + chunk

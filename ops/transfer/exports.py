@@ -65,7 +65,11 @@ def request_export(
     conversation: tuple[int, str] | None = None,
     requested_by_key: int | None = None,
 ) -> Export:
-    """Request an export of all data, or of one conversation (given by key and public id)."""
+    """Request an export of all data, or of one conversation (given by key and public id).
+
+    The request is recorded in the audit log. Raise `Invalid` if the format is unknown, and
+    `Conflict` (`being_forgotten`) if the person is being forgotten.
+    """
     users.check_still_here(user)
     if format not in FORMATS:
         raise Invalid.field("format", f"Must be one of {', '.join(FORMATS)}.")
@@ -93,7 +97,10 @@ def request_export(
 
 
 def list_exports(user: User) -> QuerySet[Export]:
-    """Return the person's exports, newest first, without cancelled, hidden and expired ones."""
+    """Return the person's exports, newest first.
+
+    Cancelled exports are left out, as are finished exports that are hidden, expired or erased.
+    """
     visible = Export.objects.filter(user=user).exclude(operation__status=Status.CANCELLED)
     gone = Q(operation__status=Status.SUCCEEDED) & (
         Q(hidden_at__isnull=False) | Q(expires_at__lte=timezone.now()) | Q(sha256="")
@@ -102,7 +109,10 @@ def list_exports(user: User) -> QuerySet[Export]:
 
 
 def ready_export(*, user: User, op_id: str) -> Export:
-    """Return a finished export for download, or raise `NotFound`."""
+    """Return a finished export for download.
+
+    Raise `NotFound` if it doesn't exist, isn't finished yet, or has expired.
+    """
     found = list_exports(user).filter(operation__public_id=op_id, hidden_at__isnull=True).first()
     if found is None or not is_ready(found):
         raise NotFound("There is no such export: not yet, or not any more.")
@@ -114,7 +124,11 @@ def is_ready(export: Export) -> bool:
 
 
 def start_export(run: Run, *, user: User) -> Export | None:
-    """Begin an attempt with a new file; None if the export is finished or deleted; or `GiveWay`."""
+    """Begin an attempt: delete the file of the previous attempt, and choose a new file name.
+
+    Return None if the export is finished or was deleted. Raise `GiveWay` if a forget operation for
+    the person is due.
+    """
     give_way(user)
     with run.applying(user):
         export = Export.objects.select_for_update().filter(operation=run.operation).first()
@@ -128,7 +142,11 @@ def start_export(run: Run, *, user: User) -> Export | None:
 
 
 def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: int) -> None:
-    """Make the finished file available, unless a forget operation came before (`GiveWay`)."""
+    """Make the finished file available for download.
+
+    The row is locked while the file is moved, so a forget operation comes either before or after.
+    If it came before, the file is deleted; raise `GiveWay`.
+    """
     with run.applying(user):
         mine = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)
         current = mine.filter(hidden_at__isnull=True).first()
@@ -153,16 +171,20 @@ def give_way(user: User) -> None:
 
 
 def hide_exports(*, user: User, conversations: Collection[int] | None) -> int:
-    """Hide exports that may contain forgotten rows, in the transaction that hides these.
+    """Hide exports that may contain forgotten rows, in the transaction that hides these rows.
 
-    A running export then starts again. `conversations` are keys: None for all, empty if only
-    memories are affected. Return how many exports were hidden.
+    A running export notices this and starts again. `conversations` are the keys of the affected
+    conversations (None for all, empty if only memories are affected). Exports of all data are
+    always hidden. Return how many exports were hidden.
     """
     return _that_may_hold(user, conversations).update(hidden_at=timezone.now())
 
 
 def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
-    """Erase the files of the exports that `hide_exports` hides; return their number."""
+    """Erase the files of exports that may contain forgotten rows; return their number.
+
+    The exports are the same ones as in `hide_exports`, including running exports.
+    """
     rows = _that_may_hold(user, conversations).select_for_update()
     names = list(rows.exclude(path="").values_list("path", flat=True))
     count = stored_files.delete(EXPORTS, names)
@@ -174,7 +196,11 @@ def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
 
 
 def drop_exports_of(*, user: User, conversation: int) -> int:
-    """Erase all exports of a deleted conversation (key), whose name they contain; count them."""
+    """Erase all exports of a deleted conversation, given by its key; return their number.
+
+    Failed and running exports are erased too, since they would still name the conversation.
+    Retrying one of them does nothing.
+    """
     rows = Export.objects.filter(user=user, operation__payload__conversation=conversation)
     mine = rows.exclude(conversation_public_id="").select_for_update(of=("self",))
     stored_files.delete(EXPORTS, mine.exclude(path="").values_list("path", flat=True))
@@ -204,7 +230,11 @@ class Out(Protocol):
 
 
 class Writer:
-    """Writes the rows of one person, or of one conversation, in chunks, or raises `GiveWay`."""
+    """Writes the rows of one person, or of one conversation, in chunks.
+
+    No transaction is open between two chunks. At most twice a second, the lease is checked, and
+    `GiveWay` is raised if a forget operation for the same person is due.
+    """
 
     def __init__(self, run: Run, *, user: User, conversation: int | None) -> None:
         self._run = run
@@ -293,7 +323,10 @@ class Writer:
             return list(islice(items, limit))
 
     def _look(self) -> None:
-        """Report progress and raise `GiveWay` to a forget, at most twice a second."""
+        """Report the progress, and raise `GiveWay` if a forget operation is due.
+
+        The writer calls this after each chunk, but it acts at most twice a second.
+        """
         now = time.monotonic()
         if now - self._looked_at < _LOOK_EVERY:
             return
@@ -352,7 +385,8 @@ def _as_json(value: Any) -> bytes:
 def export_user(run: Run) -> Mapping[str, Any] | None:
     """Write all data of a person to a private file.
 
-    Safe to run twice: each attempt deletes the previous file; a finished one stays.
+    Safe to run twice: each attempt deletes the file of the previous one and uses a new name. A
+    finished export isn't written again.
     """
     return _export(run, conversation=None)
 

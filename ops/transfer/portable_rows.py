@@ -1,7 +1,9 @@
 """The format of rows in exports and imports, and how rows are imported.
 
-A row is named by its public id (`conv_…`), or by a number inside the file. A whole import is one
-transaction. An existing row is never changed. An invalid row is skipped and reported.
+A row is named by its public id (`conv_…`) or, if it has none, by a number that is valid only inside
+one file. References to other rows use these names. The caller runs a whole import in one
+transaction. An existing row is never changed. An invalid row is skipped and reported with its place
+in the file.
 """
 
 from __future__ import annotations
@@ -45,7 +47,10 @@ LISTED = 500
 
 
 class Unfit(ValueError):
-    """A row can't be imported (`why`); rows that refer to a settled one aren't reported."""
+    """A row can't be imported. `why` is one of a fixed set of sentences.
+
+    If `is_settled` is True, rows that refer to this row are skipped without a report.
+    """
 
     def __init__(self, why: str, *, is_settled: bool = False) -> None:
         super().__init__(why)
@@ -66,8 +71,9 @@ def rows_out(
     leave_out: Sequence[str] = (),
     also: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield rows as dicts by primary key; the transaction may close between two chunks.
+    """Yield rows as plain dicts, ordered by primary key and loaded in chunks.
 
+    Each chunk is a separate query, so the caller may close its transaction between two chunks.
     `also` adds columns, given by their lookup paths.
     """
     columns = {**_columns_out(rows.model, leave_out), **also}
@@ -112,7 +118,10 @@ def reference_of(model: Any) -> str:
 
 
 def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
-    """Return the validated value of a column in an imported row, or its default."""
+    """Return the validated value of a column in an imported row, or the column's default.
+
+    Raise `Unfit` if the value is invalid.
+    """
     if field.name not in row:
         return _absent(field)
     value = row[field.name]
@@ -152,7 +161,10 @@ def _absent(field: Field[Any, Any]) -> Any:
 
 
 def _is_storable(value: Any) -> bool:
-    """Return whether PostgreSQL can store all strings: no NUL, no lone surrogates."""
+    """Return whether PostgreSQL can store all strings in the value.
+
+    PostgreSQL rejects NUL characters and lone surrogates.
+    """
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -178,9 +190,10 @@ class LeftOut:
 class Loading:
     """The import of one file for one person.
 
-    `new` counts the rows that were added, by kind, and `there` those that existed. `on_progress`
-    gets the number of rows after each chunk. `reference` names the origin in the sources of
-    memories. With `learns=False`, nothing is learned from the imported turns.
+    `new` counts the rows that were added, by kind, and `there` the rows that already existed.
+    `on_progress` is called after each chunk with the number of processed rows, and may raise an
+    exception to stop the import. `reference` names the origin of the data in the sources of
+    memories. With `learns=False`, no memories are extracted from the imported turns.
     """
 
     user: User
@@ -207,7 +220,11 @@ class Loading:
             self.left_out.append(LeftOut(where, why))
 
     def key_of(self, model: type[Model], reference: Any) -> int:
-        """Return the key of the row with this name, or raise `AlreadyThere` or `Unfit`."""
+        """Return the primary key of the row that has this name in the file.
+
+        Raise `AlreadyThere` if `settle` was called for that row, and `Unfit` if there is no such
+        row.
+        """
         try:
             return self._keys[model][reference]
         except (KeyError, TypeError) as error:
@@ -233,7 +250,10 @@ class Loading:
             self._renamed[old] = new
 
     def text_in(self, text: str) -> str:
-        """Return the text with the public ids that the import has changed."""
+        """Return the text with changed public ids replaced by the new ones.
+
+        An import changes a row's id if a row of another person already has it.
+        """
         if not self._renamed:
             return text
         return OUR_ID.sub(lambda found: self._renamed.get(found[0], found[0]), text)
@@ -297,7 +317,10 @@ def _made(
 def _row(
     table: Rows, loading: Loading, given: Mapping[str, Any]
 ) -> tuple[Model, Mapping[str, Any]]:
-    """Return the unsaved row, and its references to rows of the same table, set later."""
+    """Return the unsaved row, and its references to rows of the same table.
+
+    These references are set later, when the other rows have keys.
+    """
     values: dict[str, Any] = {"user_id": loading.user.pk}
     own: dict[str, Any] = {}
     for column in table.model._meta.concrete_fields:
@@ -345,7 +368,10 @@ def _take(table: Rows, loading: Loading, made: list[_Made]) -> None:
 
 
 def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
-    """Give rows new ids, derived from the old ones, if rows of others already have these."""
+    """Give a row a new public id if a row of another person already has its id.
+
+    The new id is derived from the old one, so that importing the file again finds the same rows.
+    """
     name = reference_of(model)
     if name not in IDS:
         return
@@ -367,7 +393,10 @@ def _derived(user: User, old: str) -> str:
 
 
 def _insert(table: Rows, loading: Loading, made: list[_Made]) -> Iterator[tuple[_Made, int]]:
-    """Insert all rows at once or, if refused, one by one; report refusals, yield the others."""
+    """Insert all rows at once; if the database refuses one of them, insert them one by one.
+
+    Refused rows are reported. Yield each inserted row with its primary key.
+    """
     if not made:
         return
     try:
@@ -383,7 +412,10 @@ def _insert(table: Rows, loading: Loading, made: list[_Made]) -> Iterator[tuple[
 
 
 def _insert_raw(model: type[Model], rows: list[Model]) -> list[int]:
-    """Insert the rows with exactly these values, such as `updated_at`; return their keys."""
+    """Insert the rows with exactly these values; return their keys.
+
+    `save` would replace `updated_at` by the current time.
+    """
     fields = [column for column in model._meta.concrete_fields if not column.primary_key]
     manager: Any = model._base_manager
     keys: list[int] = []
@@ -423,7 +455,10 @@ def _joining(
 def by_columns(
     model: type[Model], user: User, rows: list[Model], columns: tuple[str, ...]
 ) -> list[int | None]:
-    """Return for each row the key of a visible row with equal `columns` (none is None), or None."""
+    """Return for each row the key of a visible row with the same values in `columns`, or None.
+
+    A row with None in one of the columns matches nothing.
+    """
     fields: list[Any] = [model._meta.get_field(name) for name in columns]
     names = [column.attname for column in fields]
     wanted = [tuple(getattr(row, name) for name in names) for row in rows]

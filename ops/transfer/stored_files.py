@@ -40,7 +40,10 @@ def place(kind: str) -> Storage:
 
 
 def part_of(name: str) -> Path:
-    """Return the private local path at which a file is written before it is stored."""
+    """Return the path at which a file is written before it is stored under the same name.
+
+    The file is on the local disk, and other users of the machine can't read it.
+    """
     path = Path(storages[PARTS].path(name))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
@@ -70,7 +73,11 @@ class Part:
 
 @contextmanager
 def writing(name: str) -> Iterator[Part]:
-    """Open the part file `name` for writing, synced on exit or deleted after an exception."""
+    """Open the part file `name` for writing, as a context manager.
+
+    On exit, the file is synced to the disk, or deleted if the block raised an exception.
+    Raise `NoRoom` if the disk is full.
+    """
     path = part_of(name)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -101,7 +108,10 @@ class _Whole(File):  # type: ignore[type-arg] # no type argument at run time
 
 
 def keep(kind: str, name: str) -> None:
-    """Move a finished part file to the storage. Raise `NoRoom` if the disk is full."""
+    """Move a finished part file to the storage, under the same name.
+
+    Raise `NoRoom` if the disk is full.
+    """
     path = part_of(name)
     try:
         with _Whole(path) as whole:
@@ -139,7 +149,10 @@ def delete(kind: str, names: Iterable[str]) -> int:
 
 
 def as_attachment(export: Export) -> FileResponse:
-    """Return a response that downloads the export, or raise `NotFound` if it was erased."""
+    """Return a response that downloads the export.
+
+    Raise `NotFound` if a forget operation has erased the file.
+    """
     try:
         file = place(EXPORTS).open(export.path)
     except FileNotFoundError as error:

@@ -1,1 +1,4 @@
-"""Parsers for files of other programs and our own export, without Django and the database."""
+"""Parsers for files of other programs and for our own export.
+
+The parsers return plain values, and use neither Django nor the database.
+"""

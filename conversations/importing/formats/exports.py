@@ -99,8 +99,8 @@ def _tags(value: object) -> tuple[str, ...]:
 def is_memory_file(lines: list[str]) -> bool:
     """Return True if the file is a list of memories.
 
-    It has a list item that ends with a memory id or is below the name of a kind, or it is a list
-    with few other lines and isn't a chat.
+    Such a file contains a list item that ends with a memory id or is in a section named after a
+    kind of memory, or it is a list with few other lines and isn't a chat.
     """
     return _names_memories(lines) or (_is_plain_list(lines) and not is_transcript(lines))
 
@@ -123,7 +123,10 @@ def _names_memories(lines: list[str]) -> bool:
 
 
 def read_markdown(lines: list[str], *, report: Report) -> Iterator[ImportedMemory]:
-    """Yield each list item as a memory of the heading's kind; report other text as skipped."""
+    """Yield each list item as a memory; the heading above the item determines the memory's kind.
+
+    Other text is reported as skipped.
+    """
     kind = "fact"
     for number, line in enumerate(lines, start=1):
         if heading := _HEADING.match(line):
@@ -226,7 +229,10 @@ def _last_leaf(nodes: Mapping[str, Any]) -> str | None:
 
 
 def _chatgpt_role(message: Mapping[str, Any]) -> str | None:
-    """Return the speaker's role, or None for hidden messages: instructions, tools, steps."""
+    """Return the role of the speaker, or None for a message that ChatGPT doesn't show.
+
+    Hidden messages are instructions, tool calls and intermediate steps.
+    """
     author = message.get("author")
     role = author.get("role") if isinstance(author, dict) else None
     hidden = message.get("metadata")
@@ -296,7 +302,10 @@ def read_transcript(
 def _transcript_messages(
     lines: list[str], *, now: datetime, report: Report
 ) -> Iterator[ImportedMessage]:
-    """Yield the messages of a transcript; without times, a second apart, the last one `now`."""
+    """Yield the messages of a transcript.
+
+    If the file contains no times, the messages are dated one second apart, and the last one `now`.
+    """
     said = list(_split_transcript(lines))
     at, dated = now - timedelta(seconds=len(said)), False
     for number, one in enumerate(said, start=1):
@@ -342,7 +351,10 @@ def _speaker_line(line: str, *, number: int) -> _TranscriptMessage | None:
 
 @dataclass(frozen=True)
 class ExportContents:
-    """An export's number of rows of each kind, and version; a truncated one isn't `complete`."""
+    """The contents of an export file: the number of rows of each kind, and the version.
+
+    `complete` is the flag at the very end of the file; it is missing from a truncated file.
+    """
 
     rows: Mapping[str, int]
     version: object
@@ -350,7 +362,10 @@ class ExportContents:
 
 
 def survey_export(path: Path) -> ExportContents:
-    """Return the number of rows and the version of the whole file, or raise `Invalid`."""
+    """Read the whole file once, and return the number of its rows and its version.
+
+    Raise `Invalid` if the file is broken or truncated, or was written by another version.
+    """
     rows: Counter[str] = Counter()
     version, complete = None, False
     for prefix, event, value in values.json_events(path):

@@ -1,6 +1,8 @@
 """Unpack a file of any format and open it as rows grouped by kind, in the shape of our own export.
 
-The format is detected from the content. A first pass counts the rows and finds all errors.
+The format is detected from the content. Reading a file twice gives the same rows: the first pass
+counts them and finds all errors, before anything is written. From a zip, only the file to import is
+unpacked.
 """
 
 from __future__ import annotations
@@ -61,7 +63,11 @@ class Format(StrEnum):
 
 @dataclass(frozen=True)
 class Opened:
-    """A checked file with its numbers of rows and people; `tables` reads it again."""
+    """A file that was checked and is ready to be imported.
+
+    `total` is the number of rows, `people` the number of people in the file. `tables` reads the
+    file again, returns its rows grouped by kind and reports skipped parts.
+    """
 
     format: Format
     total: int
@@ -70,7 +76,11 @@ class Opened:
 
 
 def open_file(path: Path, *, named: Format | None) -> Opened:
-    """Open and read a file completely; return format, counts and rows, or raise `Invalid`."""
+    """Open a file, read it once completely and return its format, counts and rows.
+
+    Raise `Invalid` for the field `file` if the file can't be read completely, and for the field
+    `format` if the file isn't in the format `named`.
+    """
     found, prefix = _detect(path)
     if named is not None and named != found:
         raise Invalid.field("format", f"The file is {found}, not {named}.")
@@ -165,7 +175,10 @@ def _detect_by_names(path: Path) -> tuple[Format, str]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines of the file, or raise `Invalid` with the number of one that isn't UTF-8."""
+    """Return the lines of the file.
+
+    Raise `Invalid`, with the line number, if a line isn't UTF-8.
+    """
     with path.open("rb") as file:
         found = []
         for number, raw in enumerate(file, start=1):
@@ -180,7 +193,11 @@ def _lines(path: Path) -> list[str]:
 def read_people(
     path: Path, *, report: Report = lambda skipped: None, now: datetime | None = None
 ) -> Iterator[ImportedPerson]:
-    """Yield the people of the file one by one; `report` skipped parts; `days_ago` is from `now`."""
+    """Yield the people of the file one by one; pass skipped parts to `report`.
+
+    Raise `Invalid` before the first person if the file is in none of the conversation formats.
+    `now` is the date from which the field `days_ago` counts back.
+    """
     if _is_jsonl(path):
         return jsonl.read(path, now=now or datetime.now(UTC), report=report)
     try:
@@ -205,7 +222,11 @@ def unknown_format() -> Invalid:
 
 
 def _conversation_tables(found: Iterable[tuple[ImportedConversation, str]]) -> Iterator[Table]:
-    """Yield the conversations' rows in batches, grouped by kind, with the owner's name or ""."""
+    """Yield the rows of the conversations in batches, grouped by kind.
+
+    The second item of each pair is the name of the conversation's owner, or "" if the file has only
+    one person.
+    """
     portion: dict[str, list[Row]] = {"conversation": [], "message": [], "turn": []}
     for number, (conversation, owner) in enumerate(found, start=1):
         _add(portion, conversation, owner=owner, name=f"c{number}")
@@ -294,7 +315,11 @@ def is_zip(path: Path) -> bool:
 
 
 def unpack(path: Path, *, into: Into, limit: int) -> None:
-    """Write the file to import, at most `limit` bytes of a harmless zip, into `into`, or raise."""
+    """Find the file to import in a zip and write its content into `into`, at most `limit` bytes.
+
+    Raise `Invalid` if the zip looks dangerous (too many entries, a compression ratio that is too
+    high, paths outside the zip, links), needs a password or contains nothing to import.
+    """
     try:
         with zipfile.ZipFile(path) as packed:
             entries = packed.infolist()
@@ -339,7 +364,10 @@ def _wanted_entry(entries: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
 
 
 def _copy_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, *, into: Into, limit: int) -> None:
-    """Copy an entry's content, or raise `Invalid`; the size in the zip's directory may be wrong."""
+    """Copy the content of an entry; raise `Invalid` if its size or compression ratio is too high.
+
+    The size given in the zip's directory isn't trusted.
+    """
     size = 0
     with packed.open(entry) as source:
         while piece := source.read(_PIECE):

@@ -71,7 +71,10 @@ class _OpenConversation:
 
 @dataclass(frozen=True)
 class _MessageTime:
-    """The time of a message, `dated` by the file or made up."""
+    """The time of a message.
+
+    `dated` is False if the file contains no time and `moment` was made up.
+    """
 
     moment: datetime
     dated: bool

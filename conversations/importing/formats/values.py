@@ -34,7 +34,10 @@ ASSISTANT = "assistant"
 
 
 class Why(StrEnum):
-    """The reason, a fixed sentence that people see, why a part of a file was skipped."""
+    """The reason why a part of a file was skipped.
+
+    The texts are fixed and are shown to people; they never quote the file's content.
+    """
 
     NOT_JSON = "not valid JSON in UTF-8"
     NOT_AN_OBJECT = "not a JSON object"
@@ -56,7 +59,10 @@ class Why(StrEnum):
 
 @dataclass(frozen=True)
 class Skipped:
-    """A part of a file that was skipped, by line number or JSON path, and the reason."""
+    """A part of a file that was skipped, and the reason.
+
+    `where` is a line number, or a path of positions in the JSON.
+    """
 
     where: str
     why: Why
@@ -67,7 +73,11 @@ Report = Callable[[Skipped], None]
 
 @dataclass(frozen=True)
 class ImportedMessage:
-    """A message of a file. `client_id` is unique in its conversation; `dated` by the file or us."""
+    """A message read from a file. `client_id` is unique in its conversation.
+
+    `speaker` is a name, or "" if the file gives none. `dated` is False if the file contains no time
+    and `created_at` was made up.
+    """
 
     client_id: str
     role: str
@@ -93,7 +103,10 @@ class ImportedConversation:
     messages: tuple[ImportedMessage, ...]
 
     def parts(self) -> Iterator[ImportedTurn | ImportedMessage]:
-        """Yield all turns (a user message and its completed reply) and single messages in order."""
+        """Yield all turns and single messages in order.
+
+        A user message and the completed reply that follows it form one turn.
+        """
         waiting: ImportedMessage | None = None
         for message in self.messages:
             if waiting is not None and message.role == ASSISTANT and message.completed:
@@ -115,7 +128,11 @@ class ImportedConversation:
 
 @dataclass(frozen=True)
 class ImportedPerson:
-    """A person whose conversations are in the file; without `external_id`, the importing user."""
+    """A person whose conversations are in the file.
+
+    An empty `external_id` means the user who imports the file. `language` is "zh" or "en";
+    `timezone` is an IANA name.
+    """
 
     name: str
     external_id: str
@@ -169,7 +186,10 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 
 def text(value: object) -> str:
-    """Return a non-empty text that PostgreSQL can store, or raise `BadRow`."""
+    """Return the value if it is a non-empty text that PostgreSQL can store.
+
+    Raise `BadRow` if it isn't, for instance if it contains NUL or a lone surrogate.
+    """
     if not isinstance(value, str) or not value.strip():
         raise BadRow(Why.NO_TEXT)
     if not storable(value):
@@ -213,7 +233,10 @@ def unique(wanted: str, taken: Iterable[str]) -> str:
 
 
 def moment(value: object) -> datetime:
-    """Parse a time in ISO 8601 and return it in UTC, the default zone, or raise `BadRow`."""
+    """Parse a time in ISO 8601 and return it in UTC. A missing time zone means UTC.
+
+    Raise `BadRow` if the time is invalid.
+    """
     if not isinstance(value, str):
         raise BadRow(Why.BAD_TIME)
     try:
@@ -248,7 +271,11 @@ class _Lines:
 
 
 def check_json(path: Path) -> None:
-    """Raise `Invalid`, with the line, if the JSON is invalid or nested too deeply."""
+    """Raise `Invalid`, with the line number, if the JSON is invalid or nested too deeply.
+
+    Call this before the other functions that read JSON: their memory use grows with the depth, so a
+    deeply nested file could exhaust the memory.
+    """
     depth = 0
     for event, _ in _iterate_json(path, lambda file: ijson.basic_parse(file, buf_size=_JSON_PIECE)):
         depth += _DEPTH_CHANGE.get(event, 0)
@@ -257,14 +284,20 @@ def check_json(path: Path) -> None:
 
 
 def json_events(path: Path) -> Iterator[tuple[str, str, Any]]:
-    """Yield (prefix, event, value) for every JSON token, or raise `Invalid` with the line."""
+    """Yield (prefix, event, value) for every JSON token of the file.
+
+    Raise `Invalid`, with the line number, if the JSON is invalid.
+    """
     yield from _iterate_json(
         path, lambda file: ijson.parse(file, use_float=True, buf_size=_JSON_PIECE)
     )
 
 
 def json_items(path: Path, prefix: str) -> Iterator[Any]:
-    """Yield the JSON values at an ijson prefix such as `data.message.item`, or raise `Invalid`."""
+    """Yield the JSON values at a path (ijson prefix) such as `item` or `data.message.item`.
+
+    Raise `Invalid`, with the line number, if the JSON is invalid.
+    """
     yield from _iterate_json(
         path, lambda file: ijson.items(file, prefix, use_float=True, buf_size=_JSON_PIECE)
     )

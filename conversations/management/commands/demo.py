@@ -32,7 +32,10 @@ _STOPPED = 130
 
 @dataclass(frozen=True)
 class Source:
-    """A person from a file, with their external id, and a login name for the demo data."""
+    """A person from a file, with their external id.
+
+    People of the demo data also get a login name.
+    """
 
     person: ImportedPerson
     external_id: str
@@ -188,7 +191,10 @@ def _free(username: str) -> str:
 
 
 def apply_touches(path: Path, *, people: Sequence[User]) -> None:
-    """Pin and tag the memories that contain the words listed in the file. Safe to repeat."""
+    """Pin and tag the memories that contain the words listed in the file.
+
+    Safe to repeat. Words that no memory contains are skipped.
+    """
     wanted: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     for user in people:
         touches = wanted.get(user.external_id or "")

@@ -1,4 +1,7 @@
-"""Parse the values and filters that mem0's client sends, and turn a filter into a Django query."""
+"""Parse the values and filters that mem0's client sends, and turn a filter into a Django query.
+
+The `read_` functions raise `Invalid`, naming the field, if a value is invalid.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ def read_name(value: Any, *, field: str) -> str:
 
 
 def read_object(text: str, *, field: str) -> dict[str, Any]:
-    """Parse an object in a query string, as JSON or as `str({...})`, which mem0's client sends."""
+    """Parse an object given in a query string, as JSON or as Python's repr of a dict.
+
+    The repr must be supported, since mem0's client sends `str({...})`.
+    """
     if len(text) > _LONGEST:
         raise Invalid.field(field, "This is too long.")
     try:
@@ -67,7 +73,10 @@ def read_day(value: Any) -> tuple[datetime, datetime] | None:
 
 
 def read_expiry(value: Any) -> datetime | None:
-    """Parse an expiry date; a date without a time means the end of that day in UTC."""
+    """Parse an expiry date; a date without a time means the end of that day in UTC.
+
+    `shown_expiry` does the reverse conversion.
+    """
     if value is None:
         return None
     whole = read_day(value)
@@ -133,7 +142,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class Joined:
-    """Conditions combined with AND, OR or NOT (no condition is true); without any, all match."""
+    """Conditions combined with AND, OR or NOT, where NOT requires that no condition is true.
+
+    A combination without any conditions matches everything.
+    """
 
     how: str
     parts: tuple[Node, ...]
@@ -201,12 +213,18 @@ def named(node: Node, key: str) -> list[str]:
 
 
 def names_somebody(node: Node) -> bool:
-    """Return whether the filter names a user, agent, app or run; else it matches everything."""
+    """Return whether the filter names a user, agent, app or run.
+
+    A filter that names none of these would match all memories.
+    """
     return any(named(node, key) for key in ENTITIES)
 
 
 def plain_entities(node: Node) -> Mapping[str, str] | None:
-    """Return the names of user, agent, app and run, by key, or None for other conditions."""
+    """Return the names of the user, agent, app and run in a filter, by key (`user_id` and so on).
+
+    Return None if the filter has any other condition.
+    """
     if isinstance(node, Condition):
         plain = node.key in ENTITIES and node.operator == "eq" and node.value != ANY
         return {node.key: str(node.value)} if plain else None
@@ -220,7 +238,10 @@ def plain_entities(node: Node) -> Mapping[str, str] | None:
 
 
 def query(node: Node, *, user_name: str) -> Q:
-    """Return the query for the matching memories of one user, whom clients call `user_name`."""
+    """Return the query for the memories of one user that match the filter.
+
+    `user_name` is the name by which clients know this user.
+    """
     if isinstance(node, Condition):
         return _query_of(node, user_name)
     parts = [query(part, user_name=user_name) for part in node.parts]

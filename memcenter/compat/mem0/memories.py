@@ -95,7 +95,11 @@ def added(body: Mapping[str, Any]) -> Given:
 
 
 def ids_of(body: Mapping[str, Any]) -> Ids:
-    """Return the user, agent, app and run that a body names, also in `filters`."""
+    """Return the user, agent, app and run that a body names at the top level or in `filters`.
+
+    In `filters`, these names may also be inside an AND. Raise `Invalid` if the body names none of
+    the four, or if a name is `*`.
+    """
     found: dict[str, str] = {}
     for place in (*_flat(body.get("filters")), body):
         for key in ENTITIES:
@@ -112,7 +116,10 @@ def ids_of(body: Mapping[str, Any]) -> Ids:
 
 
 def paired(messages: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Pair user messages with the following answers, as turns; placeholders fill the gaps."""
+    """Pair each user message with the answer that follows it, as turns.
+
+    A placeholder replaces a missing message or answer.
+    """
     turns: list[tuple[str, str]] = []
     said: str | None = None
     for role, text in messages:
@@ -267,13 +274,19 @@ class HistoryView(Mem0View):
 
 
 def change(memory_id: str, given: Mapping[str, Any], *, user: User) -> Memory:
-    """Update the given fields of a memory (text, metadata, timestamp, expiry); return it."""
+    """Update the given fields of a memory (text, metadata, timestamp, expiry); return the memory.
+
+    Raise `Invalid` if no field is given or a value is invalid.
+    """
     [row] = change_several({memory_id: given}, user=user)
     return row
 
 
 def change_several(given: Mapping[str, Mapping[str, Any]], *, user: User) -> list[Memory]:
-    """Update all memories as `change` does, or none; `given` maps their ids to the changes."""
+    """Update memories as `change` does; `given` maps their ids to the changes.
+
+    If one of them can't be changed, none is.
+    """
     prepared = []
     for memory_id, one in given.items():
         changes = _changes(one)
@@ -323,7 +336,11 @@ def _record(given: Given, *, user: User) -> Operation:
 
 
 def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
-    """Yield the messages of each turn; only the last one is new, as clients resend earlier ones."""
+    """Yield the user message and the answer of each turn.
+
+    Only the last turn counts as new, since clients resend earlier messages. A `timestamp` in the
+    call applies to all turns.
+    """
     pairs = paired(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):
         told = ToldAs.TO_US if place == len(pairs) else ToldAs.UNDATED

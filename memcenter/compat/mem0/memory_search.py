@@ -96,7 +96,10 @@ def page(
 
 
 def summarized(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
-    """Return the number of matching memories, and the newest ones, of users who have memory on."""
+    """Return the number of matching memories, and the newest of them for a summary.
+
+    Users whose long-term memory is switched off are left out.
+    """
     on: list[User] = []
     for user in people:
         with as_user(user):
@@ -113,7 +116,10 @@ def best(
     limit: int,
     threshold: float,
 ) -> list[Found]:
-    """Return the memories that match best, highest score first; record a trace for each user."""
+    """Return the memories that match a query best, with the highest score first.
+
+    A trace with the query and the results is recorded for each user whose memories are searched.
+    """
     found: list[Found] = []
     for user in people:
         with as_user(user):
@@ -149,7 +155,11 @@ def _best_of(
 
 
 def every(body: Mapping[str, Any]) -> Wanted:
-    """Parse the filters in a query string, where objects are text; an empty name is `Invalid`."""
+    """Parse the filters in a query string, where objects are written as text.
+
+    Raise `Invalid` if a user, agent, app or run has an empty name. Ignoring an empty name would
+    make the filter match more memories.
+    """
     given: dict[str, Any] = {
         key: filters.read_name(body[key], field=key) for key in filters.ENTITIES if key in body
     }
@@ -162,8 +172,8 @@ def every(body: Mapping[str, Any]) -> Wanted:
 def forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
     """Forget the user's memories that match a filter, whatever their state.
 
-    If it consists of names only, also forget the conversations under these names. Return the first
-    operation, or None if nothing matched.
+    If the filter consists of names only, also forget the conversations recorded under these names.
+    Return the first of the enqueued operations, or None if nothing matched.
     """
     with as_user(user, changing=True):
         matching = filters.query(tree, user_name=name_of(user))

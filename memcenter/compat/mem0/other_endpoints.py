@@ -115,7 +115,11 @@ class BatchView(Mem0View):
 class ExportsView(Mem0View):
     @endpoint(summary="Request an export", answers={}, scope=Scope.EXPORT, idempotent=False)
     def post(self, asked: Asked) -> Response:
-        """Return the signed filters as export id. The client loads the memories when it fetches."""
+        """Return an export id that contains the signed filters; nothing is exported yet.
+
+        The memories are loaded when the client fetches the export, so memories forgotten in the
+        meantime aren't exported.
+        """
         people.readers(asked, memory_search.wanted(asked.data).tree)
         kept = {name: value for name, value in asked.data.items() if name != "schema"}
         made = signing.dumps(kept, salt=_SALT, compress=True)
@@ -227,7 +231,11 @@ def _id(value: Any) -> str:
 
 
 def _whose(asked: Asked, listed: list[dict[str, Any]]) -> dict[str, User]:
-    """Return the owner of each memory id, before any change; an unknown id is `NotFound`."""
+    """Return the owner of each memory, by the memory's id.
+
+    Raise `NotFound` if a memory doesn't exist or the key may not access its owner. All ids are
+    checked before the first change, so that an unknown id doesn't leave a batch half done.
+    """
     wanted = {item["memory_id"] for item in listed}
     with as_system():
         rows = Memory.visible.filter(public_id__in=wanted).select_related("user")
@@ -267,7 +275,10 @@ def _stored_at_once(asked: Asked, memory_id: str) -> dict[str, Any]:
 
 
 def _of_the_same_call(row: Operation, user: User) -> list[Operation]:
-    """Return all operations (one for each turn) of the `add` call that enqueued `row`."""
+    """Return all operations that were enqueued by the same `add` call as the operation `row`.
+
+    An `add` call enqueues one operation for each turn.
+    """
     turn = Turn.objects.filter(user=user, pk=row.payload.get("turn")).first()
     if turn is None or "call" not in turn.labels:
         return [row]

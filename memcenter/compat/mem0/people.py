@@ -1,7 +1,8 @@
 """The base view for mem0's client, and the lookup of the user that a call is about.
 
-A call about a memory id belongs to the owner of the memory. A call that names no user belongs to
-the default user, but is rejected if its key has `requires_user`.
+A key bound to a user may access only that user. A call about a memory id belongs to the owner of
+the memory. A call that names only an agent, app or run, or nobody at all, belongs to the default
+user, but is rejected if its key has `requires_user`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,11 @@ def name_of(user: User) -> str:
 
 
 def writer(asked: Asked, name: str | None) -> User:
-    """Return the user for whom a call stores memories, created on first use."""
+    """Return the user for whom a call stores memories, and create the user on first use.
+
+    Raise `NotFound` if the key may not access the user, and `Conflict` while the user is being
+    forgotten.
+    """
     bound = asked.bound_user
     if bound is not None:
         if name not in (None, name_of(bound)):
@@ -52,8 +57,10 @@ def writer(asked: Asked, name: str | None) -> User:
 def readers(asked: Asked, tree: Joined) -> Sequence[User]:
     """Return the existing users whose memories a filter may match.
 
-    For an unbound key, these are the users that the filter names or, if it names only agents, apps
-    or runs, the default user. Raise `Invalid` if it names nobody, too many users or all users.
+    For a key bound to a user, return that user; raise `NotFound` if the filter names another user.
+    For an unbound key, return the users that the filter names or, if it names only agents, apps or
+    runs, the default user. Raise `Invalid` if the filter names no user, agent, app or run, if it
+    names too many users, or if it asks for all users with an unbound key.
     """
     if not names_somebody(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
@@ -89,7 +96,10 @@ def of_memory(asked: Asked, memory_id: str) -> User:
 
 
 def entity(asked: Asked, name: str) -> User:
-    """Return the user with this name, even while they are being forgotten, or raise `NotFound`."""
+    """Return the user with this name, even while the user is being forgotten.
+
+    Raise `NotFound` if there is no such user, or if the key is bound to another user.
+    """
     bound = asked.bound_user
     user = find(name) if bound is None else bound if name == name_of(bound) else None
     if user is None:
@@ -98,7 +108,10 @@ def entity(asked: Asked, name: str) -> User:
 
 
 def check_named(asked: Asked) -> None:
-    """Raise `Invalid` for a call that names no user if the API key requires one."""
+    """Raise `Invalid` if the API key requires every call to name a user.
+
+    Use this for calls that name no user.
+    """
     if asked.key is not None and asked.key.requires_user and asked.key.user is None:
         raise Invalid.field("user_id", "This key refuses calls that name no user.")
 
@@ -144,7 +157,8 @@ class AnyKey(BasePermission):
 class Mem0View(MemcenterView):
     """A view whose handlers are called as `post(asked)`, outside any transaction.
 
-    Some handlers act for several users, with a transaction for each. Unknown fields are ignored.
+    Some handlers act for several users, and open a transaction for each. Unknown fields are
+    ignored, since the client sends many fields that only mem0's own platform uses.
     """
 
     schema = None  # documented by mem0

@@ -58,7 +58,10 @@ def stored(row: Memory) -> dict[str, Any]:
 
 
 def history(row: Memory, versions: Sequence[MemoryVersion], *, user: User) -> list[dict[str, Any]]:
-    """Return the memory's versions, oldest first, and a DELETE entry if it was deleted."""
+    """Return the memory's versions, oldest first, and a DELETE entry if the memory was deleted.
+
+    Erased versions have no text.
+    """
     lines: list[dict[str, Any]] = []
     before: str | None = None
     for version in versions:

@@ -1,4 +1,7 @@
-"""Get unchanged answers from the model server, or from the demo assistant if there is none."""
+"""Get answers from the model server, or from the demo assistant if no server is configured.
+
+This module changes neither the requests to the model server nor its responses.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,10 @@ _CONNECT_SECONDS = 10.0
 
 @dataclass
 class Forwarded:
-    """The model server's response. Iterate over `chunks` once, then call `close`."""
+    """The model server's response. Iterate over `chunks` once, then call `close`.
+
+    Iterating raises `ProviderError` if the response is cut off.
+    """
 
     status: int
     content_type: str
@@ -125,7 +131,10 @@ class Forwarded:
 
 
 def forward(path: str, *, endpoint: Endpoint, body: bytes | None = None) -> Forwarded:
-    """Send `body` by POST, or a GET without it, to `path`. Raise `ProviderError` on failure."""
+    """Send a POST with `body`, or a GET if `body` is None, to `path` on the model server.
+
+    Raise `ProviderError` if the server can't be reached or is too slow.
+    """
     opened = ExitStack()
     url = f"{endpoint.base_url.rstrip('/')}/{path}"
     call = _client(endpoint.timeout).stream(
@@ -152,7 +161,10 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
 
 @cache
 def _client(timeout: float) -> httpx2.Client:
-    """Return an HTTP client that keeps connections; redirects would leak the server's API key."""
+    """Return an HTTP client that keeps connections open.
+
+    The client follows no redirects, since a redirect would leak the server's API key.
+    """
     return httpx2.Client(timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)))
 
 

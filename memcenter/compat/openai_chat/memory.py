@@ -1,4 +1,7 @@
-"""Recall memories before the model is called, and record the turn, as far as both work."""
+"""Recall memories before the model is called, and record the turn afterwards.
+
+If recall or recording fails, the error is logged and the chat continues.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ _NOT_RECORDED = "A chat completion was not recorded: %s"
 
 @dataclass(frozen=True)
 class Exchange:
-    """A turn with user and conversation. `brief`: a temporary chat; `kept`: it is recorded."""
+    """A turn with its user and conversation.
+
+    `brief` is set for a temporary chat; `kept` says whether the turn is recorded.
+    """
 
     user: User
     thread: str
@@ -46,7 +52,10 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Recalled:
-    """The memory block; its summary replaces the first `covered` messages of the request."""
+    """The memory block to insert into the request.
+
+    The summary in the block replaces the first `covered` messages of the request.
+    """
 
     block: str = ""
     covered: int = 0
@@ -58,7 +67,11 @@ def thread_id(said: Said, *, user: User) -> str:
 
 
 def recalled(exchange: Exchange) -> Recalled:
-    """Return the memory block, empty if recall fails or exceeds `MEMCENTER_RECALL_PATIENCE`."""
+    """Return the memory block for a turn, or an empty block if recall fails or takes too long.
+
+    Computing the embedding may take at most `MEMCENTER_RECALL_PATIENCE` seconds. Each SQL statement
+    after that may take at most the seconds that are left.
+    """
     if exchange.user.pk is None:  # unknown user: a temporary chat creates no user
         return Recalled()
     deadline = time.monotonic() + settings.RECALL_PATIENCE
@@ -79,7 +92,11 @@ def recalled(exchange: Exchange) -> Recalled:
 
 
 def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
-    """Record the turn, unless it is (a client may repeat). An incomplete answer makes no turn."""
+    """Record the turn, unless it is already recorded (a client may repeat a request).
+
+    An answer that was cut off or that contains tool calls is stored as an incomplete message,
+    without a turn.
+    """
     if not exchange.kept or not answer.strip():
         return
     try:
@@ -114,7 +131,8 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
 def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
     """Return how many messages at the start of the request the summary replaces.
 
-    It replaces only whole turns, recorded from a request that started with the same messages.
+    A turn is replaced only if the summary covers the whole turn, and if the request in which the
+    turn was recorded started with the same messages.
     """
     summary, start = found.gathered.summary, found.gathered.window.first_number
     if summary is None or start is None or all(item.type != "summary" for item in found.items):
@@ -163,7 +181,10 @@ def _inputs(
 
 @cache
 def _embedding() -> ThreadPoolExecutor:
-    """Return the threads that compute embeddings, so that a request can stop waiting for them."""
+    """Return the thread pool of this process that computes embeddings.
+
+    With a separate thread, a request can stop waiting for a slow embedding server.
+    """
     return ThreadPoolExecutor(4, thread_name_prefix="embedding")
 
 

@@ -18,8 +18,10 @@ _INSTRUCTIONS = ("system", "developer")
 class Said:
     """The newest user message of a request, with its context.
 
-    `before` holds the texts up to and including that message, equal in requests of the same turn.
-    `starts` are the positions of the user messages; `tools` the turn's tool calls and results.
+    `before` holds the texts of all messages up to and including the newest user message; two
+    requests of the same turn have the same `before`. `first` is the first user message. `tools` are
+    the tool calls of the turn with their results. `starts` are the positions of the user messages
+    in the request.
     """
 
     text: str
@@ -72,7 +74,11 @@ def without_first(messages: Sequence[Message], count: int) -> list[Message]:
 
 
 def with_block(messages: Sequence[Message], block: str) -> list[Message]:
-    """Return the messages with the block in the first, perhaps only, system message."""
+    """Return the messages with the memory block in the system message at the beginning.
+
+    If the request begins with a system or developer message, the block is appended to that message,
+    since some models accept only one system message.
+    """
     if not block:
         return list(messages)
     first = messages[0]
@@ -111,7 +117,10 @@ def _is_call(call: Any) -> bool:
 
 
 class Whole:
-    """Collects the text of an answer that is one JSON object; `finished` ones call no tools."""
+    """Collects the text of an answer that is a single JSON object.
+
+    `finished` is true if the answer is complete and contains no tool calls.
+    """
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -138,7 +147,10 @@ class Whole:
 
 
 class Streamed:
-    """Collects, like `Whole`, the text of an answer of server-sent events, cut into any chunks."""
+    """Collects the text of an answer that consists of server-sent events.
+
+    A chunk may end within an event. `finished` has the same meaning as in `Whole`.
+    """
 
     def __init__(self) -> None:
         self._rest = b""

@@ -1,4 +1,7 @@
-"""OpenAI's endpoints for chat completions (here with memory), models and embeddings."""
+"""OpenAI's endpoints for chat completions (here with memory), models and embeddings.
+
+For a chat completion, memories are recalled, the request is forwarded, and the turn is recorded.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ _MOST_TEXTS = 256
 
 
 class OpenAIView(MemcenterView):
-    """A view whose handlers are called outside any transaction, since they wait for models."""
+    """A view whose handlers are called as `post(asked)`, outside any transaction.
+
+    A transaction would stay open too long, since the handlers wait for models.
+    """
 
     schema = None  # documented by OpenAI
     surface = "openai"
@@ -136,7 +142,11 @@ class EmbeddingsView(OpenAIView):
 
 
 def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
-    """Return the body, raw and parsed. It may be larger than others, as a chat may have images."""
+    """Return the request body, raw and parsed.
+
+    Raise `ApplicationError` if the body is too large. The limit is higher than for other calls,
+    since a chat may contain images.
+    """
     limit = settings.MAX_CHAT_BODY_BYTES
     raw = asked.request._request.read(limit + 1)
     if len(raw) > limit:
@@ -191,9 +201,10 @@ def _passed_on(answer: Forwarded, exchange: Exchange | None, place: ExitStack) -
 
 
 class ForwardedStream:
-    """A streamed answer, passed on unchanged and recorded when it ends.
+    """A streamed answer that is passed on unchanged and recorded when it ends.
 
-    If the client disconnects, even at once, the rest is still read and recorded.
+    If the client disconnects, even before the first chunk, the rest of the answer is still read
+    and recorded.
     """
 
     def __init__(self, answer: Forwarded, exchange: Exchange | None, place: ExitStack) -> None:

@@ -1,7 +1,8 @@
 """Delete rows and all rows that depend on them in a single statement.
 
 Django runs separate statements to read and delete the rows of each dependent table: fifteen for one
-memory. PostgreSQL checks foreign keys at the end of the transaction.
+memory. Since the models declare the dependencies, one statement can delete from all tables.
+PostgreSQL checks foreign keys at the end of the transaction.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ from memcenter.lib.database import statements
 
 @dataclass
 class _Table:
-    """A table with rows to delete (`parents`), or with keys to set to NULL (`loosened`)."""
+    """A table whose rows are deleted, or whose foreign keys are set to NULL.
+
+    `parents` are the foreign keys with CASCADE to tables with deleted rows. `loosened` are the
+    foreign keys that are set to NULL if they point to deleted rows.
+    """
 
     model: type[Model]
     parents: list[tuple[str, type[Model]]] = field(default_factory=list)
@@ -28,7 +33,11 @@ class _Table:
 
 
 def delete(rows: QuerySet[Any]) -> Counter[str]:
-    """Delete rows and the rows that depend on them; return the number of deleted rows by table."""
+    """Delete rows and the rows that depend on them; return the number of deleted rows by table.
+
+    Raise `TypeError` if a foreign key uses neither CASCADE nor SET_NULL, or if a table depends on
+    itself.
+    """
     try:
         model: Any = rows.model
         text, values = rows.order_by().values("pk").query.sql_with_params()
@@ -121,7 +130,10 @@ def _leads(name: str, number: int) -> str:
 
 
 def _is_in(column: str, number: int) -> str:
-    """Return the condition that the column contains a deleted key, as an array for the index."""
+    """Return the condition that the column contains the key of a deleted row.
+
+    The condition uses an array, so that the planner uses the index even for several conditions.
+    """
     return f"{column} = ANY(ARRAY(SELECT pk FROM gone_{number}))"
 
 

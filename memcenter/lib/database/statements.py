@@ -121,13 +121,19 @@ class Batch:
         self._waiting: list[Later] = []
 
     def add(self, text: str, values: Values = (), *, anew: bool = False) -> Later:
-        """Add a statement, as for `rows`; the batch runs when rows are first requested."""
+        """Add a statement to the batch; the arguments are those of `rows`.
+
+        The batch runs when the rows of any of its statements are first requested (`Later.rows`).
+        """
         later = Later(self, text, values, anew)
         self._waiting.append(later)
         return later
 
     def run(self, *, ends: bool = False) -> None:
-        """Run all added statements and, with `ends`, commit a transaction that they begin."""
+        """Run all added statements.
+
+        With `ends`, also commit the transaction if these statements begin it.
+        """
         waiting, self._waiting = self._waiting, []
         database = connections[DEFAULT_DB_ALIAS]
         database.ensure_connection()
@@ -266,7 +272,11 @@ def _begun(server: Any, text: str) -> bool:
 
 
 def insert(instances: Sequence[Row]) -> None:
-    """Insert new rows of a model in one statement, faster than `bulk_create`; set their ids."""
+    """Insert new rows of the same model in a single statement, and set their ids.
+
+    This function is much faster than `bulk_create`, but supports neither ON CONFLICT nor model
+    inheritance.
+    """
     made = rows(*insertion(instances))
     for row, (pk,) in zip(instances, made, strict=True):
         _is_stored(row, pk)
@@ -278,7 +288,10 @@ def insertion(instances: Sequence[Model]) -> tuple[str, list[Any]]:
 
 
 def insert_unless(instance: Model, *, conflict: str) -> bool:
-    """Insert a row unless it would conflict on `conflict`; return whether it was inserted."""
+    """Insert a row unless it would conflict with an existing row; return whether it was inserted.
+
+    `conflict` is the target of ON CONFLICT.
+    """
     text = _insertion(type(instance), 1, f" ON CONFLICT {conflict} DO NOTHING")
     made = rows(text, _values([instance]))
     if made:
@@ -287,7 +300,10 @@ def insert_unless(instance: Model, *, conflict: str) -> bool:
 
 
 def insert_new(instances: Sequence[Model], *, conflict: str) -> None:
-    """Insert the rows that don't exist yet by the unique column `conflict`, and set their ids."""
+    """Insert the rows of one model that don't exist yet, and set the ids of the inserted rows.
+
+    `conflict` is the unique column, in parentheses, that identifies an existing row.
+    """
     if not instances:
         return
     column = conflict.strip("()")

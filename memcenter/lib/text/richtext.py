@@ -1,6 +1,7 @@
 """Convert Markdown to safe HTML: CommonMark with tables, bare links and highlighted code.
 
-Raw HTML is escaped, and the output also sanitised by nh3, for security bugs of the renderer.
+Raw HTML in the text is escaped. The output is also sanitised by nh3, in case the renderer has a
+security bug.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ _TABLE = re.compile(r"<table>")
 
 
 def as_html(text: str, *, under: int = 2) -> SafeString:
-    """Render the Markdown as HTML, with headings below the level `under`, none skipped."""
+    """Render the Markdown as HTML.
+
+    `under` is the level of the heading above the text. The highest heading in the text gets the
+    next lower level (`<h3>` by default), and no level is skipped.
+    """
     tokens = _renderer().parse(text[:LONGEST])
     _place_headings(tokens, under=under)
     if len(text) > LONGEST or any(token.level >= _DEEPEST for token in tokens):
@@ -71,7 +76,10 @@ def _renderer() -> MarkdownIt:
 
 
 def _leads_elsewhere(address: str) -> bool:
-    """Return whether the address has an allowed scheme, as other links would point to this site."""
+    """Return whether the address has an allowed scheme such as https.
+
+    Links without a scheme are refused, since they would point into this site.
+    """
     return address.strip().lower().startswith(tuple(f"{scheme}:" for scheme in _SCHEMES))
 
 

@@ -1,6 +1,8 @@
 """Split text into terms for keyword search, in the same way for stored texts and queries.
 
-Stop words that are also names stay where the text uses them as names: "An lives in Ghent".
+The stop words suit questions and short statements. Some stop words are also first names, such as
+"will" and "an". They are kept where the text uses them as names: "Where does Will work?", "An lives
+in Ghent".
 """
 
 from __future__ import annotations
@@ -31,7 +33,10 @@ _WORDS = re.compile(r"\b[A-Za-z]")
 
 
 def names_among_stop_words(text: str) -> frozenset[str]:
-    """Return the stop words used as names, in lower case; none if most words are capitalised."""
+    """Return the stop words that the text uses as names, in lower case.
+
+    The result is empty if most words are capitalised, as in a headline.
+    """
     if not any(name in text for name in _NAMES):
         return frozenset()
     found = {
@@ -116,9 +121,10 @@ _local = threading.local()
 def terms(text: str) -> list[str]:
     """Return the terms of a text for the search index or for a query, with repetitions.
 
-    English words are stemmed. Ids, numbers and addresses are kept whole and also split. Chinese is
-    simplified; its terms are words, words inside words, and pairs of characters, for texts that are
-    segmented differently. Stop words are left out unless there is nothing else.
+    English words are stemmed. Ids, numbers and addresses are kept whole and also split into parts.
+    Chinese text is converted to simplified characters. Its terms are words, the words inside long
+    words, and pairs of characters, so that texts match even if they are segmented differently. Stop
+    words are left out, unless they are names or the text contains nothing else.
     """
     names = names_among_stop_words(text)
     found = [(term, stop and term not in names) for term, stop in _tokens(normalise(text))]
@@ -127,7 +133,11 @@ def terms(text: str) -> list[str]:
 
 
 def unusual(text: str) -> list[str]:
-    """Return the terms that are rare in the language: those of which the encoding makes several."""
+    """Return the terms of a text that are rare in its language, such as names, ids and jargon.
+
+    Two texts that share such a word are probably about the same subject. A word counts as rare if
+    the token encoding, which was learned from word frequencies, needs several tokens for it.
+    """
     written = dict.fromkeys(_written(normalise(text)))
     return [_term(word) for word in written if not _is_stop(word) and _is_unusual(word)]
 
@@ -240,7 +250,10 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _trimmed(word: str) -> str:
-    """Remove pronouns and particles joined to an unknown word: 我养 ("I keep") -> 养."""
+    """Remove pronouns and particles that were joined to an unknown word.
+
+    For example, 我养 ("I keep") becomes 养 ("keep").
+    """
     if len(word) == 1 or _cutter().has_word(word):
         return word
     return word.strip("".join(CHINESE_STOP_CHARACTERS)) or word

@@ -1,7 +1,8 @@
 """Detect whether one text contains another, by comparing overlapping pieces of both.
 
-Texts are normalised (NFKC, casefolded, letters and digits only) and cut into pieces of 16
-characters, or 6 if half of the text is Chinese. A shorter text is one piece.
+Texts are normalised (NFKC, casefolded, letters and digits only) and cut into overlapping pieces of
+16 characters, or of 6 characters if at least half of the text is Chinese. A text that is shorter
+than a piece is used as a whole.
 """
 
 import re
@@ -67,7 +68,10 @@ class Resemblance:
 
 
 def title_without(title: str, texts: Iterable[str]) -> str:
-    """Return the title, or "" if one of the texts contains it (and it has four characters)."""
+    """Return the title, or an empty string if one of these texts contains the title.
+
+    A title with fewer than four letters and digits is always returned.
+    """
     plain = normalise(title)
     if len(plain) < _TITLE_AT_LEAST:
         return title

@@ -59,7 +59,10 @@ def count(text: str) -> int:
 
 
 def truncate(text: str, *, limit: int) -> str:
-    """Return the longest beginning of `text` with at most `limit` tokens and whole characters."""
+    """Return the longest beginning of `text` that has at most `limit` tokens.
+
+    A character is never split.
+    """
     if limit <= 0:
         return ""
     if len(text.encode("utf-8", "replace")) <= limit:  # a token is at least one byte
@@ -71,9 +74,10 @@ def truncate(text: str, *, limit: int) -> str:
 
 
 def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
-    """Split the text into pieces of at most `size` tokens that overlap by about `overlap`.
+    """Split the text into pieces of at most `size` tokens that overlap by about `overlap` tokens.
 
-    A character with more than `size` tokens is a piece of its own.
+    Every character is in at least one piece. A character with more than `size` tokens is a piece of
+    its own.
     """
     if not 0 <= overlap < size:
         raise ValueError("overlap must be at least 0 and smaller than size")
@@ -92,7 +96,12 @@ def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
 
 
 def _fitting_end(text: str, *, ends: list[int], start: int, first: int, limit: int) -> int:
-    """Return the end of the longest piece from `start` that has, counted alone, `limit` tokens."""
+    """Return the end of the longest piece from `start` that has at most `limit` tokens.
+
+    `first` is the index of the token at `start`. A piece may have more tokens than the same
+    characters have within the whole text, so the piece is counted again and shortened until it
+    fits. Return `start` if not even one character fits.
+    """
     last = min(first + limit, len(ends))
     while last > first:
         end = _whole_character(text, ends[last - 1])

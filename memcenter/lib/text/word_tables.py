@@ -9,7 +9,11 @@ _REFERENCE = re.compile(r"\{([a-z][a-z_.]*)\}")
 
 
 class WordTables:
-    """The TOML files of a folder: lines of strings are alternatives, list items concatenated."""
+    """The TOML files of a folder, whose names are given without `.toml`.
+
+    In the files, the lines of a string are alternatives in a regular expression, and the items of a
+    list are concatenated.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -22,7 +26,8 @@ class WordTables:
     def patterns(self, name: str, **more: str) -> dict[str, str]:
         """Return the regular expressions in the table `patterns` of a file, by name.
 
-        `{key}` or `{table.key}` stands for an entry of the file or `more`, or an earlier pattern.
+        `{key}` or `{table.key}` in a pattern is replaced by that entry of the file, by an earlier
+        pattern, or by an entry of `more`.
         """
         found = self.table(name)
         known = {**found, **more}

@@ -1,4 +1,7 @@
-"""Report why an instance doesn't work, with advice; each check needs those before it."""
+"""Find out why an instance doesn't work: report each problem together with advice.
+
+Basic checks come first. A check is skipped if it depends on something that doesn't work.
+"""
 
 import errno
 import os
@@ -109,7 +112,10 @@ def examine_folder(path: Path) -> tuple[DataFolder | None, Finding]:
 
 
 def _refuse_files_of_others(folder: DataFolder) -> None:
-    """Raise `PermissionError` if a file of the data folder (root's, usually) can't be changed."""
+    """Raise `PermissionError` if the data folder contains a file that we can't change.
+
+    Such files were usually created by root.
+    """
     for place in (folder.path, folder.log):
         for entry in place.iterdir():
             # A running instance may have deleted the file in the meantime.

@@ -35,7 +35,11 @@ class Command(makemessages.Command):
 
 
 def said_by_services() -> Iterator[str]:
-    """Yield the services' error messages without inserted values, and the models' names."""
+    """Yield the error messages that the services of all apps raise, for translation.
+
+    Messages with inserted values are left out, since they can't be translated. Also yield the
+    names of models and columns, which the admin shows.
+    """
     for app in _APPS:
         for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
             if not _FOR_PROGRAMS & set(path.relative_to(settings.BASE_DIR).parts):

@@ -62,7 +62,8 @@ def _nothing_runs(data: Path) -> Iterator[None]:
 def _take_key(data: Path, key: str) -> str:
     """Restore the secret key that signs sessions and hashes; return a message for the operator.
 
-    If a setting defines the key, the backup's is written to a file instead.
+    If a setting defines the secret key, write the backup's key to a file instead; the message then
+    asks the operator to change the setting.
     """
     file = data / "secrets.json"
     if file.exists() and DataFolder(data).secrets.secret_key == settings.SECRET_KEY:

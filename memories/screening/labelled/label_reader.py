@@ -376,7 +376,10 @@ class LabelReader:
         return None
 
     def _beginning(self, number: int, between: list[str], hit: Hit) -> int:
-        """Return the start of the value in "<value> is my password", maybe of several words."""
+        """Return the start of the value in "<value> is my password".
+
+        If only a few words precede the token in its sentence, they are part of the value.
+        """
         token = self.tokens.all[number]
         if hit.cue is not Cue.PASSWORD or between[-1:] not in (["is"], ["was"]):
             return token.core_start

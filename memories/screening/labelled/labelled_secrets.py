@@ -63,7 +63,11 @@ def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
 
 
 def spelled_codes(plain: Folded, said: str) -> Iterator[Found]:
-    """Yield codes spelled as words; without a label only those with 幺 (1) or 洞 (0)."""
+    """Yield codes whose digits are written as words.
+
+    Without a label nearby, such digits count only if they contain 幺 (1) or 洞 (0), words that are
+    used only for spelling out numbers.
+    """
     text = plain.text
     runs = [match.span() for match in _RUN.finditer(text)]
     spelled = [(start, end) for start, end in runs if plain.ends[start] - plain.starts[start] > 1]

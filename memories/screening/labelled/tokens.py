@@ -43,9 +43,10 @@ class Token:
 
     @cached_property
     def core(self) -> str:
-        """Return the text without surrounding punctuation, except final signs of codes.
+        """Return the text without surrounding punctuation.
 
-        These are a "!" or "?" beside digits, and a bracket that closes one inside: "abc(def)".
+        If the token contains a digit, a final "!", "?" or similar sign is kept, since it may belong
+        to a code. A final bracket that closes a bracket inside the token is kept too: "abc(def)".
         """
         has_digit = any(sign.isdigit() for sign in self.text)
         rest = self.text.lstrip(_AROUND)
@@ -223,7 +224,11 @@ def is_random(token: str) -> bool:
 
 
 def is_password_by_itself(token: str) -> bool:
-    """Return whether cases, digits and signs show a password, even without a label."""
+    """Return whether a token is clearly a password, even without a label.
+
+    Such a token contains upper-case and lower-case letters, digits, and either several signs or a
+    sign that is neither the first nor the last character.
+    """
     if not 8 <= len(token) <= 64 or _is_something_else(token) or _UUID.search(token):
         return False
     inside = token[1:-1]

@@ -1,6 +1,7 @@
-"""Find made-up words and codes, without a label, in or next to a sentence about access.
+"""Find secrets without a label: made-up words and codes in or next to a sentence about access.
 
-Such a value must look unlike anything else that people write.
+Access means logins, codes, locks and the like. Nothing marks such a value as a secret, so it must
+look unlike anything else that people write.
 """
 
 from __future__ import annotations
@@ -138,7 +139,11 @@ _YEAR = linear.compile(r"^(?:19|20)\d\d$")
 
 
 def companions(text: str, *, with_card: bool) -> Iterator[Found]:
-    """Yield codes and numbers on the line of a `COVER`-ed secret; `with_card`, a card's expiry."""
+    """Yield codes and numbers that are near a covered secret, on the same line.
+
+    A covered secret is one that was found earlier and replaced by `COVER` characters. With
+    `with_card`, the expiry date of a card is included.
+    """
     secrets = [match.span() for match in _COVERED.finditer(text)]
     tokens = Tokens(text)
     place = 0

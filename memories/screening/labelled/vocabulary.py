@@ -80,7 +80,11 @@ def value_in(said: str) -> str:
 
 
 def is_an_answer(match: Match) -> bool:
-    """Return whether the match answers a security question; after "is", plausibly."""
+    """Return whether the match is an answer to a security question.
+
+    After "I put" or "A:", any text except a question is an answer. After "is", the text must also
+    be plausible as an answer.
+    """
     said, lead = str(match["s"]), match[0][: match.start(1) - match.start()]
     links = ("is", "it's", "is it", "是", "叫", "its")
     if "答案" in lead or not lead.strip(' ,:："“').lower().endswith(links):
@@ -109,7 +113,8 @@ ASKING_ZH = tuple(_WORDS["asking_zh"])
 def is_a_figure_of_speech(text: str, start: int, said: str) -> bool:
     """Return whether a label has another meaning here, as "code" has in "area code".
 
-    mm是 and kl是 ("pw is") announce a secret before ASCII; else they ask what letters mean.
+    流量密码 ("key to traffic") is a figure of speech. mm是 and kl是 ("pw is") announce a secret
+    before ASCII characters. Before Chinese characters, they ask what the letters mean.
     """
     if said.startswith("密"):
         return text[max(0, start - 2) : start] in FIGURES_ZH
@@ -138,7 +143,10 @@ def pair_look(rest: str) -> bool:
 
 
 def is_alike(one: Token, other: Token) -> bool:
-    """Return whether `one` continues the value in `other`, as digits follow digits."""
+    """Return whether token `one` continues the value that token `other` is part of.
+
+    Digits follow digits; codes follow codes of similar length.
+    """
     if other.look == Look.DIGITS:
         return one.core.isdigit() or one.look == Look.DIGITS
     same = one.look >= Look.MIXED or (one.look == Look.DIGITS and len(one.core) >= 3)
@@ -216,7 +224,10 @@ _ENDS_ZH = _COMMON["ends_zh"]
 
 
 def is_phrase(words: list[str], *, by_sign: bool = False) -> bool:
-    """Return whether words after "the password is", or nearly any after ":", are the password."""
+    """Return whether plain words directly after "the password is" are the password.
+
+    With `by_sign`, the words follow a sign ("password: …"), and nearly any words are the password.
+    """
     first = words[0].lower().strip("'\"")
     if by_sign:
         return first not in NO_VALUE and first not in FUNCTION_WORDS and len(first) >= 3
@@ -233,7 +244,10 @@ def may_come_first(word: str) -> bool:
 
 
 def is_han_phrase(text: str, *, by_sign: bool = False) -> bool:
-    """Return whether Chinese text right after a label and 是 ("is"), or a sign, is the password."""
+    """Return whether Chinese text directly after a label and its link is the password.
+
+    The link is 是 ("is") or, with `by_sign`, a sign such as a colon.
+    """
     if not 2 <= len(text) <= 12 or NO_VALUE_ZH.search(text):
         return False
     return by_sign or not _ENDS_ZH.search(text)
