@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from conversations.models import Conversation
-from memories import tasks
+from memories import language_steps, tasks
 from memories.models import Change, Kind, Memory, MemoryStatus
 from memories.writing import archive, consolidation
 from ops.access import as_user
@@ -154,7 +154,7 @@ def test_memories_about_people_do_not_keep_later_ones_from_being_checked(
     monkeypatch.setattr(archive, "_MAX_TEXTS", 2)
     monkeypatch.setattr(archive, "_names_people_or_dates", lambda memory: False)
     reader = SimpleNamespace(is_about_people=lambda text: text.startswith("Of somebody"))
-    monkeypatch.setattr(archive.language_steps, "bundled_extractor", lambda: reader)
+    monkeypatch.setattr(language_steps, "bundled_extractor", lambda: reader)
     for number in range(5):
         old(alice, f"Of somebody, number {number}")
     last = old(alice)

@@ -18,7 +18,6 @@ from ops.access import as_user
 from ops.models import Operation, Receipt, User
 from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn, make_version
-from tests.memcenter.mcp.test_tools import Agent
 from tests.memcenter.rest.client import Api, answer
 from tests.pair_reader import FakePairs
 
@@ -397,25 +396,23 @@ def test_what_came_from_the_same_message_as_a_clear_match_is_offered(
     assert left() == ["Has a secret", "Interview on the 3rd of December", CELLO]
 
 
+@pytest.mark.parametrize("interface", ["rest", "turn"])
 def test_every_interface_names_what_came_from_the_same_message(
-    alice: User, alice_key: str, pairs: FakePairs
+    alice: User, alice_key: str, pairs: FakePairs, interface: str
 ) -> None:
-    agent = Agent(alice_key)
-    calls: list[Callable[[], dict[str, Any]]] = [
-        lambda: answer(Api(alice_key).post("/memory/forget", body), 202),
-        lambda: agent.call("memory_forget", about=request),
-        lambda: forgotten_in_a_turn(alice_key, request),
-    ]
-    body = {"scope": "memory", "about": "Forget that I live in Brno."}
     request = "Forget that I live in Brno."
-    for call in calls:
-        turn = make_turn(make_conversation(alice), "I live in Brno, the interview is on the 3rd")
-        make_memory(alice, HOME, turns=[turn])
-        interview = make_memory(alice, "Interview on the 3rd of December", turns=[turn])
-        pairs.means(HOME)
-        assert call()["also_ids"] == [interview.public_id]
-        worker.drain()
-        Memory.objects.all().delete()
+    body = {"scope": "memory", "about": request}
+    calls: dict[str, Callable[[], dict[str, Any]]] = {
+        "rest": lambda: answer(Api(alice_key).post("/memory/forget", body), 202),
+        "turn": lambda: forgotten_in_a_turn(alice_key, request),
+    }
+    turn = make_turn(make_conversation(alice), "I live in Brno, the interview is on the 3rd")
+    make_memory(alice, HOME, turns=[turn])
+    interview = make_memory(alice, "Interview on the 3rd of December", turns=[turn])
+    told(alice, CELLO)
+    pairs.means(HOME)
+    found = calls[interface]()
+    assert found["also_ids"] == [interview.public_id], found
 
 
 def forgotten_in_a_turn(key: str, said: str) -> dict[str, Any]:
