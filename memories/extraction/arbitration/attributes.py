@@ -37,7 +37,7 @@ _NOUNS = {
     noun: re.compile(f"(?i)(?:{words})") for noun, words in table("attributes")["nouns"].items()
 }
 _CLAUSE = re.compile(r"[,，;；、。.!！]\s*|\s(?:and|but)\s")
-_POSSESSIVE = re.compile(r"(?:['’]s?)? *$")
+_POSSESSIVE = re.compile(r"['’]s?$")
 # What a subject may add to the common one: the attribute, as in "my dog's breed" or 公司规模.
 _ONLY_NOUN = re.compile(r"(?:['’]s? (?:[a-z]+ )?[a-z]+|的?[\u4e00-\u7683\u7685-\u9fff]{2,3}|) *")
 _EDGE = " \t.。!！"
@@ -67,7 +67,7 @@ def _rests(first: str, second: str) -> list[str]:
     if len(heads) < 2:
         return []
     shared = takewhile(lambda letters: letters[0] == letters[1], zip(*heads, strict=False))
-    subject = _POSSESSIVE.sub("", "".join(letter for letter, _ in shared))
+    subject = _POSSESSIVE.sub("", "".join(letter for letter, _ in shared).rstrip())
     is_shared = all(_ONLY_NOUN.fullmatch(head[len(subject) :]) for head in heads)
     if not is_shared or not _is_noun(subject):
         return []
