@@ -42,7 +42,7 @@ Parameters = dict[str, Floats]
 DATA = train_statements.ROOT / "training" / "data" / "block"
 RANK, EPOCHS, BATCH, STEP, DECAY, DROPPED = 32, 40, 256, 3e-3, 0.3, 0.5
 PARTS = 2  # folds of the training files, for choosing the threshold
-OUT_OF_PLACE = 0.048
+OUT_OF_PLACE = 0.067
 CHATTER = 0.15  # weight of a memory in a chatter row
 SIGNS = {
     "matched": "share",

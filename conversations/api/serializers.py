@@ -251,12 +251,14 @@ class ForgetAnswer(Accepted):
     """An accepted request to forget.
 
     The lists are present only if the request has `about`: `memory_ids` are the forgotten memories,
-    and `message_ids` are messages that still contain the forgotten statement. These messages are
-    kept until a request names them.
+    and `message_ids` are messages that still contain the forgotten statement. `also_ids` are
+    memories of the same messages that may be meant as well. These messages and memories are kept
+    until a request names them.
     """
 
     memory_ids = serializers.ListField(child=serializers.CharField(), required=False)
     message_ids = serializers.ListField(child=serializers.CharField(), required=False)
+    also_ids = serializers.ListField(child=serializers.CharField(), required=False)
 
 
 class ForgetQuestion(Shape):

@@ -70,7 +70,8 @@ def _forget_about(call: Call) -> Response:
     outcome = spoken_requests.answer(found, user=call.user, requested_by_key=call.key_id)
     ids = {"memory_ids": outcome.memory_ids, "message_ids": outcome.message_ids}
     if outcome.status == spoken_requests.FORGOTTEN:
-        return Response({"status": "accepted", "op_id": outcome.op_id, **ids}, status=202)
+        told = {"status": "accepted", "op_id": outcome.op_id, **ids, "also_ids": outcome.also_ids}
+        return Response(told, status=202)
     return Response({"status": outcome.status, **ids})
 
 

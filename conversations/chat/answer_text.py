@@ -104,22 +104,26 @@ def prepare(
     conversation: Conversation | TemporaryConversation,
     question: Message | TemporaryMessage | None = None,
     without: Collection[str] = (),
+    is_demo: bool = False,
 ) -> Prepared:
     """Carry out the requests to forget in `text`, if any, and then recall memories for `text`.
 
     `question` is the message if it is already recorded. Messages whose public ids are in `without`
-    are left out of the window. For a temporary chat no trace is recorded. Opens its own
-    transactions, so call it outside a transaction. Raise `ProviderError` if a model call fails.
+    are left out of the window. With `is_demo` the demo assistant answers even if there is a model.
+    For a temporary chat no trace is recorded. Opens its own transactions, so call it outside a
+    transaction. Raise `ProviderError` if a model call fails.
     """
     with as_user(user):
         speakers = selectors.speakers_of(user)
     query = search.prepare_query(text, speakers=speakers)
     asked = spoken_requests.asked_in(text)
     passing = isinstance(conversation, TemporaryConversation)
+    only_forgets = spoken_requests.says_nothing_else(text, asked)
+    is_demo = is_demo or only_forgets or not model_name()
     with as_user(user, changing=bool(asked)):
         forget = _carry_out_forgets(asked, user, conversation, question) if asked else None
         found = context.build(query, user=user, conversation=conversation)
-        remembered, perhaps = _remembered_texts(text, found, user=user)
+        remembered, perhaps = _remembered_texts(text, found, user=user) if is_demo else ([], [])
         return Prepared(
             text,
             found,
@@ -127,7 +131,7 @@ def prepare(
             forget,
             remembered,
             remembering=not passing and users.settings_of(user).longterm_enabled,
-            only_forgets=spoken_requests.says_nothing_else(text, asked),
+            only_forgets=only_forgets,
             passing=passing,
             perhaps=perhaps,
         )
@@ -319,7 +323,7 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
     A request to forget is carried out first, so that the answer can state its outcome. Opens its
     own transactions, so call it outside a transaction. Raise the same errors as `record_turn`.
     """
-    prepared = prepare(text, user=user, conversation=conversation)
+    prepared = prepare(text, user=user, conversation=conversation, is_demo=True)
     reply = demo_answer(prepared)
     with as_user(user):
         conversation_names.give_title(conversation, text)
@@ -341,7 +345,7 @@ def exchange_in_passing(text: str, *, user: User, conversation: TemporaryConvers
     The turn is stored in Redis only. An unambiguous request to forget is carried out here too.
     Opens its own transactions, so call it outside a transaction.
     """
-    reply = demo_answer(prepare(text, user=user, conversation=conversation))
+    reply = demo_answer(prepare(text, user=user, conversation=conversation, is_demo=True))
     if not conversation.title:
         conversation = temporary.rename(conversation, title=conversation_titles.title_of(text))
     said = MessageInput(text), MessageInput(reply, role=Role.ASSISTANT)

@@ -170,6 +170,11 @@ class Forgotten(serializers.Serializer[Any]):
         required=False,
         help_text="Messages that contain it. They are kept.",
     )
+    also_ids = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Other memories of the same messages. They are kept: ask whether to forget them.",
+    )
 
 
 def parse(arguments: Mapping[str, Any], shape: Shape) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework.response import Response
 
+from conversations.models import Conversation
 from conversations.recording import conversation_names, temporary
 from memcenter.lib.errors import NotFound
 from memcenter.rest.base import MemcenterView
@@ -22,6 +23,7 @@ from memories.learning.memory_flush import Flushed, GivenMessage, ReadyCandidate
 from ops.access import as_user
 
 NO_REPLY = "NO_REPLY"
+_UNSAVED = 0  # the key of no conversation
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,24 @@ def _prepare(call: Call) -> _Prepared:
 
 
 def _conversation(call: Call) -> Any:
+    """Return the conversation of the request, or None if the conversation is temporary.
+
+    Nothing is stored from a temporary conversation. If the conversation is unknown and the request
+    has `messages`, create the conversation under the client's id; the first stage, which writes
+    nothing, gets an unsaved conversation instead. If the conversation is unknown and there are no
+    messages, raise `NotFound`.
+    """
     reference = call.data["conversation_id"]
     try:
         return conversation_names.resolve(user=call.user, reference=reference)
     except NotFound:
         if temporary.find(user=call.user, reference=reference) is not None:
             return None
-        if not call.data.get("messages"):
+        if not call.data.get("messages") or reference.startswith("conv_"):
             raise
+        if call.data.get("stage") == "candidates":
+            conversation_names.check_external_id(reference, field="conversation_id")
+            return Conversation(pk=_UNSAVED, user=call.user)
         return conversation_names.find_or_create(user=call.user, reference=reference)
 
 

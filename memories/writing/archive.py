@@ -73,14 +73,16 @@ def unused(now: datetime) -> QuerySet[Memory]:
 def find_isolated(user: User, *, now: datetime) -> list[Memory]:
     """Return a user's memories to archive, without those whose text is about people or dates.
 
-    The reader model checks the texts on which rules alone can't decide. The list is empty while
-    long-term memory is off.
+    The reader model checks the texts on which rules alone can't decide, at most `_MAX_TEXTS` a
+    night. Those that it finds to be about people stay active, so each night begins `_MAX_TEXTS`
+    memories further on and reaches all of them in turn. The list is empty while long-term memory
+    is off.
     """
     if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
         return []
     extractor, found = language_steps.bundled_extractor(), list[Memory]()
     asked = 0
-    for memory in unused(now).filter(user=user).order_by("pk").iterator(chunk_size=500):
+    for memory in _in_turn(unused(now).filter(user=user).order_by("pk"), now=now):
         if _names_people_or_dates(memory):
             continue
         asked += 1
@@ -89,6 +91,16 @@ def find_isolated(user: User, *, now: datetime) -> list[Memory]:
         if not extractor.is_about_people(memory.content):
             found.append(memory)
     return found
+
+
+def _in_turn(memories: QuerySet[Memory], *, now: datetime) -> Iterator[Memory]:
+    """Yield all memories, beginning at another one each night."""
+    keys = list(memories.values_list("pk", flat=True))
+    if not keys:
+        return
+    first = keys[now.toordinal() * _MAX_TEXTS % len(keys)]
+    for part in (memories.filter(pk__gte=first), memories.filter(pk__lt=first)):
+        yield from part.iterator(chunk_size=_MAX_TEXTS)
 
 
 def _names_people_or_dates(memory: Memory) -> bool:

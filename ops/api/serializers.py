@@ -195,6 +195,11 @@ class ForgetOutcome(Shape):
         required=False,
         help_text="The memories and messages of both lists that are probably meant.",
     )
+    also_ids = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Other memories of the same messages. They are kept until they are chosen.",
+    )
     op_id = serializers.CharField(
         required=False, help_text="The operation that forgets it, if there is one."
     )

@@ -300,6 +300,17 @@ def test_what_is_known_begins_with_name_family_work_and_health(
     assert lines == [f"- {content}" for content in reversed(told)]
 
 
+def test_texts_for_the_demo_assistant_are_collected_only_where_it_answers(
+    conversation: Conversation, model: ChatServer
+) -> None:
+    user, asked = conversation.user, "what do you know about me"
+    make_memory(user, "a nurse", tags=["work"])
+    prepared = answer_text.prepare(asked, user=user, conversation=conversation)
+    assert not prepared.remembered
+    prepared = answer_text.prepare(asked, user=user, conversation=conversation, is_demo=True)
+    assert list(prepared.remembered) == ["a nurse"]
+
+
 @pytest.mark.parametrize("reason", ["related.lasting", "others.lasting"])
 def test_a_question_about_oneself_is_not_answered_first_with_somebody_elses_memory(
     conversation: Conversation, reason: str

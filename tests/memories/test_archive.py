@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from conversations.models import Conversation
-from memories import tasks
+from memories import language_steps, tasks
 from memories.models import Change, Kind, Memory, MemoryStatus
 from memories.writing import archive, consolidation
 from ops.access import as_user
@@ -145,6 +146,22 @@ def test_what_was_used_since_it_was_read_stays(alice: User) -> None:
     with as_user(alice):
         assert archive.apply(found, user=alice) == []
     assert not is_archived(memory)
+
+
+def test_memories_about_people_do_not_keep_later_ones_from_being_checked(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "_MAX_TEXTS", 2)
+    monkeypatch.setattr(archive, "_names_people_or_dates", lambda memory: False)
+    reader = SimpleNamespace(is_about_people=lambda text: text.startswith("Of somebody"))
+    monkeypatch.setattr(language_steps, "bundled_extractor", lambda: reader)
+    for number in range(5):
+        old(alice, f"Of somebody, number {number}")
+    last = old(alice)
+    with as_user(alice):
+        nights = [timezone.now() + timedelta(days=day) for day in range(4)]
+        found = [archive.find_isolated(alice, now=night) for night in nights]
+    assert [last] in found
 
 
 def test_what_is_like_others_is_joined_instead(alice: User) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from conversations.block.assembly import LAYER_SHARE
 from memories.files import file_sync, memory_files
 from memories.files.grammar import LAYERS
 from memories.forgetting import memory_forgets
@@ -23,6 +24,7 @@ from tests.memories.pages import address, signed_in, text_of
 from tests.transfer.rich import data_of, export
 
 pytestmark = pytest.mark.django_db
+LONGEST_ITEM = 25  # tokens of an item of the tests, which may be the first that no longer fits
 SOUL = "# Manner\n\n- Answer briefly.\n- Never flatter.\n"
 
 
@@ -142,6 +144,48 @@ def test_a_layer_is_absent_in_groups_and_with_memory_off(alice: User, alice_key:
     error(put(alice_key, "USER.md", "A nurse."), 409, "memory_off")
     error(put(alice_key, "SOUL.md", "Be kind."), 409, "memory_off")
     assert "teacher" in answer(Api(alice_key).get("/memory/files/USER.md"))["content"]
+
+
+def test_each_layer_has_its_own_share_and_pushes_no_memory_out(alice: User, alice_key: str) -> None:
+    """Long layers leave the other sections the rest of the budget, as `docs/files.md` says."""
+    budget = 600
+    for number in range(12):
+        make_memory(alice, f"Never use method number {number} in the report", kind="constraint")
+    for number in range(24):
+        make_memory(alice, f"Filed report {number} about the harbour on a Monday", pinned=True)
+    alone = block(alice_key, token_budget=budget)
+    for path in LAYERS:
+        write(alice, path, "\n".join(f"Line {number} of {path}." for number in range(25)))
+    found = block(alice_key, token_budget=budget)
+
+    before, shown = ({one["name"]: one for one in it["sections"]} for it in (alone, found))
+    names = [Path(path).stem.lower() for path in LAYERS]
+    share = budget * LAYER_SHARE // 100
+    kept = 1 - LAYER_SHARE * len(LAYERS) / 100
+    assert found["tokens"] <= budget
+    assert all(shown[name]["tokens"] > 0 for name in names)
+    taken = sum(shown[name]["tokens"] for name in names)
+    freed = sum(before[name]["tokens"] - shown[name]["tokens"] for name in before)
+    assert taken <= share * len(LAYERS) + (budget - alone["tokens"])
+    assert freed <= share * len(LAYERS) + LONGEST_ITEM
+    for name in before:
+        assert shown[name]["tokens"] >= kept * before[name]["tokens"] - LONGEST_ITEM
+
+
+def test_layers_and_memories_are_both_in_a_main_conversation_and_neither_in_a_group(
+    alice: User, alice_key: str
+) -> None:
+    for path in LAYERS:
+        write(alice, path, f"Kept in {path}.")
+    make_memory(alice, "Allergic to peanuts", kind="constraint")
+    kinds = {kind: make_conversation(alice, kind=kind) for kind in ("main", "group")}
+    blocks = {
+        kind: block(alice_key, conversation_id=one.public_id)["block"]
+        for kind, one in kinds.items()
+    }
+    said = [f"Kept in {path}." for path in LAYERS] + ["Allergic to peanuts"]
+    assert [text for text in said if text not in blocks["main"]] == []
+    assert [text for text in said if text in blocks["group"]] == []
 
 
 def test_a_layer_is_its_owner_s_alone(alice: User, alice_key: str, mallory_key: str) -> None:

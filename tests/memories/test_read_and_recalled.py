@@ -125,6 +125,21 @@ def test_a_limit_whose_owner_is_unsure_names_nobody(
             ["Prefers blue colour schemes", "Has done a similar competitor analysis"],
             ["Has a cat", "Hikes at the weekend", "Has a daughter in third grade"],
         ),
+        (
+            "帮我生成一份市场分析PPT",
+            ["用户偏好蓝色配色方案", "我偏好蓝色配色", "喜欢蓝色配色方案"],
+            ["对猫毛过敏", "周末喜欢爬山", "喜欢蓝色的衣服"],
+        ),
+        (
+            "给店里设计一张开业海报",
+            ["排版喜欢留白多一点", "偏爱复古的风格"],
+            ["爱吃辣", "女儿上小学三年级"],
+        ),
+        (
+            "Design a flyer for our opening night",
+            ["Likes pastel colours", "Prefers handwritten lettering"],
+            ["Has a cat", "Hikes at the weekend"],
+        ),
     ],
 )
 def test_a_presentation_needs_its_look_the_company_and_earlier_work(

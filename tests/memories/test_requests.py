@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from conversations.models import Conversation
@@ -391,3 +394,33 @@ def test_what_came_from_the_same_message_as_a_clear_match_is_offered(
     assert outcome.also_ids == [interview.public_id]
     assert Outcome.of(outcome.told) == outcome
     assert left() == ["Has a secret", "Interview on the 3rd of December", CELLO]
+
+
+@pytest.mark.parametrize("interface", ["rest", "turn"])
+def test_every_interface_names_what_came_from_the_same_message(
+    alice: User, alice_key: str, pairs: FakePairs, interface: str
+) -> None:
+    request = "Forget that I live in Brno."
+    body = {"scope": "memory", "about": request}
+    calls: dict[str, Callable[[], dict[str, Any]]] = {
+        "rest": lambda: answer(Api(alice_key).post("/memory/forget", body), 202),
+        "turn": lambda: forgotten_in_a_turn(alice_key, request),
+    }
+    turn = make_turn(make_conversation(alice), "I live in Brno, the interview is on the 3rd")
+    make_memory(alice, HOME, turns=[turn])
+    interview = make_memory(alice, "Interview on the 3rd of December", turns=[turn])
+    told(alice, CELLO)
+    pairs.means(HOME)
+    found = calls[interface]()
+    assert found["also_ids"] == [interview.public_id], found
+
+
+def forgotten_in_a_turn(key: str, said: str) -> dict[str, Any]:
+    """The outcome of a request to forget in a recorded turn, by the operation that reads it."""
+    told = {"conversation_id": "c-9", "user_message": said, "assistant_message": "Done."}
+    recorded = answer(Api(key).post("/turns", told), 201)
+    worker.drain()
+    operations = [answer(Api(key).get(f"/memory/ops/{one}")) for one in recorded["op_ids"]]
+    [outcome] = [one["forget"] for one in operations if "forget" in one]
+    found: dict[str, Any] = outcome
+    return found

@@ -256,6 +256,7 @@ class ForgetAnswer(TypedDict):
     receipt_token: NotRequired[str]
     memory_ids: NotRequired[list[str]]
     message_ids: NotRequired[list[str]]
+    also_ids: NotRequired[list[str]]
 
 
 MemoryId: TypeAlias = str
@@ -291,6 +292,7 @@ class ForgetOutcome(TypedDict):
     memory_ids: list[str]
     message_ids: list[str]
     likely_ids: NotRequired[list[str]]
+    also_ids: NotRequired[list[str]]
     op_id: NotRequired[str]
 
 

@@ -1217,6 +1217,7 @@ export interface components {
             receipt_token?: string;
             memory_ids?: string[];
             message_ids?: string[];
+            also_ids?: string[];
         };
         ForgetInputRequest: {
             user_id?: string | null;
@@ -1246,6 +1247,7 @@ export interface components {
             memory_ids: string[];
             message_ids: string[];
             likely_ids?: string[];
+            also_ids?: string[];
             op_id?: string;
         };
         ForgetQuestion: {

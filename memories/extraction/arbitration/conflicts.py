@@ -11,7 +11,7 @@ import re
 from enum import IntEnum
 
 from memcenter.lib.text import segment
-from memories.extraction.arbitration import pairs
+from memories.extraction.arbitration import attributes, pairs
 from memories.extraction.arbitration.editions import Document, Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.commands import is_form_of_address
@@ -80,11 +80,15 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
 def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     """Return whether it is doubtful that two related statements are about the same thing.
 
-    A name and a form of address are different things. Bare figures ("I'm 34", "112 now") don't say
-    what they are about.
+    A name and a form of address are different things, and so are two attributes of one thing. Bare
+    figures ("I'm 34", "112 now") don't say what they are about.
     """
     texts = candidate.content, memory.content
     if is_form_of_address(texts[0]) != is_form_of_address(texts[1]):
+        return True
+    is_same = reading.relation is Relation.SAME
+    is_conflict = reading.relation in CONFLICTS and not candidate.corrects
+    if (is_same or is_conflict) and attributes.give_others(*texts, first_clause=is_same):
         return True
     if reading.relation not in CONFLICTS:
         agrees = reading.relation is not Relation.UNRELATED

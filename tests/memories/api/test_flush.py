@@ -198,6 +198,20 @@ def test_messages_of_a_conversation_that_is_not_known_here_are_kept(
     assert Conversation.objects.get(user=alice, external_id="never-seen").message_count == 0
 
 
+def test_candidates_of_messages_write_nothing_not_even_an_empty_conversation(
+    alice: User, alice_key: str
+) -> None:
+    said = [{"role": "user", "content": TEA}, {"role": "assistant", "content": "Noted."}]
+    body = {"conversation_id": "never-seen", "messages": said}
+    told = answer(Api(alice_key).post(FLUSH, {**body, "stage": "candidates"}))
+    [one] = told["candidates"]
+    assert not Conversation.everything.exists()
+    assert not Memory.objects.exists() and not DailyNote.objects.exists()
+    chosen = {"conversation_id": "never-seen", "stage": "commit", "candidates": [one["id"]]}
+    done = answer(Api(alice_key).post(FLUSH, chosen))
+    assert [written["result"] for written in done["written"]] == ["created"]
+
+
 @pytest.mark.parametrize("stage", [None, "candidates"])
 def test_the_first_call_of_a_person_may_be_a_flush(product_key: str, stage: str | None) -> None:
     said = [{"role": "user", "content": TEA}, {"role": "assistant", "content": "Noted."}]
@@ -210,8 +224,11 @@ def test_the_first_call_of_a_person_may_be_a_flush(product_key: str, stage: str 
     assert Memory.objects.get().user.external_id == "zoe"
 
 
-def test_an_id_like_ours_makes_no_conversation(alice: User, alice_key: str) -> None:
+@pytest.mark.parametrize("stage", [None, "candidates"])
+def test_an_id_like_ours_makes_no_conversation(
+    alice: User, alice_key: str, stage: str | None
+) -> None:
     said = [{"role": "user", "content": TEA}]
-    body = {"conversation_id": "conv_unknown", "messages": said}
+    body = {"conversation_id": "conv_unknown", "messages": said, "stage": stage}
     error(Api(alice_key).post(FLUSH, body), 404, "not_found")
     assert not Conversation.objects.exists() and not Memory.objects.exists()
