@@ -66,6 +66,7 @@
     main.className = "row__main";
     main.append(said);
     row.className = "row row--plain row--gone";
+    row.removeAttribute("aria-busy");
     row.replaceChildren(main);
     said.focus();
   };
