@@ -364,7 +364,7 @@ def test_two_receipts_in_the_list_are_told_apart(client: Client, maya: User) -> 
     page = client.get("/memory/data/").text
     assert "1 memory · asked by you" in page
     assert "2 memories · asked by the program “My notebook”" in page
-    assert all(f"…{one.public_id[-4:]}</span>" in page for one in Receipt.objects.all())
+    assert all(f"…{one.public_id[-4:]}</p>" in page for one in Receipt.objects.all())
     assert "cello" not in page
 
 
