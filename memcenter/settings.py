@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from celery.schedules import crontab
+from django.utils.translation import gettext_lazy
 
 from memcenter.lib import env, places
 
@@ -461,8 +462,8 @@ _SHADES = ("50", "100", "200", "300", "400", "500", "600", "700", "800", "900", 
 _BASE = "#f8f7f4 #f0eeea #e0ded8 #bab7b2 #a19e98 #5e6869 #475253 #323838 #232929 #1c2021 #141818"
 _PRIMARY = "#def2ee #def2ee #8de0d0 #8de0d0 #6cccba #6cccba #00675e #00524c #00524c #163835 #031a19"
 UNFOLD = {
-    "SITE_TITLE": "Memory Center",
-    "SITE_HEADER": "Memory Center",
+    "SITE_TITLE": gettext_lazy("Memory Center"),
+    "SITE_HEADER": gettext_lazy("Memory Center"),
     "SHOW_HISTORY": False,
     "COLORS": {
         "base": dict(zip(_SHADES, _BASE.split(), strict=True)),

@@ -35,7 +35,9 @@ MOST = 150  # memories in a portrait, the most important first
 _FIRST_OF_ALL = ("self", "family", "work", "health")  # groups of the most personal memories
 _FEW = 3  # memories of each group before the others
 _NAME = re.compile(
-    r"(?i)\bname(?:['’]?s)?\b|\bcall(?:ed)? me\b|\bi['’]?m called\b|名字|我叫|姓名|^叫"
+    r"(?i)\bname(?:['’]?s)?\b"
+    r"|\bcall(?:ed)? me\b(?! (?:back|again|when|after|before|at|on|in|if|later)\b)"
+    r"|\bi['’]?m called\b|名字|我叫|叫我|姓名|^叫"
 )
 SHOWN = 6  # phrases of a group before "more"
 
@@ -125,11 +127,16 @@ def most_personal(user: User, *, limit: int) -> list[Memory]:
     A few memories of each group come first, then the others in the order of the portrait.
     """
     groups = {one.key: [phrase.memory for phrase in one.phrases] for one in portrait_of(user)}
-    groups.get("self", []).sort(key=lambda one: _NAME.search(one.content) is None)
+    groups.get("self", []).sort(key=lambda one: not names(one))
     keys = [*_FIRST_OF_ALL, *(key for key in groups if key not in _FIRST_OF_ALL)]
     few = [one for key in keys for one in groups.get(key, [])[:_FEW]]
     rest = [one for key in keys for one in groups.get(key, [])[_FEW:]]
     return [*few, *rest][:limit]
+
+
+def names(memory: Memory) -> bool:
+    """Return whether a memory states a name, most likely that of the person."""
+    return _NAME.search(memory.content) is not None
 
 
 def group_of(*, tags: Iterable[str], kind: str, standing: bool) -> str:

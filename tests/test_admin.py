@@ -93,6 +93,7 @@ def test_the_admin_names_models_and_columns_in_chinese_and_leads_back(
     page = browser.get(address(Memory, "changelist"), headers={"Accept-Language": "zh-Hans"}).text
     assert "审计记录" in page and "Audit events" not in page
     assert "类型" in page and "更新时间" in page
+    assert "Memory Center" not in page and "Type to search" not in page
     assert "返回记忆中心" in page and f'href="{reverse("memory_home")}"' in page
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from django.conf import settings
@@ -80,7 +80,8 @@ class Prepared:
     """Everything that is gathered before the answer is generated.
 
     `window` holds the messages before `text`. `forget` is the outcome of a request to forget, or
-    None. `remembered` and `perhaps` hold the texts from which the demo assistant answers.
+    None. `remembered`, `of_others` and `perhaps` hold the texts that the demo assistant quotes,
+    and `quoted` the ids of those that it quotes although they weren't recalled.
     `remembering` is True if memories will be learned from this turn. `only_forgets` is True if the
     message only asks to forget, so that no model is called. `passing` is True for a temporary chat,
     which can't store a list of memories to choose from.
@@ -94,7 +95,9 @@ class Prepared:
     remembering: bool
     only_forgets: bool = False
     passing: bool = False
+    of_others: Sequence[str] = ()
     perhaps: Sequence[str] = ()
+    quoted: Sequence[str] = ()
 
 
 def prepare(
@@ -123,17 +126,19 @@ def prepare(
     with as_user(user, changing=bool(asked)):
         forget = _carry_out_forgets(asked, user, conversation, question) if asked else None
         found = context.build(query, user=user, conversation=conversation)
-        remembered, perhaps = _remembered_texts(text, found, user=user) if is_demo else ([], [])
+        known = _remembered_texts(text, found, user=user) if is_demo else _Known([])
         return Prepared(
             text,
             found,
             [one for one in found.window if one.message_id not in without],
             forget,
-            remembered,
+            known.fitting,
             remembering=not passing and users.settings_of(user).longterm_enabled,
             only_forgets=only_forgets,
             passing=passing,
-            perhaps=perhaps,
+            of_others=known.of_others,
+            perhaps=known.perhaps,
+            quoted=() if forget or not is_demo else known.ids,
         )
 
 
@@ -159,19 +164,32 @@ def _carry_out_forgets(
     return spoken_requests.answer(found, user=user)
 
 
-def _remembered_texts(text: str, found: Context, *, user: User) -> tuple[list[str], list[str]]:
-    """Return the memories that the demo assistant quotes, best first, and those that perhaps fit.
+@dataclass(frozen=True)
+class _Known:
+    """The texts of memories that the demo assistant quotes, best first."""
 
-    The former share words with the message; for a question, they may also be about the same subject
-    or very close in meaning. Memories about somebody else come last if the question is about the
-    user. The latter are the other memories that were used for a question. If the person asks for a
-    list of their memories, return the memories of the portrait instead.
+    fitting: list[str]
+    of_others: list[str] = field(default_factory=list)
+    perhaps: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+
+
+def _remembered_texts(text: str, found: Context, *, user: User) -> _Known:
+    """Return the memories that the demo assistant quotes.
+
+    Those that fit share words with the message; for a question, they may also be about the same
+    subject or very close in meaning. Memories about somebody else are apart if the question is
+    about the user. The others that were used for a question perhaps fit. If the person asks for a
+    list of their memories or for their own name, return memories of the portrait instead.
     """
     intent = demo_assistant.intent_of(text)
-    if intent is Intent.LIST and users.settings_of(user).longterm_enabled:
-        return [
-            one.content for one in portrait.most_personal(user, limit=demo_assistant.LISTED + 1)
-        ], []
+    is_on = users.settings_of(user).longterm_enabled
+    if intent is Intent.LIST and is_on:
+        most = demo_assistant.LISTED + 1
+        listed = {one.public_id: one.content for one in portrait.most_personal(user, limit=most)}
+        return _Known([*listed.values()], ids=[*listed][:-1] if len(listed) == most else [*listed])
+    if is_on and demo_assistant.asks_own_name(text) and (names := _own_names(text, user=user)):
+        return _Known([*names.values()], ids=[*names])
     # The block also contains constraints that aren't relevant.
     relevance = {one.id: one.components.get("raw_relevance", 0.0) for one in found.items}
     memories = [one for one in found.items if one.type == "memory"]
@@ -179,7 +197,8 @@ def _remembered_texts(text: str, found: Context, *, user: User) -> tuple[list[st
     fitting = [one for one in memories if _fits(one.components, is_question=is_question)]
     if not is_question:
         fitting = _of_same_subject(text, fitting)
-    of_others = _of_others(text, memories, user=user) if intent is Intent.QUESTION else set()
+    texts = {one.id: one.text for one in memories}
+    of_others = _of_others(text, texts, user=user) if intent is Intent.QUESTION else set()
     used = [
         one
         for one in memories
@@ -190,26 +209,39 @@ def _remembered_texts(text: str, found: Context, *, user: User) -> tuple[list[st
         sorted(each, key=lambda one: (one.id in of_others, -relevance[one.id]))
         for each in (fitting, used)
     )
-    return [one.text for one in sure], [one.text for one in perhaps]
+    return _Known(
+        [one.text for one in sure if one.id not in of_others],
+        [one.text for one in sure if one.id in of_others],
+        [one.text for one in perhaps],
+    )
 
 
-def _of_others(text: str, memories: Sequence[Item], *, user: User) -> set[str]:
+def _own_names(text: str, *, user: User) -> dict[str, str]:
+    """Return the ids and the texts of the memories that state the user's name."""
+    named = {
+        one.public_id: one.content for one in portrait.most_telling(user) if portrait.names(one)
+    }
+    of_others = _of_others(text, named, user=user)
+    return {id: content for id, content in named.items() if id not in of_others}
+
+
+def _of_others(text: str, memories: Mapping[str, str], *, user: User) -> set[str]:
     """Return the ids of memories about somebody else, if the question is about the user.
 
-    Whose a memory is known from its wording and from the reader model's code in its version.
+    `memories` maps ids to texts. Whose a memory is known from its wording and
+    from the reader model's code in its version.
     """
     if not _ASKS_OF_SELF.search(text) or _NAMES_OTHERS.search(text):
         return set()
-    ids = [one.id for one in memories]
     versions = MemoryVersion.objects.filter(
-        user=user, memory__public_id__in=ids, number=F("memory__current_version")
+        user=user, memory__public_id__in=list(memories), number=F("memory__current_version")
     )
     codes = dict(versions.values_list("memory__public_id", "reason"))
     return {
-        one.id
-        for one in memories
-        if ownership(text, one.text) is Ownership.OTHER
-        or any(whose in codes.get(one.id, "") for whose in _WHOSE_OTHERS)
+        id
+        for id, content in memories.items()
+        if ownership(text, content) is Ownership.OTHER
+        or any(whose in codes.get(id, "") for whose in _WHOSE_OTHERS)
     }
 
 
@@ -253,6 +285,7 @@ def demo_answer(prepared: Prepared) -> str:
     return demo_assistant.answer(
         prepared.text,
         remembered=prepared.remembered,
+        of_others=prepared.of_others,
         perhaps=prepared.perhaps,
         forget=prepared.forget.stated if prepared.forget else None,
         passing=prepared.passing,
@@ -334,8 +367,12 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
             assistant_message=MessageInput(reply),
             forget=prepared.forget,
         )
-        request_id = prepared.found.request_id
-        traces.answered(user=user, request_id=request_id, answer=turn.assistant_message)
+        traces.answered(
+            user=user,
+            request_id=prepared.found.request_id,
+            answer=turn.assistant_message,
+            quoted=prepared.quoted,
+        )
     return Exchange(turn, prepared.found, prepared.forget)
 
 

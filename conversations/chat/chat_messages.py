@@ -93,8 +93,12 @@ class KeptThread(_Thread[Conversation, Message]):
                 self.said = self._replace_turn(reply, prepared.forget)
             else:
                 self.said = [self.question, self._complete_turn(reply, prepared.forget)]
-            request_id = prepared.found.request_id
-            traces.answered(user=self.user, request_id=request_id, answer=self.said[-1])
+            traces.answered(
+                user=self.user,
+                request_id=prepared.found.request_id,
+                answer=self.said[-1],
+                quoted=prepared.quoted,
+            )
 
     def _replace_turn(self, reply: MessageInput, forget: Outcome | None) -> list[Message]:
         assert self.answer is not None

@@ -122,6 +122,12 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
     )
 )
 
+_ASKS_OWN_NAME = re.compile(
+    r"(?i)\b(?:what|know|remember|tell|recall)\w{0,4}\b.{0,20}\bmy (?:full |first |last )?name\b"
+    r"|\bwhat (?:am i called|do you call me|should you call me)\b"
+    r"|我(?:的)?(?:大名|全名|名字|姓名)?(?:叫|姓|是)?(?:什么|啥)(?:名字?)?(?:来着|呢|呀|啊)?[?？。\s]*$"
+    r"|(?:知道|记得)我(?:叫|姓|的名字)|怎么称呼我"
+)
 _TEXTS: dict[Language, dict[str, str]] = {
     "en": {
         "who": "I'm the built-in demo assistant: no model is connected, so I can only tell you what"
@@ -132,6 +138,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " what I remember.",
         "hello_known": "You told me this, which may matter today:",
         "relevant": "You told me this, which fits:",
+        "others": "This is about somebody else:",
+        "only_others": "I remember nothing of yours that fits. This is about somebody else:",
         "perhaps": "I'm not sure whether this answers it, but you told me:",
         "nothing": "I don't remember anything that fits this.",
         "known": "You told me this about yourself:",
@@ -162,7 +170,9 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " Memory Center.",
         "telling": "Thank you for telling me. What is worth keeping will appear in Memory Center.",
         "also": "You also told me:",
-        "remind": "I can't remind you when the time comes.",
+        "remind": "No reminder will come: I can't send any.",
+        "remind_kept": "I may keep this as a plan, which I only know of; what was kept appears"
+        " below in a moment. To be sure, choose “Remember this…” in your message's menu.",
         "never_mind": "All right.",
         "thanks": "You're welcome!",
         "other": "I'm the built-in demo assistant: no model is connected. You can tell me"
@@ -174,6 +184,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "hello": "你好！我是演示助手。还没有连接模型，不过可以告诉你我记得什么。",
         "hello_known": "你告诉过我，今天也许用得上：",
         "relevant": "与此相关，你告诉过我：",
+        "others": "这些说的是别人：",
+        "only_others": "没有记住你自己的。这些说的是别人：",
         "perhaps": "不确定是不是你要问的，你告诉过我：",
         "nothing": "我没有记住与此相关的内容。",
         "known": "关于你自己，你告诉过我：",
@@ -198,7 +210,9 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "临时聊天不保留可供选择的列表：请在其他对话里告诉我，或到记忆中心选择。",
         "telling": "知道了。",
         "also": "你还告诉过我：",
-        "remind": "到时候我不会提醒你。",
+        "remind": "到时候不会有提醒：我没有提醒功能。",
+        "remind_kept": "这件事可能会作为计划记下，但我只是知道而已；记下了什么，稍后会显示在下面。"
+        "想确保记下，请在你那条消息的菜单里选“记住这个…”。",
         "never_mind": "好的。",
         "thanks": "不客气！",
         "other": "我是演示助手，还没有连接模型。你可以说说自己的事，或者问问我知道你什么。",
@@ -210,6 +224,7 @@ def answer(
     message: str,
     *,
     remembered: Sequence[str],
+    of_others: Sequence[str] = (),
     perhaps: Sequence[str] = (),
     language: str | None = None,
     learned: Sequence[str] | None = None,
@@ -222,7 +237,8 @@ def answer(
     """Return the demo assistant's reply, in the language of the message.
 
     `remembered` holds the recalled memories, most relevant first; the reply makes no other
-    statement about the user. `perhaps` holds memories that were recalled too, but don't surely fit
+    statement about the user. `of_others` holds those about somebody else, where the user asks about
+    themselves. `perhaps` holds memories that were recalled too, but don't surely fit
     the question. `learned` holds what was learned from this message (None: not known
     yet, since learning runs in the background). `forget` is the outcome of a request to forget (a
     status of `memories.forgetting.spoken_requests`, or None without a request). `remembering` is
@@ -256,8 +272,10 @@ def answer(
     if intent is Intent.GREETING:
         return _joined(text["hello"], _quoted(text["hello_known"], memories, text=text, limit=2))
     asked, limit = intent is Intent.QUESTION, LISTED if subject_of(message) else SHOWN
-    others = [memory for memory in _quotable(perhaps) if memory not in memories] if asked else []
-    return _answer_from_memories(text, memories, perhaps=others, asked=asked, limit=limit)
+    theirs = _quotable(of_others)
+    others = [one for one in _quotable(perhaps) if one not in (*memories, *theirs)] if asked else []
+    answer = {"of_others": theirs, "perhaps": others}
+    return _answer_from_memories(text, memories, **answer, asked=asked, limit=limit)
 
 
 def _forget_outcome(forget: str | None, *, intent: Intent, passing: bool) -> str:
@@ -277,6 +295,11 @@ def intent_of(message: str) -> Intent:
     return Intent.OTHER
 
 
+def asks_own_name(message: str) -> bool:
+    """Return whether the user asks for their own name, which shares no words with most names."""
+    return _ASKS_OWN_NAME.search(message) is not None
+
+
 def _language(message: str, language: str | None) -> Language:
     """Return the language of the message, or `language` if the message has no letters."""
     if any(char.isalpha() for char in message):
@@ -285,14 +308,23 @@ def _language(message: str, language: str | None) -> Language:
 
 
 def _answer_from_memories(
-    text: dict[str, str], memories: list[str], *, perhaps: list[str], asked: bool, limit: int
+    text: dict[str, str],
+    memories: list[str],
+    *,
+    of_others: list[str],
+    perhaps: list[str],
+    asked: bool,
+    limit: int,
 ) -> str:
-    if not memories and not perhaps:
+    if not memories and not of_others and not perhaps:
         return _joined(text["who_empty"], text["nothing"]) if asked else text["other"]
     fitting = _quoted(text["relevant"], memories, text=text, limit=limit)
-    lead = text["also"] if memories else text["perhaps"]
-    others = "\n".join([lead, *(f"- {memory}" for memory in perhaps[: limit - len(memories)])])
-    return _joined(text["who"], fitting, others if perhaps and len(memories) < limit else "")
+    theirs = _quoted(
+        text["others" if memories else "only_others"], of_others, text=text, limit=SHOWN
+    )
+    lead, left = text["also" if memories or of_others else "perhaps"], limit - len(memories)
+    others = "\n".join([lead, *(f"- {memory}" for memory in perhaps[:left])])
+    return _joined(text["who"], fitting, theirs, others if perhaps and left > 0 else "")
 
 
 def _acknowledgement(
@@ -302,6 +334,8 @@ def _acknowledgement(
         told = text["off"]
     elif learned:
         told = _quoted(text["learned"], _quotable(learned), text=text, limit=LISTED)
+    elif intent is Intent.REMIND:
+        told = text["remind_kept"]
     else:
         told = text["telling"] if intent is Intent.TELLING else text["remember"]
     return _joined(text["remind"], told) if intent is Intent.REMIND else told

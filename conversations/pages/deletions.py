@@ -57,6 +57,8 @@ def conversation_clear(request: HttpRequest, conversation_id: str) -> HttpRespon
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def conversation_delete(request: HttpRequest, conversation_id: str) -> HttpResponse:
+    """Forget a conversation. With `?from=data`, go on where data is managed, else in the chat."""
+    is_from_data = request.GET.get("from") == "data"
     with own_transaction(request):
         user = person(request)
         found = chat_page.opened(user, conversation_id).conversation
@@ -65,7 +67,7 @@ def conversation_delete(request: HttpRequest, conversation_id: str) -> HttpRespo
             if isinstance(found, TemporaryConversation):
                 return ask(request, of_temporary(found))
             lost = message_erasure.consequences_of_conversation(found, user=user)
-            return ask(request, of_deleting(found, lost))
+            return ask(request, of_deleting(found, lost, is_from_data=is_from_data))
         if isinstance(found, TemporaryConversation):
             temporary.erase(found)
             words = _("This temporary chat no longer exists.")
@@ -75,8 +77,11 @@ def conversation_delete(request: HttpRequest, conversation_id: str) -> HttpRespo
                 user=user, conversation=found, forget_memories=forgets
             )
             words = forgotten_words()
+    if is_from_data:
+        words = _("Deleted. What is still being erased is shown below, and then the receipt.")
     messages.success(request, words)
-    return leave(request, reverse("chat_home"))
+    after = reverse("data_management") + "#activity" if is_from_data else reverse("chat_home")
+    return leave(request, after)
 
 
 def ask(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
@@ -138,7 +143,10 @@ def of_edit(edits: Editable, *, user: User) -> dict[str, Any]:
     return {"goes": goes, "stays": stays, "learned": learned, "lists": _full_lists(found)}
 
 
-def of_deleting(conversation: Conversation, found: Consequences) -> dict[str, Any]:
+def of_deleting(
+    conversation: Conversation, found: Consequences, *, is_from_data: bool = False
+) -> dict[str, Any]:
+    page = reverse("conversation", args=[conversation.public_id])
     named = _("this conversation")
     if conversation.title:
         title = inner(shorten(conversation.title, _SHORT))
@@ -146,11 +154,13 @@ def of_deleting(conversation: Conversation, found: Consequences) -> dict[str, An
     return _of_whole_conversation(
         conversation,
         found,
-        action=reverse("conversation_delete", args=[conversation.public_id]),
+        action=reverse("conversation_delete", args=[conversation.public_id])
+        + ("?from=data" if is_from_data else ""),
         title=_("Delete this conversation?"),
         goes=[named],
         stays=_("all other conversations"),
         confirm=_("Delete and forget"),
+        cancel_href=reverse("data_conversations") if is_from_data else page,
     )
 
 
@@ -163,6 +173,7 @@ def of_clearing(conversation: Conversation, found: Consequences) -> dict[str, An
         goes=[],
         stays=_("the empty conversation"),
         confirm=_("Clear and forget"),
+        cancel_href=reverse("conversation", args=[conversation.public_id]),
     )
 
 
@@ -177,7 +188,6 @@ def _of_whole_conversation(
         lists=_full_lists(found),
         # If the dialog has no checkbox, also forget memories learned after it was shown.
         hidden=[] if found.memories else [{"name": "memories", "value": "on"}],
-        cancel_href=reverse("conversation", args=[conversation.public_id]),
     )
 
 

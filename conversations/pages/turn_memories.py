@@ -246,11 +246,13 @@ def panel_of(user: User, answer: Message | None) -> Panel:
     }
     sources = _sources(user, list(memories.values()))
     parts: dict[bool, list[Used]] = {True: [], False: []}
-    for hit in hits:
-        memory = memories.pop(hit.target_public_id, None)  # each memory once, as in `counts_of`
-        if memory is not None:
-            one = Used(memory, _why(hit, memory), sources.get(memory.pk))
-            parts[_is_relevant(hit.components, memory)].append(one)
+    for is_relevant in (True, False):  # a memory is relevant if any of its hits is
+        for hit in hits:
+            memory = memories.get(hit.target_public_id)
+            if memory is not None and _is_relevant(hit.components, memory) is is_relevant:
+                one = Used(memory, _why(hit, memory), sources.get(memory.pk))
+                parts[is_relevant].append(one)
+                del memories[hit.target_public_id]
     others = Counter(hit.type for hit in hits if hit.type != "memory")
     return Panel(answer, parts[True], parts[False], others)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -12,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations import selectors
@@ -23,9 +25,10 @@ from conversations.recording import turns
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories.learning import told_messages
 from memories.learning.told_messages import Proposal, Span
-from memories.models import Memory
+from memories.models import Arbitration, Memory
 from memories.pages.memory_form import MemoryForm, say_what_became
 from memories.pages.memory_rows import name_memory
+from memories.selectors import memory_of
 from memories.writing import curation, review
 from memories.writing.direct_writes import MemoryInput
 from memories.writing.review import ReviewInput
@@ -43,6 +46,7 @@ from ops.pages.base import (
 )
 from ops.queue import outbox
 
+_ANSWERED = gettext_lazy("You have answered this already, perhaps in another tab.")
 _LESSONS = "conversations/includes/lessons.html"
 
 
@@ -92,7 +96,7 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
     try:
         memory = learned_undo.take_back(user=person(request), turn=turn, memory_id=memory_id)
     except NotFound:
-        raise
+        _say_it_is_binned(request, turn, memory_id)
     except ApplicationError as error:
         messages.warning(request, _(error.message))
     else:
@@ -126,34 +130,47 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
         turn = _turn(request, turn_id)
         asked = forget_cards.requests_of(user, [turn])
         card = forget_cards.cards_of(user, [turn], asked=asked).get(turn.pk)
-        if card is None:
-            raise NotFound("There is nothing to choose here.")
-        if "again" in request.POST:
-            return _show_card(request, turn, card)
-        chosen, keeps = _ticked(request, card), "keep" in request.POST
-        if not keeps and not chosen:
-            error = _("Nothing was selected, so nothing was forgotten.")
-            return _show_card(request, turn, replace(card, error=error), status=422)
-        memory_ids = [one.public_id for one in chosen if one.name == "memory"]
-        message_ids = [one.public_id for one in chosen if one.name == "message"]
-        if not keeps and "sure" not in request.POST:
-            also = message_forgets.also_forgotten(
-                user, memory_ids=memory_ids, message_ids=message_ids
-            )
-            if also or ("all" in request.POST and card.needs_second_question):
-                return _show_card(request, turn, card.asking_again(chosen, also))
-        op_id, said = "", _("Everything was kept.")
-        if keeps:
-            audit_log.record("forget.declined", subject=user.subject, target=turn.public_id)
-        else:
-            operation = message_forgets.forget_chosen(
-                user=user, memory_ids=memory_ids, message_ids=message_ids
-            )
-            op_id, said = operation.public_id, _forgotten(operation)
-        for one in asked:
-            outbox.mark_answered(one, by=op_id)
+        op_id, said = "", str(_ANSWERED)
+        if card is not None:
+            done = _answer_card(request, turn, card, asked)
+            if isinstance(done, HttpResponse):
+                return done
+            op_id, said = done
     messages.success(request, said)
     return _conversation(request, turn.conversation.public_id, forget=op_id)
+
+
+def _answer_card(
+    request: HttpRequest, turn: Turn, card: forget_cards.Card, asked: Sequence[Operation]
+) -> HttpResponse | tuple[str, str]:
+    """Forget or keep what was chosen; return the operation's id and what to say.
+
+    Return the card instead if the person must choose or confirm first.
+    """
+    user = person(request)
+    if "again" in request.POST:
+        return _show_card(request, turn, card)
+    chosen, keeps = _ticked(request, card), "keep" in request.POST
+    if not keeps and not chosen:
+        error = _("Nothing was selected, so nothing was forgotten.")
+        return _show_card(request, turn, replace(card, error=error), status=422)
+    memory_ids = [one.public_id for one in chosen if one.name == "memory"]
+    message_ids = [one.public_id for one in chosen if one.name == "message"]
+    if not keeps and "sure" not in request.POST:
+        also = message_forgets.also_forgotten(user, memory_ids=memory_ids, message_ids=message_ids)
+        if also or ("all" in request.POST and card.needs_second_question):
+            return _show_card(request, turn, card.asking_again(chosen, also))
+    op_id, said = "", _("Everything was kept.")
+    if keeps:
+        audit_log.record("forget.declined", subject=user.subject, target=turn.public_id)
+    else:
+        operation = message_forgets.forget_chosen(
+            user=user, memory_ids=memory_ids, message_ids=message_ids
+        )
+        op_id, said = operation.public_id, _forgotten(operation)
+    for one in asked:
+        outbox.mark_answered(one, by=op_id)
+    return op_id, said
 
 
 def _ticked(request: HttpRequest, card: forget_cards.Card) -> list[forget_cards.Line]:
@@ -233,8 +250,9 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
         turn = _turn(request, turn_id)
         asked = turn_memories.lessons_of(user, [turn])[turn.pk].asked_about
         if asked is None or asked.public_id != request.POST.get("memory"):
-            raise NotFound("There is nothing to answer here.")
-        if is_own:
+            _check_taught(turn, request.POST.get("memory", ""))
+            messages.info(request, _ANSWERED)
+        elif is_own:
             review.confirm(user=user, decisions=[ReviewInput(asked.public_id, "accept")])
             messages.success(request, _("Remembered as yours."))
         else:
@@ -249,6 +267,22 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
         response.write(render_to_string("includes/toast_list.html", {"oob": True}, request))
     response["HX-Trigger"] = "memories-learned"
     return response
+
+
+def _check_taught(turn: Turn, memory_id: str) -> None:
+    """Raise `NotFound` unless the memory was learned from the turn."""
+    if not Arbitration.objects.filter(turn=turn, memory__public_id=memory_id).exists():
+        raise NotFound("There is nothing to answer here.")
+
+
+def _say_it_is_binned(request: HttpRequest, turn: Turn, memory_id: str) -> None:
+    """Offer to put back a memory that was deleted meanwhile. Raise `NotFound` if it is gone."""
+    with own_transaction(request):
+        memory = memory_of(person(request), memory_id)
+    if memory.deleted_at is None:
+        raise NotFound("There is nothing to undo here.")
+    said = _("It is in the recycle bin.")
+    messages.warning(request, said, extra_tags=_restore_url(memory, turn))
 
 
 def _restore_url(memory: Memory, turn: Turn) -> str:

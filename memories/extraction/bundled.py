@@ -168,10 +168,9 @@ class BundledExtractor:
         found = self._reader.read(text).statements
         longest = max(found, key=lambda statement: statement.end - statement.start, default=None)
         language = language_of(text)
-        topic = longest.best("topic") if longest else ""
-        sure = longest is not None and longest.share("topic", topic) >= FLAG
+        topic = longest.sure("topic", FLAG) if longest else ""
         return Marks(
-            tags=(tag_of(topic, language=language),) if sure else (),
+            tags=(tag_of(topic, language=language),) if topic else (),
             data=data_of(text, spoken_at=spoken_at, language=language),
             says_how_to_answer=answer_wishes.is_wish(
                 text, found, embedder=self._embedder, kind=kind, vector=vector
@@ -404,7 +403,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     if not _LETTER.search(content):
         return None
     kind = _kind(statement, message.covered[begin : statement.end])
-    tag = tag_of(statement.best("topic"), language=language)
+    topic = statement.sure("topic", FLAG)  # a wrong tag misleads more than none
     return Candidate(
         kind=kind,
         content=_with_speaker(content, message.said.speaker),
@@ -415,7 +414,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         quote=quote,
         quote_start=start,
         quoted_role=message.role,
-        tags=(tag,),
+        tags=(tag_of(topic, language=language),) if topic else (),
         data=own.data,
         occurred_at=message.said.start_of(own.occurred) if kind == "event" else None,
         explicit=explicit,

@@ -353,7 +353,7 @@ def _without_overlap(words: str, before: str, behind: str) -> str:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A sentence at `start:end` that replaces a wrong person or value by the right one.
+    """A part of a sentence, at `start:end`, that replaces a wrong person or value by the right one.
 
     The sentence applies to texts that match `form` and contain at least one of the terms `anchors`.
     """
@@ -379,14 +379,16 @@ class Contrast:
 def contrasts(said: str) -> list[Contrast]:
     """Return the corrections in a text, such as "Zuri is 10, not 9"."""
     found = []
-    for sentence in _SENTENCE.finditer(said):
-        if len(sentence[0]) > _MOST:
-            continue
-        for right, wrong, form in _replacements(sentence[0].replace("’", "'").strip(_EDGE)):
-            named = set(segment.terms(sentence[0])) - set(segment.terms(wrong))
-            new = named - set(segment.terms(right))
-            anchors = frozenset(new or named)
-            found.append(Contrast(right, wrong, form, anchors, sentence.start(), sentence.end()))
+    for start, sentence in sentences(said):
+        plain = sentence.replace("’", "'")
+        for right, wrong, form in _replacements(plain.strip(_EDGE)):
+            named = set(segment.terms(sentence)) - set(segment.terms(wrong))
+            anchors = frozenset(named - set(segment.terms(right)) or named)
+            # The clauses after the one with these words are statements of their own.
+            last = max(plain.rfind(words) for words in (right, wrong) if words)
+            rest = PATTERNS["clause_end"].search(plain, last)
+            end = start + (rest.start() if rest else len(plain))
+            found.append(Contrast(right, wrong, form, anchors, start, end))
     return found
 
 

@@ -167,6 +167,8 @@ _MOST_RELATED = 5
 _MOST_OFFERED = 3  # memories that a sentence may replace exactly as typed
 # A rejected value at the end of a sentence, without a comma.
 _REJECTED = re.compile(r"(?i) not (?:on |at |the |a ){0,3}(?P<old>[^,.;!?\n]{1,30})[.!]?$")
+_SEPARATORS = {"en": "; ", "zh": "；"}
+_SAME_END = 3  # characters at the end of two texts that say the same of somebody else
 _EDITS = SignedIds("edit_", salt="memories.told")
 
 
@@ -220,16 +222,22 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChang
         direct_writes.check_on(user)
         zone = zoneinfo.ZoneInfo(users.settings_of(user).timezone)
         corrected = _corrected_memories(text, user=user)
-        under = _change_of(about, text, user=user) if about else None
+    candidates = _candidates(text, zone)
+    with as_user(user):
+        under, other = _change_of(about, text, candidates, user=user) if about else (None, [])
     spans = [(contrast.start, contrast.end) for contrast, _, _ in corrected]
-    changes = [_edit_of(*one, user=user) for one in corrected]
-    edited = {one.memory for one in changes}
-    for candidate in _candidates(text, zone):
-        if not any(start <= candidate.quote_start < end for start, end in spans):
-            change = _change(candidate, user=user)
-            changes += [change] if change.memory not in edited else []
+    edits = [_edit_of(*one, user=user) for one in corrected]
+    edited = {one.memory for one in edits}
+    found = [
+        (candidate, change)
+        for candidate in candidates
+        if not any(start <= candidate.quote_start < end for start, end in spans)
+        if (change := _change(candidate, user=user)).memory not in edited
+        or change.verdict == Verdict.REVIEW
+    ]
+    changes = [*edits, *(change for _, change in found)]
     if under and under.memory not in {one.memory for one in changes if one.overwrites}:
-        changes = [under, *(one for one in changes if one.memory in edited)]
+        changes = [under, *edits, *(change for candidate, change in found if candidate in other)]
     overwritten = Counter(one.memory for one in changes if one.overwrites)
     is_understood = not corrections.denies(text) or any(one.overwrites for one in changes)
     return [
@@ -240,30 +248,55 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChang
     ]
 
 
-def _change_of(about: str, text: str, *, user: User) -> ToldChange | None:
-    """Return the change that puts a sentence in place of the memory under which it was typed.
+def _change_of(
+    about: str, text: str, candidates: Sequence[Candidate], *, user: User
+) -> tuple[ToldChange | None, Sequence[Candidate]]:
+    """Return the change that a sentence makes to the memory under which it was typed.
 
-    A rejected value at the end of the sentence ("…, not the 15th") is left out. Return None if the
-    sentence shares no words with the memory, or only says what is wrong.
+    The statements of the sentence that share words with the memory replace it; the other statements
+    are returned too. If all or none share words, the sentence itself replaces the memory, without a
+    rejected value at its end ("…, not the 15th"). The change is None if the sentence shares no
+    words with the memory, or only says what is wrong.
     """
     memory = Memory.objects.filter(in_use(), user=user, project=None, public_id=about).first()
-    new, old = corrections.without_old_value(text)
-    rejected = _REJECTED.search(new)
-    if memory and rejected and not old and _has_words(memory.content, rejected["old"]):
-        new = new[: rejected.start()]
-    if memory is None or not new or new == memory.content:
-        return None
-    stop_words = segment.ENGLISH_STOP_WORDS | segment.CHINESE_STOP_WORDS
-    if not (set(segment.terms(new)) & set(segment.terms(memory.content))) - stop_words:
-        return None
+    if memory is None:
+        return None, []
+    own = [one for one in candidates if _shares_words(one.content, memory.content)]
+    other = [one for one in candidates if one not in own]
+    if own and other:
+        new = _SEPARATORS[segment.language(text)].join(one.content for one in own)
+    else:
+        new, other = _without_rejected(text, memory.content), []
+    new = _without_copula(new, memory.content)
+    if not new or new == memory.content or not _shares_words(new, memory.content):
+        return None, []
     told = {"memory": memory.public_id, "old": memory.content, "new": new}
     id = _EDITS.make(told, user=user)
     change = ToldChange(id, Verdict.REPLACE, new, memory.content, memory.public_id)
-    return _doubted_overwriting(change, memory.kind)
+    return _doubted_overwriting(change, memory.kind), other
 
 
-def _has_words(text: str, words: str) -> bool:
-    return set(segment.terms(words)) <= set(segment.terms(text))
+def _without_rejected(text: str, known: str) -> str:
+    """Return a correction without a rejected value at its end that the known text has."""
+    new, old = corrections.without_old_value(text)
+    rejected = _REJECTED.search(new)
+    if rejected and not old and set(segment.terms(rejected["old"])) <= set(segment.terms(known)):
+        new = new[: rejected.start()]
+    return new
+
+
+def _without_copula(text: str, known: str) -> str:
+    """Return a Chinese text without a first 「是」 that only stresses what replaces a known word.
+
+    For example, 「是姐姐对花生过敏」 corrects 「妹妹对花生过敏」.
+    """
+    is_stress = text.startswith("是") and text[-_SAME_END:] == known[-_SAME_END:]
+    return text[1:] if is_stress else text
+
+
+def _shares_words(text: str, known: str) -> bool:
+    stop_words = segment.ENGLISH_STOP_WORDS | segment.CHINESE_STOP_WORDS
+    return bool((set(segment.terms(text)) & set(segment.terms(known))) - stop_words)
 
 
 def _doubted_overwriting(change: ToldChange, kind: str) -> ToldChange:

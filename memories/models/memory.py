@@ -189,6 +189,12 @@ class Memory(Record):
         is_always = self.kind == Kind.CONSTRAINT or self.pinned or self.standing
         return is_always and self.feedback != Rating.VERY_NEGATIVE
 
+    @property
+    def contested(self) -> "Memory | None":
+        """Return the memory that this one contradicts, unless it is deleted or being forgotten."""
+        known = self.conflicts_with
+        return known if known and not (known.hidden_at or known.deleted_at) else None
+
 
 class Change(models.TextChoices):
     CREATED = "created", _("learned")

@@ -13,11 +13,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, ProviderError
+from memories.extraction.masking import additions_in_words
 from memories.extraction.types import Verdict
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked
@@ -38,6 +40,7 @@ from ops.pages.base import (
     target,
 )
 
+_QUOTED = 80  # characters
 _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try again in a moment.")
 
 
@@ -111,14 +114,23 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     except ProviderError:
         messages.error(request, _NOT_READ)
         return leave(request, reverse("memory_home"))
-    if any(one.status == MemoryStatus.CANDIDATE for one in kept):
-        messages.warning(request, _("This contradicts something I knew. Please decide."))
-        return leave(request, reverse("memory_review"))
+    if waits := next((one for one in kept if one.status == MemoryStatus.CANDIDATE), None):
+        with own_transaction(request):
+            messages.warning(request, _please_decide(waits))
+        return leave(request, f"{reverse('memory_review')}?candidate={waits.public_id}")
     if kept:
         messages.success(request, _("Remembered."))
     else:
         messages.info(request, _("Nothing was selected, so nothing was changed."))
     return leave(request, reverse("memory_home"))
+
+
+def _please_decide(waits: Memory) -> str:
+    known = waits.contested
+    if known is None:
+        return _("I’m not sure about this. Please decide.")
+    text = Truncator(additions_in_words(known.content)).chars(_QUOTED)
+    return _("This contradicts “%(text)s”. Please decide.") % {"text": text}
 
 
 def _show(

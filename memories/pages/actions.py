@@ -174,6 +174,13 @@ def memory_bulk(request: HttpRequest) -> HttpResponse:
         return _answer_all(request, [], back=back)
     undo = remember_undo(request, undoing, undone, back=back) if undone else ""
     messages.success(request, _said(action, len(done)), extra_tags=undo)
+    if gone := len(set(ids)) - len(done):
+        words = ngettext(
+            "%(count)d was changed meanwhile: it is in the recycle bin or no longer exists.",
+            "%(count)d were changed meanwhile: they are in the recycle bin or no longer exist.",
+            gone,
+        )
+        messages.warning(request, words % {"count": gone})
     return _answer_all(request, ids, back=back)
 
 

@@ -36,6 +36,7 @@ from memories.recall import candidate_pool
 from memories.recall.candidate_pool import MemoryRow, PreparedQuery
 from memories.recall.search import prepare_query, rank
 from memories.recall.searchable_texts import shelf_of
+from memories.retrieval.query import only_names_a_concept
 from memories.retrieval.units import Ranked
 from memories.selectors import (
     ANY,
@@ -194,14 +195,16 @@ def search_page(
 
     Disabled, archived and waiting memories are included, so that the user can manage them. A memory
     always matches if it contains the typed text, or words that begin like the typed words or are
-    spelled similarly. Other memories must reach the relevance floor, so that a search doesn't
-    return all memories. No recall trace is recorded.
+    spelled similarly. If the text only names a subject ("medicine"), a memory about it matches too.
+    Other memories must reach the relevance floor, so that a search doesn't return all memories. No
+    recall trace is recorded.
     """
     eligible = memories_of(user, replace(filters, query="", waiting=True)).prefetch_related(None)
     candidates = candidate_pool.fill(prepared, shelf_of(eligible), user=user)
     literal = prepared.text.strip().casefold()
     best: dict[int, _Match] = {}
     by_meaning: dict[int, _Match] = {}
+    is_subject = only_names_a_concept(prepared.text)
     for one in rank(prepared, candidates, limit=None):
         row = candidates.rows[one.unit.id]
         assert isinstance(row, MemoryRow)
@@ -211,9 +214,16 @@ def search_page(
             best[row.pk] = _Match(one, row.content, spelled)
             if len(best) == MOST:
                 break
-        elif one.relevance >= settings.RELEVANCE_FLOOR:
+        elif one.relevance >= settings.RELEVANCE_FLOOR or (
+            is_subject and one.components.get("concept", 0.0) > 0
+        ):
             by_meaning[row.pk] = _Match(one, row.content)
-    best = dict([*best.items(), *by_meaning.items()][:MOST])
+    # The words of a text are indexed, so a part of a word, such as 药 in 降压药, may not be found.
+    held = eligible.filter(content__icontains=prepared.text.strip()).exclude(pk__in=list(best))
+    for pk, content in held.values_list("pk", "content")[: MOST - len(best)]:
+        best[pk] = _Match(None, content)
+    rest = [(pk, one) for pk, one in by_meaning.items() if pk not in best]
+    best = dict([*best.items(), *rest][:MOST])
     start = number_of(after) or 0
     end = start + SIZE
     cursor = str(end) if end < len(best) else ""
@@ -225,7 +235,12 @@ def search_page(
 
 
 class _Match(NamedTuple):
-    ranked: Ranked
+    """A memory that a search found; `spelled` holds its words that resemble the typed words.
+
+    `ranked` is None if only its text was compared.
+    """
+
+    ranked: Ranked | None
     content: str
     spelled: Sequence[str] = ()
 
@@ -233,6 +248,8 @@ class _Match(NamedTuple):
         """Return words that explain why the memory was found."""
         if self.spelled:
             return reason_words.same(self.spelled)
+        if self.ranked is None:
+            return reason_words.same([asked.strip()])
         found_by = {**self.ranked.components, "raw_relevance": self.ranked.relevance}
         return reason_words.why(found_by, asked=asked, text=self.content)
 

@@ -15,13 +15,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from memcenter.lib.errors import ApplicationError, NotFound
+from memcenter.lib.errors import ApplicationError
 from memories import selectors
 from memories.extraction.masking import additions_in_words
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import explanation
 from memories.pages.actions import remember_undo
 from memories.pages.memory_form import mention_contradiction
+from memories.pages.memory_rows import act
 from memories.selectors import MemoryFilter
 from memories.writing import review
 from memories.writing.review import ReviewInput, Undecided
@@ -40,7 +41,7 @@ def memory_review(request: HttpRequest) -> HttpResponse:
     with own_transaction(request):
         user = person(request)
         waiting = selectors.memories_of(user, MemoryFilter(status=MemoryStatus.CANDIDATE))
-        waiting = waiting.order_by("pk")
+        waiting = waiting.order_by("pk").select_related("conflicts_with")
         count = waiting.count()
         shown = list(waiting[:_ALSO_WAITING])
         wanted = request.GET.get("candidate", "")
@@ -74,7 +75,7 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
         messages.error(request, _(error.message))
         return redirect("memory_review")
     if results[0].result == "not_found":
-        raise NotFound("There is no such candidate.")
+        return _decided_meanwhile(request, memory_id)
     ends = decision == "keep_both" and given.old_until is not None
     assert before is not None
     said = _said(decision, removed=results[0].memory_id is None, ends=ends)
@@ -85,6 +86,22 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
             accepted = selectors.memory_of(person(request), results[0].memory_id)
         mention_contradiction(request, accepted)
     return redirect("memory_review")
+
+
+def _decided_meanwhile(request: HttpRequest, memory_id: str) -> HttpResponse:
+    """Say what became of a memory that was decided on in the meantime, and offer to put it back."""
+    back = reverse("memory_review")
+    with own_transaction(request):
+        memory = selectors.memory_of(person(request), memory_id)
+    if memory.deleted_at:
+        said = _("This was decided meanwhile, perhaps in another tab. It is in the recycle bin.")
+        messages.warning(request, said, extra_tags=act(memory, "restore", back=back))
+    elif memory.status == MemoryStatus.ACTIVE:
+        messages.info(request, _("This was decided meanwhile, perhaps in another tab. It is used."))
+    else:
+        said = _("This was decided meanwhile, perhaps in another tab. It is kept, but not used.")
+        messages.info(request, said)
+    return redirect(back)
 
 
 @require_POST
@@ -107,9 +124,7 @@ def memory_undecide(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
-    known = candidate.conflicts_with
-    if known is not None and (known.hidden_at or known.deleted_at):
-        known = None
+    known = candidate.contested
     version, verdict = selectors.version_in_use(candidate), selectors.last_verdict_on(candidate)
     sides = {
         "candidate": candidate,

@@ -64,6 +64,11 @@ class Statement:
         shares = self.shares[head]
         return max(shares, key=shares.__getitem__)
 
+    def sure(self, head: str, least: float) -> str:
+        """Return the most probable label of a head, or "" if its probability is below `least`."""
+        best = self.best(head)
+        return best if self.shares[head][best] >= least else ""
+
     def share(self, head: str, answer: str) -> float:
         return self.shares[head][answer]
 

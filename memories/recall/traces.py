@@ -14,9 +14,12 @@ from conversations.models import Conversation, Message
 from memcenter.lib import afterwards, ids
 from memcenter.lib.database import statements
 from memories.extraction import masking
-from memories.models import RecallTrace, TraceKind
+from memories.models import RecallHit, RecallTrace, TraceKind
 from ops.access import STILL_THERE, within
 from ops.models import User
+
+# The score of a memory that a reply quotes because the question asks for it, without a search.
+_QUOTED = {"raw_relevance": 1.0, "concept": 1.0}
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,29 @@ def _json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-def answered(*, user: User, request_id: str, answer: Message) -> None:
-    """Link a recorded recall to the reply that was generated with the recalled memories."""
-    RecallTrace.objects.filter(user=user, request_id=request_id).update(answer=answer)
+def answered(*, user: User, request_id: str, answer: Message, quoted: Sequence[str] = ()) -> None:
+    """Link a recorded recall to the reply that was generated with the recalled memories.
+
+    `quoted` holds the public ids of memories that the reply quotes; those that weren't recalled
+    become hits, so that the reply's uses are complete.
+    """
+    found = RecallTrace.objects.filter(user=user, request_id=request_id)
+    found.update(answer=answer)
+    trace = found.first() if quoted else None
+    if trace is None:
+        return
+    known = list(trace.hits.values_list("target_public_id", flat=True))
+    new = [one for one in quoted if one not in known]
+    RecallHit.objects.bulk_create(
+        RecallHit(
+            user=user,
+            trace=trace,
+            type="memory",
+            target_public_id=one,
+            rank=rank,
+            score=1.0,
+            components=_QUOTED,
+            in_block=True,
+        )
+        for rank, one in enumerate(new, start=len(known) + 1)
+    )

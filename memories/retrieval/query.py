@@ -131,6 +131,12 @@ def asked_about(text: str) -> tuple[Asked, ...]:
     return tuple(Asked(name, _words()[name]) for name in names)
 
 
+def only_names_a_concept(text: str) -> bool:
+    """Return whether a text says nothing but one of the phrases that ask about a concept."""
+    plain = _spaced(segment.normalise(text)).strip()
+    return any(plain == said.strip() for concept in _concepts() for said in concept.asked)
+
+
 def matched_concepts(concepts: Sequence[Asked], terms: Sequence[str]) -> float:
     """Return the share (0-1) of the concepts that a text with these terms is about."""
     if not concepts or not terms:

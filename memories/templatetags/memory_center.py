@@ -19,11 +19,9 @@ from memories.extraction.masking import ADDITION, addition_in_words, additions_i
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages.charts import kinds_of
 from memories.pages.memory_list import Standing, shown_tag, standing_for
-from ops.pages.forgetting import receipt_title
 from ops.pages.forms import time_zone_name
 
 register = template.Library()
-register.filter("receipt_title", receipt_title)
 _MARK = re.compile(r" ?<!-- mem_\w+ -->")
 
 

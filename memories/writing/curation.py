@@ -175,6 +175,8 @@ def bulk(
 ) -> list[tuple[str, str]]:
     """Apply an action to many memories; return each id with "done" or "not_found".
 
+    In the recycle bin a memory is found only by "recycle" and "restore".
+
     Raise `Invalid` if the action is unknown, the tag is invalid or there are too many ids, and
     `Conflict` if a memory can't be enabled or disabled.
     """
@@ -192,9 +194,9 @@ def bulk(
         raise Invalid.field("action", f"Must be one of {', '.join(acts)} or forget.")
     if len(ids) > BULK_LIMIT:
         raise Invalid.field("ids", f"At most {BULK_LIMIT:,} at once.")
+    rows = Memory.visible if action in ("recycle", "restore") else Memory.objects
     found = {
-        one.public_id: one
-        for one in Memory.visible.filter(user=user, public_id__in=list(ids)).order_by("pk")
+        one.public_id: one for one in rows.filter(user=user, public_id__in=list(ids)).order_by("pk")
     }
     results = []
     for public_id in dict.fromkeys(ids):

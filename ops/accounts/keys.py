@@ -20,6 +20,7 @@ from ops.models import ApiKey, Operation, Scope, User, UserSettings
 from ops.models.user import KEY_ID
 
 PREFIX = "mc_"
+OF_FIRST_START = "first run"  # the name of the key that the first start makes
 _LAST_USE_GRAIN = timedelta(minutes=1)
 
 

@@ -193,9 +193,15 @@ def api_key_revoke(request: HttpRequest, pk: int) -> HttpResponse:
             )
         keys.revoke(key)
     messages.success(
-        request, _("Revoked: the key “%(name)s” no longer works.") % {"name": key.name}
+        request, _("Revoked: the key “%(name)s” no longer works.") % {"name": key_name(key)}
     )
     return redirect("api_keys")
+
+
+def key_name(key: ApiKey) -> str:
+    """Return the name that pages show; that of the first start's key is in the page's language."""
+    is_first = key.user_id is None and key.name == keys.OF_FIRST_START
+    return _("Key of the first start") if is_first else key.name
 
 
 def key_confirmation(key: ApiKey, back: str, action: str) -> dict[str, Any]:
@@ -205,7 +211,7 @@ def key_confirmation(key: ApiKey, back: str, action: str) -> dict[str, Any]:
         "text": _("Programs that use it are refused immediately. This can’t be undone."),
         "goes": [
             _("all access with the key “%(name)s” (%(prefix)s…)")
-            % {"name": key.name, "prefix": key.prefix}
+            % {"name": key_name(key), "prefix": key.prefix}
         ],
         "stays": [_("everything it has written"), _("the name of the key, marked as revoked")],
         "confirm": _("Revoke"),
@@ -258,6 +264,7 @@ def _shown_key(key: ApiKey, revoke: Callable[[ApiKey], str]) -> dict[str, Any]:
     expired = key.expires_at is not None and key.expires_at <= timezone.now()
     return {
         "key": key,
+        "name": key_name(key),
         "scopes": scope_words(key.scopes),
         "is_alive": key.revoked_at is None and not expired,
         "revoke": revoke(key) if key.revoked_at is None else "",

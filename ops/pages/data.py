@@ -21,6 +21,7 @@ from ops import selectors
 from ops.models import Export, Import, Operation, Receipt, Status, User
 from ops.pages import operation_rows, stored_amounts
 from ops.pages.base import own_transaction, person, personal_page, target
+from ops.pages.forgetting import receipt_rows
 from ops.pages.operation_rows import IMPORT_FORMATS, said
 from ops.queue import outbox
 from ops.transfer import exports
@@ -75,7 +76,7 @@ def _activity(request: HttpRequest, user: User) -> dict[str, Any]:
         "happenings": lines,
         "upkeep": upkeep,
         "is_moving": operation_rows.is_moving(lines),
-        "receipts": receipts[:most],
+        "receipts": receipt_rows(receipts[:most]),
         "has_more_receipts": len(receipts) > most,
         "shows_all_receipts": most == _ALL_RECEIPTS,
     }

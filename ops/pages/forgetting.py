@@ -5,6 +5,8 @@ To delete all data, the person must enter the password or have signed in recentl
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,7 +28,7 @@ from ops.accounts import keys, users
 from ops.disk import disk_erasure
 from ops.disk.disk_erasure import SecondLine
 from ops.forgetting import person_forgets
-from ops.models import Operation, Receipt, User
+from ops.models import ApiKey, AuditEvent, Operation, Receipt, User
 from ops.pages import operation_rows, stored_amounts
 from ops.pages.base import own_transaction, person, personal_page, target
 from ops.pages.forms import ForgetEverythingForm
@@ -53,6 +55,15 @@ _KEPT = {
     "memories": gettext_lazy("what was learned from it"),
 }
 
+
+# Who asked, by the kind of actor in the audit log.
+_ASKED_BY = {
+    "user": gettext_lazy("asked by you"),
+    "key": gettext_lazy("asked by a program"),
+    "staff": gettext_lazy("asked by the people who run this Memory Center"),
+    "operator": gettext_lazy("asked by the people who run this Memory Center"),
+}
+_SHORT_NUMBER = 4  # characters
 
 Line = tuple[str, int]  # a label and a count
 _CHOSEN = {
@@ -112,6 +123,63 @@ def receipt_in_words(receipt: Receipt) -> ShownReceipt:
         backups_until=_moment_of(receipt.disk.get("backups_until")),
         on_disk=disk_erasure.second_line(receipt),
     )
+
+
+@dataclass(frozen=True)
+class ReceiptRow:
+    """A receipt in the list: what was forgotten, how much, and who asked ("" if unknown)."""
+
+    receipt: Receipt
+    title: str
+    counts: str
+    asked_by: str
+
+    @property
+    def number(self) -> str:
+        """Return the end of the receipt's number, which tells two like receipts apart."""
+        return self.receipt.public_id[-_SHORT_NUMBER:]
+
+
+def receipt_rows(receipts: Sequence[Receipt]) -> list[ReceiptRow]:
+    askers = _askers(receipts)
+    return [
+        ReceiptRow(one, receipt_title(one), _counts_of(one), askers.get(one.operation_id, ""))
+        for one in receipts
+    ]
+
+
+def _counts_of(receipt: Receipt) -> str:
+    """Return how much of each kind that people know by name was erased, in words."""
+    counts: Counter[str] = Counter()
+    for places in receipt.erased.values():
+        for what, count in places.items():
+            bare = what.rpartition(":")[2]
+            names = (bare, bare.rpartition("_")[2])
+            counts[next((one for one in names if one in stored_amounts.WORDS), "")] += count
+    named = [name for name in _PLAIN if name in stored_amounts.WORDS and counts[name]]
+    words = (
+        stored_amounts.WORDS[one](counts[one]) % stored_amounts.shown(counts[one]) for one in named
+    )
+    return _(", ").join(words) or _("There was nothing to erase.")
+
+
+def _askers(receipts: Sequence[Receipt]) -> dict[int, str]:
+    """Return who asked for each operation, as the audit log says."""
+    operations = {one.operation.public_id: one.operation_id for one in receipts}
+    asked = AuditEvent.objects.filter(action="forget.requested", target__in=list(operations))
+    actors = {operations[one.target]: one.actor.partition(" ") for one in asked}
+    numbers = [int(number) for kind, _space, number in actors.values() if kind == "key"]
+    programs = dict(ApiKey.objects.filter(pk__in=numbers).values_list("pk", "name"))
+    return {
+        operation: _asker(kind, programs.get(int(number)) if kind == "key" else None)
+        for operation, (kind, _space, number) in actors.items()
+    }
+
+
+def _asker(kind: str, program: str | None) -> str:
+    if kind == "key" and program:
+        return _("asked by the program “%(name)s”") % {"name": program}
+    return str(_ASKED_BY.get(kind, ""))
 
 
 def _moment_of(text: str | None) -> datetime | None:

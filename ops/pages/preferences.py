@@ -207,14 +207,20 @@ def _switches(request: HttpRequest) -> dict[str, Any]:
 
 
 def _switch(name: str, counts: dict[str, int], *, is_on: bool) -> dict[str, Any]:
-    title, does, help_text = _switch_texts()[name]
+    """Return a memory switch for the page.
+
+    `on` and `off` say what it means while it is on and while it is off. `offer` is
+    the address of a page that deletes the stored rows; it is empty if the switch is on or no rows
+    are stored.
+    """
+    title, on, off = _switch_texts()[name]
     kind, words = _LAYERS.get(name, ("", str))
     count = counts.get(kind, 0)
     return {
         "name": name,
         "title": title,
-        "does": does,
-        "help": help_text,
+        "on": on,
+        "off": off,
         "kept": words(count) % stored_amounts.shown(count) if count else "",
         "is_on": is_on,
         "offer": reverse("data_layer_delete", args=[kind]) if count and not is_on else "",
@@ -223,38 +229,36 @@ def _switch(name: str, counts: dict[str, int], *, is_on: bool) -> dict[str, Any]
 
 
 def _switch_texts() -> dict[str, tuple[str, str, str]]:
+    """Return title, `on` and `off` of each memory switch, in the order of the page."""
     return {
         "longterm_enabled": (
             _("Long-term memory"),
+            _("What will still matter later is remembered from what you say, and used in answers."),
             _(
-                "When on, what will still matter later is remembered from what you say, and "
-                "used in answers."
-            ),
-            _(
-                "When off, nothing new is learned from what you say, and nothing learned "
+                "Nothing new is learned from what you say, and nothing learned "
                 "before is used in answers."
             ),
         ),
         "summary_enabled": (
             _("Summaries of conversations"),
             _(
-                "When on, the older part of a long conversation is summarized, so that "
+                "The older part of a long conversation is summarized, so that "
                 "answers still take it into account."
             ),
             _(
-                "When off, the older part of a long conversation is no longer "
+                "The older part of a long conversation is no longer "
                 "summarized, and earlier summaries aren’t used."
             ),
         ),
         "episodic_enabled": (
             _("Earlier moments"),
-            _("When on, “as I said last time” finds what was said before."),
-            _("When off, “as I said last time” finds nothing, and nothing new is stored for it."),
+            _("“As I said last time” finds what was said before."),
+            _("“As I said last time” finds nothing, and nothing new is stored for it."),
         ),
         "confirm_before_remembering": (
             _("Ask before remembering"),
-            _("When on, what is learned waits in the review inbox until you approve it."),
-            _("When off, what is learned is used at once."),
+            _("What is learned waits in the review inbox until you approve it."),
+            _("What is learned is used at once."),
         ),
     }
 

@@ -55,12 +55,33 @@
     window.htmx.trigger("#filters", "submit");
   });
 
+  // A row of what was forgotten meanwhile says so in its place, and offers nothing more.
+  const showGone = (row) => {
+    const said = document.createElement("p");
+    said.className = "row__quote tone-warning";
+    said.setAttribute("role", "status");
+    said.tabIndex = -1;
+    said.textContent = texts().gone;
+    const main = document.createElement("div");
+    main.className = "row__main";
+    main.append(said);
+    row.className = "row row--plain row--gone";
+    row.removeAttribute("aria-busy");
+    row.replaceChildren(main);
+    said.focus();
+  };
+
   document.addEventListener("htmx:responseError", ({ detail }) => {
     const status = detail.xhr.status;
     const { signedOut, notFound, failed } = texts();
     if (isByItself(detail.requestConfig.elt)) {
       if (![401, 403].includes(status) || saidSignedOut) return;
       saidSignedOut = true;
+    }
+    const row = status === 404 && detail.requestConfig.elt.closest(".row");
+    if (row) {
+      showGone(row);
+      return;
     }
     const text = { 401: signedOut, 403: signedOut, 404: notFound }[status] ?? failed;
     window.showToast?.(text, "error");

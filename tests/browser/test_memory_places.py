@@ -131,6 +131,29 @@ def test_what_another_tab_deleted_is_offered_back_where_it_stood(
     expect(center.locator(".row")).to_have_count(45)
 
 
+GONE = {
+    "en": ("Forget now", "It no longer exists: it was forgotten or deleted"),
+    "zh-hans": ("彻底忘记", "它已不存在"),
+}
+
+
+@pytest.mark.parametrize("act", ["Pin", "Forget now"])
+def test_what_another_tab_forgot_says_so_where_it_stood(
+    center: Page, language: str, act: str
+) -> None:
+    forget, told = GONE[language]
+    other = center.context.new_page()
+    other.goto(f"{LIST}?sort=old")
+    choose(other, 3, forget)
+    other.locator("dialog form.confirm button:not([type=button])").last.click()
+    expect(row(other, 3)).to_have_count(0)
+    other.close()
+    choose(center, 3, WORDS[language][2] if act == "Pin" else forget)
+    expect(center.locator(".row--gone", has_text=told)).to_be_in_viewport()
+    expect(row(center, 3)).to_have_count(0)
+    expect(center.locator(".row")).to_have_count(45)
+
+
 def delete_elsewhere(page: Page, number: int, action: str) -> None:
     other = page.context.new_page()
     other.goto(f"{LIST}?sort=old")

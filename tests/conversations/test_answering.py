@@ -326,6 +326,56 @@ def test_a_question_about_oneself_is_not_answered_first_with_somebody_elses_memo
     assert quoted[0].startswith("- i work mon") and "- works at the co op in knowle" in quoted
 
 
+@pytest.mark.parametrize(
+    ("asked", "own", "others", "lead"),
+    [
+        (
+            "what am I allergic to",
+            "I'm allergic to penicillin",
+            "my son Theo is allergic to peanuts",
+            "This is about somebody else:",
+        ),
+        ("我对什么过敏", "我对青霉素过敏", "儿子对花生过敏", "这些说的是别人："),
+        ("我有什么过敏", "我对青霉素过敏", "儿子[乐乐]对花生过敏", "这些说的是别人："),
+    ],
+)
+def test_what_is_about_somebody_else_is_said_to_be(
+    conversation: Conversation, asked: str, own: str, others: str, lead: str
+) -> None:
+    user = conversation.user
+    make_memory(user, others)
+    made = answer_text.exchange(asked, user=user, conversation=conversation)
+    said = made.turn.assistant_message.content
+    assert "fits:" not in said and "与此相关" not in said
+    assert "about somebody else:" in said or "没有记住你自己的" in said
+    make_memory(user, own)
+    made = answer_text.exchange(asked, user=user, conversation=conversation)
+    before, _, behind = made.turn.assistant_message.content.partition(lead)
+    assert own in before and "花生" not in before and "Theo" not in before
+    assert "花生" in behind or "Theo" in behind
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "others"),
+    [
+        ("what's my name", "my name is Dana", "my sister's name is Lena"),
+        ("do you know my name?", "call me Dana", "my cat is called Momo"),
+        ("我叫什么", "我叫林晓，今年34岁", "我女儿叫豆豆"),
+        ("我的名字是什么", "我叫林晓", "猫叫咪咪"),
+        ("你知道我叫什么吗", "叫我小林", "我女儿的名字是豆豆"),
+    ],
+)
+def test_the_own_name_is_known_and_no_other(
+    conversation: Conversation, asked: str, name: str, others: str
+) -> None:
+    user = conversation.user
+    for content in (name, others, "call me back after six"):
+        make_memory(user, content)
+    made = answer_text.exchange(asked, user=user, conversation=conversation)
+    said = made.turn.assistant_message.content
+    assert [line for line in said.splitlines() if line.startswith("- ")] == [f"- {name}"]
+
+
 def test_a_secret_in_an_earlier_message_is_not_sent_to_the_model_again(
     client: Client, conversation: Conversation, model: ChatServer
 ) -> None:

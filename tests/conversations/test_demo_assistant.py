@@ -272,8 +272,8 @@ def test_a_refused_secret_is_not_thanked_for(message: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("message", "says"),
     [
-        ("Remind me to buy a cake on Friday", "I can't remind you"),
-        ("别忘了提醒我给妈买蛋糕", "到时候我不会提醒你。"),
+        ("Remind me to buy a cake on Friday", "No reminder will come"),
+        ("别忘了提醒我给妈买蛋糕", "到时候不会有提醒"),
     ],
 )
 def test_a_reminder_is_not_promised(message: str, says: str) -> None:

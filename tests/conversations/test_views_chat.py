@@ -223,6 +223,34 @@ def test_used_memories_are_counted_with_two_queries(
         assert not turn_memories.counts_of(user, [answer.turn.assistant_message])
 
 
+def test_the_number_of_memories_used_is_that_of_the_opened_list(
+    conversation: Conversation,
+) -> None:
+    user = conversation.user
+    cat = make_memory(user, "Has a cat named Biscuit", kind=Kind.CONSTRAINT)
+    made = answer_text.exchange("What shall we watch?", user=user, conversation=conversation)
+    answer = made.turn.assistant_message
+    assert not turn_memories.counts_of(user, [answer])
+    # A long memory is found by its parts: one of them fits.
+    fits = make_trace(user, "cats", hits=[cat.public_id], answer=answer)
+    RecallHit.objects.filter(trace=fits).update(components={"raw_relevance": 1.0}, in_block=True)
+    panel = turn_memories.panel_of(user, answer)
+    assert [one.memory for one in panel.used] == [cat] and not panel.always
+    assert turn_memories.counts_of(user, [answer])[answer.pk] == 1
+
+
+@pytest.mark.parametrize("asked", ["what do you know about me", "what's my name"])
+def test_what_the_demo_assistant_lists_counts_as_used(
+    conversation: Conversation, asked: str
+) -> None:
+    user = conversation.user
+    make_memory(user, "My name is Lan")
+    made = answer_text.exchange(asked, user=user, conversation=conversation)
+    assert "- My name is Lan" in made.turn.assistant_message.content
+    assert "1 memory used" in page_of(conversation)
+    assert "This answer didn’t use any memories." not in page_of(conversation)
+
+
 def test_a_memory_that_went_to_the_bin_is_not_counted_any_more(
     conversation: Conversation,
 ) -> None:

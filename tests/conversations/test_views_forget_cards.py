@@ -332,7 +332,11 @@ def test_everything_stays_and_it_is_not_asked_again(
     assert choose(client, asking, keep="1") == 302
     assert len(left()) == 3 and not Operation.objects.filter(kind="forget_choice").exists()
     assert "forget-" not in page_of(client, conversation)
-    assert choose(client, asking, all="1") == 404
+    url = reverse("turn_forget", args=[asking.public_id])
+    assert choose(client, asking, all="1") == 302  # as from another tab
+    page = text_of(client.post(url, {"all": "1"}, headers=htmx("bubbles")))
+    assert "You have answered this already" in page and 'id="bubbles"' in page
+    assert len(left()) == 3
 
 
 def test_nothing_ticked_forgets_nothing_and_says_so(client: Client, asking: Turn) -> None:

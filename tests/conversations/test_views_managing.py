@@ -1,5 +1,7 @@
 """Renaming, clearing and deleting a conversation."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -104,6 +106,21 @@ def test_a_deleted_conversation_goes_with_what_it_taught(
     worker.drain()
     assert not Conversation.everything.exists()
     assert not Memory.everything.exists()
+
+
+def test_a_conversation_deleted_from_the_data_pages_is_followed_there(
+    client: Client, conversation: Conversation
+) -> None:
+    (link,) = re.findall(
+        r'href="([^"]+/delete/[^"]*)"', text_of(client.get("/memory/data/conversations/"))
+    )
+    asked = text_of(client.get(link))
+    assert f'action="{link}"' in asked and 'href="/memory/data/conversations/"' in asked
+    answer = client.post(link, {"memories": "on"}, follow=True)
+    assert answer.redirect_chain[0][0] == "/memory/data/#activity"
+    page = text_of(answer)
+    assert "Deleted. What is still being erased is shown below" in page
+    assert "In progress. This list updates by itself." in page
 
 
 def test_a_deleted_conversation_leaves_what_it_taught_where_that_is_wished(

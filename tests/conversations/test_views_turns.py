@@ -289,6 +289,33 @@ def test_somebody_elses_limit_is_said_to_be_in_the_bin_and_can_be_put_back(
     assert "is this about you?" in lessons(client, turn)
 
 
+@pytest.mark.parametrize("mine", ["yes", "no"])
+def test_what_another_tab_answered_is_shown_as_it_is_now(
+    client: Client, turn: Turn, limit: Memory, mine: str
+) -> None:
+    url = address("turn_owner", turn.public_id)
+    for first in (mine, "no"):
+        given = {"memory": limit.public_id, "mine": first}
+        response = client.post(url, given, headers=htmx(f"lessons-{turn.public_id}"))
+    assert response.status_code == 200
+    assert "You have answered this already" in text_of(response)
+    assert Memory.objects.filter(pk=limit.pk).exists() is (mine == "yes")
+
+
+def test_what_another_tab_took_back_can_be_put_back(
+    alice: User, client: Client, turn: Turn
+) -> None:
+    memory = make_memory(alice, "Keeps bees", turns=[turn])
+    make_decision(turn, memory, "ADD")
+    url = address("turn_undo", turn.public_id)
+    for _ in range(2):
+        response = client.post(url, {"memory": memory.public_id}, headers=htmx("used-here"))
+        assert response.status_code == 200
+    page = text_of(response)
+    assert "It is in the recycle bin." in page
+    assert address("memory_restore", memory.public_id) in page
+
+
 def test_all_memories_that_a_correction_retires_are_named(
     alice: User, client: Client, turn: Turn
 ) -> None:

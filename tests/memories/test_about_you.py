@@ -314,6 +314,37 @@ def test_a_correction_changes_the_memory_that_has_the_wrong_words(
     assert memory.status == MemoryStatus.ACTIVE
 
 
+@pytest.mark.parametrize(
+    ("known", "said", "corrected", "added"),
+    [
+        (
+            "Dan can't eat nuts",
+            "no, Marta is the one who can't eat nuts, and she lives in Lyon now",
+            "Marta can't eat nuts",
+            "Lyon",
+        ),
+        ("Zuri is 9", "Zuri is 10, not 9, and she goes to Park school", "Zuri is 10", "Park"),
+        ("I live in Brno", "I live in Vienna now and I work at a school", "Vienna", "school"),
+        ("妹妹对花生过敏", "不对，是姐姐对花生过敏，她现在住在里昂", "姐姐对花生过敏", "里昂"),
+        ("小雅三岁", "小雅四岁了，而且已经上幼儿园了", "小雅四岁", "幼儿园"),
+    ],
+)
+def test_two_corrections_in_one_sentence_are_both_shown_and_made(
+    alice: User, browser: Client, known: str, said: str, corrected: str, added: str
+) -> None:
+    memory = make_memory(alice, known)
+    given = {"said": said, "about": memory.public_id}
+    page = text_of(browser.post(address("memory_tell"), given))
+    changes = told_messages.preview_changes(said, user=alice, about=memory.public_id)
+    assert [one.old for one in changes] == [known, ""]
+    assert page.count('name="keep"') == 2 and all(one.is_chosen for one in changes)
+    browser.post(address("memory_keep_told"), given | {"keep": [one.id for one in changes]})
+    memory.refresh_from_db()
+    other = Memory.objects.exclude(pk=memory.pk).get(user=alice)
+    assert corrected in memory.content and added not in memory.content
+    assert added in other.content and other.status == MemoryStatus.ACTIVE
+
+
 def test_a_correction_for_which_a_memory_changed_meanwhile_is_not_applied(
     alice: User, browser: Client
 ) -> None:

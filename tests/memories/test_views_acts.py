@@ -1,4 +1,5 @@
 import pytest
+from django.utils import timezone
 
 from memories.models import Memory, MemoryStatus
 from ops.models import User
@@ -166,6 +167,18 @@ def test_a_bulk_act_changes_all_that_is_ticked(
     changed = Memory.objects.filter(user=alice, **check)
     assert set(changed) == set(chosen)
     assert spared not in changed
+
+
+def test_a_bulk_act_says_what_another_tab_deleted_or_forgot(alice: User) -> None:
+    kept, binned = make_memory(alice, "Keeps bees"), make_binned(alice, "Keeps goats")
+    gone = make_memory(alice, "Keeps cows")
+    Memory.everything.filter(pk=gone.pk).update(hidden_at=timezone.now())
+    given = {"do": "pin", "ids": [one.public_id for one in (kept, binned, gone)]}
+    page = text_of(signed_in(alice).post(address("memory_bulk"), given, follow=True))
+    assert "1 pinned." in page
+    assert "2 were changed meanwhile: they are in the recycle bin or no longer exist." in page
+    kept.refresh_from_db()
+    assert kept.pinned
 
 
 def test_a_bulk_delete_can_be_undone_at_once(alice: User) -> None:

@@ -209,6 +209,12 @@ def test_a_search_finds_chinese(alice: User) -> None:
         ("eye test", "retinal screening on 15 December"),
         ("girlfriend", "dating Sandra"),
         ("血糖", "有糖尿病"),
+        ("病", "妈妈有高血压"),
+        ("药", "在吃二甲双胍"),
+        ("过敏", "儿子一吃虾就起疹子"),
+        ("太太", "我老婆叫小雅"),
+        ("旅行", "下周五去北京出差"),
+        ("trip", "flying to Berlin next Friday"),
     ],
 )
 def test_a_search_finds_by_everyday_concepts(alice: User, typed: str, known: str) -> None:
@@ -216,6 +222,15 @@ def test_a_search_finds_by_everyday_concepts(alice: User, typed: str, known: str
     make_memory(alice, "Lives in a lighthouse")
     page = shown(alice, q=typed)
     assert known in page and "lighthouse" not in page
+
+
+@pytest.mark.parametrize(("typed", "known"), [("药", "每天吃降压药"), ("hthou", "In a lighthouse")])
+def test_a_search_finds_a_part_of_a_word_beyond_what_is_ranked(
+    alice: User, monkeypatch: pytest.MonkeyPatch, typed: str, known: str
+) -> None:
+    make_memory(alice, known)
+    monkeypatch.setattr(memory_list, "rank", lambda *_, **__: [])
+    assert known in shown(alice, q=typed)
 
 
 def test_a_search_also_looks_among_disabled_ones_and_keeps_no_trace(alice: User) -> None:

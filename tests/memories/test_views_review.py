@@ -42,6 +42,20 @@ def test_both_sides_stand_beside_each_other_with_the_difference_marked(
         assert f'data-key="{key}"' in page
 
 
+def test_what_also_waits_says_what_it_contradicts(
+    alice: User, known: Memory, heard: Memory
+) -> None:
+    first = Memory.objects.get(pk=make_candidate(alice, "Keeps bees", against=known).pk)
+    url = f"{address('memory_review')}?candidate={first.public_id}"
+    others = text_of(signed_in(alice).get(url)).split("Also waiting", 1)[1]
+    assert "Lives in Bremen" in others and "It contradicts this:" in others
+    assert f'href="{address("memory_page", known.public_id)}"' in others
+    assert "Lives in Hamburg" in others
+    now = timezone.now()
+    Memory.objects.filter(pk=known.pk).update(deleted_at=now, purge_at=now + timedelta(days=7))
+    assert "It contradicts this:" not in text_of(signed_in(alice).get(url))
+
+
 def test_an_empty_inbox_says_what_would_come_here(alice: User) -> None:
     assert "Nothing to decide" in text_of(signed_in(alice).get(address("memory_review")))
 
@@ -125,10 +139,28 @@ def test_a_decision_that_makes_no_sense_changes_nothing(alice: User, heard: Memo
     assert heard.status == MemoryStatus.CANDIDATE
 
 
-def test_a_second_decision_on_the_same_is_not_there(alice: User, heard: Memory) -> None:
-    decide(alice, heard, "keep_new")
+@pytest.mark.parametrize(
+    ("first", "now"),
+    [("keep_new", "It is used."), ("keep_both", "It is used."), ("keep_old", "in the recycle bin")],
+)
+def test_a_second_decision_on_the_same_says_what_became_of_it(
+    alice: User, heard: Memory, first: str, now: str
+) -> None:
+    decide(alice, heard, first)
+    page = decide(alice, heard, "keep_new")
+    assert "This was decided meanwhile" in page and now in page
+    is_binned = first == "keep_old"
+    assert (address("memory_restore", heard.public_id) in page) is is_binned
+
+
+def test_a_decision_on_what_was_forgotten_says_so(alice: User, heard: Memory) -> None:
+    Memory.everything.filter(pk=heard.pk).update(hidden_at=timezone.now())
     url = address("memory_decide", heard.public_id)
-    assert signed_in(alice).post(url, {"decision": "keep_new"}).status_code == 404
+    response = signed_in(alice).post(url, {"decision": "keep_new"})
+    assert response.status_code == 404
+    page = text_of(response)
+    assert "It was forgotten or deleted, perhaps in another tab" in page
+    assert f'href="{address("memory_list")}"' in page
 
 
 def test_while_memory_is_off_nothing_can_be_accepted(alice: User, heard: Memory) -> None:

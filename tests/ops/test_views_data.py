@@ -74,7 +74,12 @@ def test_the_settings_say_what_is_kept_and_what_on_and_off_mean(
     assert "1 memory is kept, including disabled, replaced and deleted ones." in page
     assert "1 summary is kept." in page
     assert "1 earlier moment is kept." in page
-    assert page.count("When on, ") == page.count("When off, ") == 4
+    assert (page.count("If you turn it off:"), page.count("If you turn it on:")) == (3, 1)
+    users.change_settings(user=said.user, changes={"longterm_enabled": False})
+    off = client.get("/settings/").text
+    assert (off.count("If you turn it off:"), off.count("If you turn it on:")) == (2, 2)
+    now = '<span class="switch__does">'
+    assert f"{now}What will still matter" in page and f"{now}Nothing new is learned" in off
     assert "Delete what is stored" not in page
 
 
@@ -346,6 +351,21 @@ def test_all_receipts_can_be_shown(client: Client, maya: User) -> None:
     assert few.count("/memory/receipts/") < every.count("/memory/receipts/")
     assert every.count("/memory/receipts/") - few.count("/memory/receipts/") == 2
     assert "?receipts=all#receipts" in few and "?receipts=all#receipts" not in every
+
+
+def test_two_receipts_in_the_list_are_told_apart(client: Client, maya: User) -> None:
+    key, _text = keys.create(name="My notebook", scopes=["forget"], user=maya)
+    with as_user(maya):
+        memories = [make_memory(maya, f"Plays the cello {number}") for number in range(3)]
+        for actor, chosen in (("user", memories[:1]), (f"key {key.pk}", memories[1:])):
+            with audit_log.acting_as(actor, "page"):
+                memory_forgets.forget_memories(user=maya, memories=chosen)
+    drain()
+    page = client.get("/memory/data/").text
+    assert "1 memory · asked by you" in page
+    assert "2 memories · asked by the program “My notebook”" in page
+    assert all(f"…{one.public_id[-4:]}</p>" in page for one in Receipt.objects.all())
+    assert "cello" not in page
 
 
 def test_forgetting_shows_its_steps_and_leads_to_its_receipt(client: Client, said: Memory) -> None:

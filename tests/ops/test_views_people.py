@@ -441,6 +441,13 @@ def test_an_owner_sees_and_revokes_the_keys_of_the_installation(client: Client, 
     assert keys.authenticate(text) is None
 
 
+def test_the_key_of_the_first_start_is_named_in_the_language_of_the_page(client: Client) -> None:
+    keys.create(name=keys.OF_FIRST_START, scopes=["read"])
+    assert "Key of the first start" in client.get(reverse("api_keys")).text
+    page = client.get(reverse("api_keys"), headers={"Accept-Language": "zh-Hans"}).text
+    assert "首次启动时的密钥" in page and keys.OF_FIRST_START not in page
+
+
 def test_whom_the_page_is_shown_to_is_here_now(client: Client, owner: User, maya: User) -> None:
     row = client.get(PEOPLE).text.split(f'/people/{owner.pk}/"')[1].split("</li>")[0]
     assert "here now" in row and "seen " not in row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gettext
 import re
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,27 @@ def placeholders(text: str) -> set[str]:
 
 def name_of(entry: Entry) -> str:
     return f"{entry.context}|{entry.id}"
+
+
+# What a template shows without asking the catalog: its text, and what attributes say aloud.
+_CODE = re.compile(
+    r"\{#.*?#\}|\{%\s*blocktranslate.*?endblocktranslate\s*%\}|<(script|style|code|pre|kbd)\b.*?</\1>"
+    r"|\{%\s*block \w+_class\s*%\}.*?\{%\s*endblock\s*%\}|\{%.*?%\}|\{\{.*?\}\}",
+    re.DOTALL,
+)
+_SPOKEN = re.compile(r'(?:aria-label|title|placeholder|alt)="([^"]*)"')
+_TAG = re.compile(r"<[^>]*>")
+_IN_ENGLISH_ONLY = {"api_reference.html"}  # it shows what the OpenAPI document says
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PO.parents[3] / "templates").rglob("*.html")), ids=lambda path: path.name
+)
+def test_a_template_shows_no_words_outside_the_catalog(path: Path) -> None:
+    source = _CODE.sub(" ", path.read_text(encoding="utf-8"))
+    shown = [*_TAG.sub("\n", source).splitlines(), *_SPOKEN.findall(source)]
+    words = [text.strip() for text in shown if re.search(r"\b[A-Za-z]{3,}\b(?!:)", text)]
+    assert path.name in _IN_ENGLISH_ONLY or words == []
 
 
 def test_everything_that_is_marked_stands_in_the_catalog() -> None:

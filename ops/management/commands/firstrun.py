@@ -25,7 +25,7 @@ class Command(BaseCommand):
             users.assign_role(user, Role.OWNER)
             UserSettings.objects.create(user=user)
             _, key = keys.create(
-                name="first run",
+                name=keys.OF_FIRST_START,
                 scopes=["read", "write", "forget", "export", "signin"],
             )
         print(json.dumps({"login": LOGIN, "password": password, "api_key": key}))

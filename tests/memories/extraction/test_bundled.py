@@ -40,6 +40,15 @@ def test_a_chinese_memory_has_a_chinese_tag(told: FakeReader) -> None:
     assert (one.content, one.tags) == ("我对虾过敏", ("健康",))
 
 
+def test_a_topic_that_is_unsure_is_no_tag(told: FakeReader) -> None:
+    text = "我翻了疫苗本"
+    said = statement(text, text, kind="event")
+    rest = dict.fromkeys(said.shares["topic"], 0.02)
+    shares = {**said.shares, "topic": {**rest, "pets": 0.45, "health": 0.4}}
+    told.hears(text, replace(said, shares=shares))
+    assert only(extract(text, told=told)).tags == ()
+
+
 @pytest.mark.parametrize(
     "answers",
     [{"keep": "no"}, {"whose": "others"}, {"said": "role"}, {"said": "quoted"}, {"said": "joked"}],
