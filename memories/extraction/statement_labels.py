@@ -67,9 +67,8 @@ def may_be_kept(statement: Statement, *, asked: bool) -> bool:
 def change(statement: Statement) -> str:
     """Return "corrects" or "ends" if the model finds that a statement does so, otherwise ""."""
     shares = statement.shares["change"]
-    if shares["none"] > 1 - _CHANGES:
-        return ""
-    return max(("corrects", "ends"), key=shares.__getitem__)
+    likelier = max(("corrects", "ends"), key=shares.__getitem__)
+    return likelier if shares[likelier] >= _CHANGES else ""
 
 
 def importance(statement: Statement, kind: str) -> float:
