@@ -109,7 +109,7 @@ def _is_asked(said: str, after: str) -> bool:
 
 
 def _is_whole_question(statement: Statement, text: str) -> bool:
-    """Return whether a statement is a whole Chinese sentence, of one clause, that asks something."""
+    """Return whether a statement is a Chinese sentence of one clause that asks something."""
     first, last = _clause(text, statement.start, statement.end, floor=0)
     sentence = text[first:last]
     is_whole = text[first - 1 : first] in _ENDS and text[last : last + 1] in _ENDS

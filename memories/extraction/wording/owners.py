@@ -84,13 +84,22 @@ def ownership(first: str, second: str) -> Ownership:
 
 def _is_of_group(text: str, group: str) -> bool:
     """Return whether a text is about one of several people named together: "Jake and Mia"."""
-    plain = [re.sub(r"^\[我\]|[\[\]]", "", one.strip().lower()) for one in (text, group)]
+    plain = [_plain(one) for one in (text, group)]
     found = _TOGETHER.match(plain[1])
     if found is None or _TOGETHER.match(plain[0]):
         return False
     parts = {found[name] for name in ("one", "other", "zh_one", "zh_other") if found[name]}
     parts -= {"i", "me", "我"}  # what the speaker says of themselves changes their own memory
-    return sum(bool(re.match(rf"{re.escape(one)}(?![a-z])", plain[0])) for one in parts) == 1
+    return sum(_begins_with(one, plain[0]) for one in parts) == 1
+
+
+def _plain(text: str) -> str:
+    return text.strip().lower().removeprefix("[我]").replace("[", "").replace("]", "")
+
+
+def _begins_with(words: str, text: str) -> bool:
+    after = text[len(words) :][:1]
+    return text.startswith(words) and not (after.isascii() and after.isalpha())
 
 
 def owner_names(first: str, second: str) -> frozenset[str]:

@@ -122,7 +122,7 @@ def test_a_bare_value_never_becomes_a_memory_of_its_own(
 @pytest.mark.parametrize("said", ["不是苏州是无锡", "改成无锡"])
 def test_a_bare_correction_of_another_conversation_is_reviewed(said: str) -> None:
     told = FakeReader()
-    told.hears(said, statement(said, said[-2:]))
+    told.hears(said, statement(said, said))
     (one,) = extract(said, before=("hello there",), told=told).candidates
     assert (one.content, one.quote, one.corrects) == (said, said, True)
     assert one.confidence < 0.5
