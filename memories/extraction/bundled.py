@@ -14,8 +14,16 @@ from functools import partial
 from typing import Any, Protocol
 
 from memories.extraction import answer_wishes, masking
+from memories.extraction import statement_labels as labels
 from memories.extraction.arbitration.pairs import CONFLICTS
-from memories.extraction.called_off import CalledOff, called_off, endings, whole_sentence
+from memories.extraction.called_off import (
+    CalledOff,
+    called_off,
+    endings,
+    retractions,
+    taken_back,
+    whole_sentence,
+)
 from memories.extraction.commands import (
     accepted_claim,
     asks_not_to_mention,
@@ -32,8 +40,7 @@ from memories.extraction.corrections import (
 )
 from memories.extraction.heard_message import (
     FLAG,
-    LIKELY,
-    LIVED,
+    NOT_OWN,
     HeardMessage,
     forget_requests,
     is_asked,
@@ -45,50 +52,23 @@ from memories.extraction.heard_message import (
     quotation,
 )
 from memories.extraction.statement_checks import checked, is_fragment
-from memories.extraction.types import OWNER_UNSURE, Candidate, Extraction, Said, TurnText
+from memories.extraction.types import Candidate, Extraction, Said, TurnText
 from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
 from memories.reader import Reading, Statement
 from memories.screening import learned_secrets as screened
 
-KEEP = 0.8  # minimum probability of "worth keeping" to keep a statement without a review
-WISH = 0.8  # the minimum for wishes on how to answer, since most concern only one answer
-TASK = 0.5  # the minimum for constraints and the person's own plans to be reviewed
-DOUBTED = 0.35  # minimum probability of "perhaps worth keeping" to ask for a review
-ASKED_TO_KEEP = 0.15  # replaces the other minimums if the person said "remember this"
-_SURE = 0.5  # minimum probability of the kind "skill"
-_DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
-_ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
-_OWNER = 0.6  # a constraint is reviewed if its likeliest owner is less probable
-_HEDGED = 0.15  # subtracted from the confidence for words such as "I think" and "maybe"
 _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
-_IMPORTANCE = {
-    "constraint": 0.85,
-    **dict.fromkeys(("preference", "fact", "task"), 0.6),
-    "event": 0.5,
-    "pattern": 0.5,
-    "skill": 0.55,
-}
-_CHANGES = 0.4  # minimum probability that a statement corrects or ends another
-_OWN_LIFE = ("self", "related")
 _MOST = 40  # most candidates per message; the others are dropped
 _SAID_BEFORE = 24  # characters before a statement that are searched for words of correction
 _BREAKS = re.compile(r"[.!?;\n。！？；]")
 _LETTER = re.compile(r"[^\W_]")
-_USUALLY = re.compile(
-    r"\bI (?:usually|normally|generally|mostly) (?!(?:prefer|like|love|enjoy)\b)"
-    r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
-    re.IGNORECASE,
-)
 _ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")  # about the message's own words
 # A phone number, which the reader model is unsure about: the person is asked.
 _PHONE = re.compile(
     r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
     r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
-)
-_NO_ALLERGY = re.compile(
-    r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
 )
 
 
@@ -98,6 +78,8 @@ class MessageReader(Protocol):
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Mapping[str, float]]: ...
+
+    def about(self, request: str, memory: str) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -131,6 +113,8 @@ class BundledExtractor:
         ended = [] if withheld else self._ended(turn, off)
         handled += [(start, end) for start, end, what in off if ended or not what]
         found = [] if withheld else [*corrected, *_candidates(message, handled=handled)]
+        if not (withheld or found or ended):
+            ended = self._taken_back(turn, message)
         candidates = [*ended, *(whole_sentence(one, off, turn.user.text) for one in found)]
         forget = () if ended else forget
         if turn.user.speaker and turn.assistant.speaker:
@@ -193,7 +177,9 @@ class BundledExtractor:
         )
         gone = wrong.keys() - right.keys()
         news = [content for content in right if content not in wrong]
-        sure = not found.is_noun or self._conflict([*gone], news)
+        sure = not found.is_noun or any(
+            self._conflict(old, new) >= FLAG for old in gone for new in news
+        )
         candidates = []
         for content in news:
             old = next(iter(get_close_matches(content, gone, 1)), "")
@@ -201,7 +187,7 @@ class BundledExtractor:
             corrected = replace(
                 right[content],
                 kind=wrong[old].kind if old else right[content].kind,
-                confidence=max(confidences) if sure else _DOUBTFUL,
+                confidence=max(confidences) if sure else labels.DOUBTFUL,
                 quote=turn.user.text[found.start : found.end],
                 quote_start=found.start,
                 corrects=True,
@@ -224,12 +210,22 @@ class BundledExtractor:
         said = turn.user.text
         return list(endings(off, said, before, lambda at: again(at, before[at].text)))
 
-    def _conflict(self, wrong: Sequence[str], right: Sequence[str]) -> bool:
-        """Return whether the reader model finds that a wrong and a right statement conflict."""
-        shares = self._reader.relations([(old, new) for old in wrong for new in right])
-        return any(
-            sum(probabilities[name] for name in CONFLICTS) >= FLAG for probabilities in shares
-        )
+    def _taken_back(self, turn: TurnText, message: HeardMessage) -> list[Candidate]:
+        """Return the candidates that end earlier statements which the message calls wrong."""
+        if any(map(message.flag, NOT_OWN)) or not (back := taken_back(turn.user.text)):
+            return []
+        before = list(reversed(turn.before))
+        again = partial(self._again, before)
+        return list(retractions(back, before, lambda at: again(at, before[at].text), self._meant))
+
+    def _meant(self, old: str, new: str) -> float:
+        """Return the probability that a text that calls something wrong means an earlier one."""
+        return max(self._conflict(old, new), self._reader.about(new, old))
+
+    def _conflict(self, old: str, new: str) -> float:
+        """Return the reader model's probability that an old and a new statement conflict."""
+        (shares,) = self._reader.relations([(old, new)])
+        return sum(shares[name] for name in CONFLICTS)
 
     def asks_not_to_keep_topic(self, text: str) -> bool:
         """Return whether a message asks not to store anything on a topic, now or later."""
@@ -272,7 +268,7 @@ def _is_torn(message: HeardMessage) -> bool:
     Earlier messages can cause this error of the reader model, so the caller then reads the message
     without them.
     """
-    kept = [one for one in message.reading.statements if _may_be_kept(one, asked=False)]
+    kept = [one for one in message.reading.statements if labels.may_be_kept(one, asked=False)]
     return bool(kept) and all(is_fragment(one, message.said.text) for one in kept)
 
 
@@ -292,7 +288,7 @@ def _candidates(
     found = [
         statement
         for statement in message.reading.statements
-        if _may_be_kept(statement, asked=asked or _has_phone(statement, message))
+        if labels.may_be_kept(statement, asked=asked or _has_phone(statement, message))
         and not is_fragment(statement, message.said.text)
         and not is_asked(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
@@ -316,8 +312,8 @@ def _mention_wish(message: HeardMessage, start: int, end: int) -> Candidate:
     return Candidate(
         kind="preference",
         content=_with_speaker(masking.blanked(message.covered[start:end]), message.said.speaker),
-        importance=_IMPORTANCE["preference"],
-        confidence=_ACCEPTED,
+        importance=labels.IMPORTANCE["preference"],
+        confidence=labels.ACCEPTED,
         quote=quote,
         quote_start=at,
         tags=(tag_of("answers", language=language_of(message.said.text)),),
@@ -334,42 +330,13 @@ def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
     yield Candidate(
         kind="fact",
         content=_with_speaker(content, message.said.speaker),
-        importance=_IMPORTANCE["fact"],
-        confidence=_ACCEPTED,
+        importance=labels.IMPORTANCE["fact"],
+        confidence=labels.ACCEPTED,
         quote=claim.text,
         quote_start=claim.start,
         quoted_role="assistant",
         reasons=("accepted",),
     )
-
-
-def _kind(statement: Statement, words: str) -> str:
-    """Return the likeliest kind of a statement; a skill needs a minimum probability.
-
-    Something that the person usually does is a pattern, not a preference. A past pattern and a
-    denied allergy are facts.
-    """
-    kinds = statement.shares["kind"]
-    unsure = {"skill"} if kinds["skill"] < _SURE else set()
-    kind = max(kinds.keys() - unsure, key=kinds.__getitem__)
-    if kind == "preference" and _USUALLY.search(words):
-        kind = "pattern"
-    if kind == "constraint" and _NO_ALLERGY.search(words):
-        return "fact"
-    return "fact" if kind == "pattern" and statement.best("holds") == "past" else kind
-
-
-def _may_be_kept(statement: Statement, *, asked: bool) -> bool:
-    """Return whether a statement is worth keeping, either at once or after a review."""
-    if statement.best("whose") not in _OWN_LIFE or statement.best("said") not in LIVED:
-        return asked and statement.share("keep", "yes") >= LIKELY
-    keep, perhaps = statement.share("keep", "yes"), statement.share("keep", "unsure")
-    least = WISH if statement.best("topic") == "answers" else LIKELY
-    kind = statement.best("kind")
-    if kind == "constraint" or (kind == "task" and statement.best("whose") == "self"):
-        least = TASK
-    least = ASKED_TO_KEEP if asked else least
-    return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
 
 
 def _has_phone(statement: Statement, message: HeardMessage) -> bool:
@@ -380,7 +347,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     others = [(s.start, s.end) for s in message.reading.statements if s != statement]
     language = language_of(message.said.text)
     begin = _start_after_order(statement, message) if explicit else statement.start
-    unsure = not explicit and _is_of_unsure_owner(statement)
+    unsure = not explicit and labels.is_of_unsure_owner(statement)
     own = own_words(
         message.covered,
         begin,
@@ -397,20 +364,21 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     quote, start = quotation(message, begin, statement.end)
     if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
         return None
-    corrects = _corrects(statement, message)
+    change = labels.change(statement)
+    corrects = bool(change) or _overrules_in_words(statement, message)
     without, old = without_old_value(content) if corrects else (content, "")
-    content = without if statement.best("change") == "corrects" else content
+    content = without if change == "corrects" else content
     if not _LETTER.search(content):
         return None
-    kind = _kind(statement, message.covered[begin : statement.end])
+    kind = labels.kind_of(statement, message.covered[begin : statement.end])
     topic = statement.sure("topic", FLAG)  # a wrong tag misleads more than none
     return Candidate(
         kind=kind,
         content=_with_speaker(content, message.said.speaker),
-        importance=_EXPLICIT_IMPORTANCE if explicit else _importance(statement, kind),
+        importance=_EXPLICIT_IMPORTANCE if explicit else labels.importance(statement, kind),
         confidence=_EXPLICIT_CONFIDENCE
         if explicit
-        else _confidence(statement, unsure=unsure or is_of_client(statement, content)),
+        else labels.confidence(statement, unsure=unsure or is_of_client(statement, content)),
         quote=quote,
         quote_start=start,
         quoted_role=message.role,
@@ -420,7 +388,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         explicit=explicit,
         corrects=corrects,
         old_value=old,
-        reasons=_reasons(statement, explicit=explicit, unsure=unsure),
+        reasons=labels.reasons(statement, explicit=explicit, unsure=unsure),
     )
 
 
@@ -455,45 +423,13 @@ def _with_speaker(content: str, speaker: str) -> str:
     return f"{speaker}: {content}" if speaker else content
 
 
-def _corrects(statement: Statement, message: HeardMessage) -> bool:
-    """Return whether a statement overrules an earlier one, judging by the model or its wording.
+def _overrules_in_words(statement: Statement, message: HeardMessage) -> bool:
+    """Return whether the wording of a statement says that it overrules an earlier one.
 
     The result has an effect only if the statement conflicts with a known memory.
     """
-    if statement.share("change", "none") <= 1 - _CHANGES:
-        return True
     ends = [other.end for other in message.reading.statements if other.end <= statement.start]
     first = max([statement.start - _SAID_BEFORE, 0, *ends])
     before = _BREAKS.split(message.said.text[first : statement.start])[-1]
     said = before + message.said.text[statement.start : statement.end]
     return PATTERNS["overruling"].search(said) is not None
-
-
-def _importance(statement: Statement, kind: str) -> float:
-    passed = 0.1 if statement.best("holds") in ("past", "passing") else 0.0
-    return round(_IMPORTANCE[kind] - passed, 2)
-
-
-def _is_of_unsure_owner(statement: Statement) -> bool:
-    """Return whether a statement is a constraint that may be about somebody else."""
-    shares = statement.shares["whose"]
-    return statement.best("kind") == "constraint" and max(shares.values()) < _OWNER
-
-
-def _confidence(statement: Statement, *, unsure: bool) -> float:
-    keep = statement.share("keep", "yes")
-    if keep < KEEP or unsure:
-        return _DOUBTFUL
-    hedged = _HEDGED if statement.best("said") == "hedged" else 0.0
-    return round(min(0.95, keep) - hedged, 2)
-
-
-def _reasons(statement: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]:
-    """Return the reason codes of a candidate, such as `self.lasting` and `hedged`."""
-    corrects, ends = (statement.share("change", how) for how in ("corrects", "ends"))
-    observed = {"explicit": explicit, "hedged": statement.best("said") == "hedged"} | {
-        "corrects": corrects >= max(_CHANGES, ends),
-        "ends": ends >= _CHANGES and ends > corrects,
-    }
-    heard = OWNER_UNSURE if unsure else f"{statement.best('whose')}.{statement.best('holds')}"
-    return (heard, *(name for name, holds in observed.items() if holds))

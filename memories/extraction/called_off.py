@@ -1,20 +1,23 @@
-"""Recognise that an earlier plan is off: "scrap that gig, it's cancelled", 「那个取消了」.
+"""Recognise that an earlier plan is off, or that an earlier statement is wrong.
 
-The words mean little by themselves, so they end the memory of the plan that they name. If they name
-nothing, they mean the only plan of the latest message that contains one.
+"Scrap that gig, it's cancelled" and 「那个取消了」 end the memory of the plan that they name. If
+they name nothing, they mean the only plan of the latest message that contains one. "The thing about
+me liking olives is wrong" ends the memory that it means according to the reader model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from memcenter.lib.text import segment
-from memories.extraction.corrections import PATTERNS, sentences
+from memories.extraction.corrections import PATTERNS, bare_contrast, sentences
 from memories.extraction.types import Candidate, Said
 
 _PLANS = ("event", "task")
 _ROUND = str.maketrans("[]", "()")  # brackets aren't nested
+_LIKELY = 0.5  # minimum probability that a statement is the one that is taken back
 _DOUBTFUL = 0.4  # confidence of an end whose plan isn't in the conversation
 
 
@@ -29,6 +32,37 @@ def called_off(said: str) -> list[CalledOff]:
             what = found["dropped"] or found["thing"] or found["zh_thing"] or ""
             off.append((start, start + len(sentence), what.strip()))
     return off
+
+
+def taken_back(said: str) -> list[CalledOff]:
+    """Return the sentences that say that something said earlier is wrong."""
+    return [
+        (start, start + len(sentence), sentence.strip())
+        for start, sentence in sentences(said)
+        if PATTERNS["taken_back"].search(sentence.strip())
+        and said[start + len(sentence) :][:1] not in ("?", "？")
+    ]
+
+
+def retractions(
+    back: Sequence[CalledOff],
+    before: Sequence[Said],
+    again: Callable[[int], Sequence[Candidate]],
+    meant: Callable[[str, str], float],
+) -> Iterator[Candidate]:
+    """Yield a candidate for each earlier statement that the sentences `back` of a message end.
+
+    `meant` returns the probability that a sentence means an earlier statement. The likeliest
+    statement of the latest message with a likely one ends. `before` and `again` are as for
+    `endings`.
+    """
+    for start, _, sentence in back:
+        for place in range(len(before)):
+            shares = [(meant(one.content, sentence), one) for one in again(place)]
+            share, wrong = max(shares, key=itemgetter(0), default=(0.0, None))
+            if wrong and share >= _LIKELY:
+                yield _ended(wrong, sentence, start)
+                break
 
 
 def endings(
@@ -54,12 +88,20 @@ def endings(
 def whole_sentence(candidate: Candidate, off: Sequence[CalledOff], said: str) -> Candidate:
     """Return a candidate that calls something off with its whole sentence, for a review.
 
-    "It's cancelled" in "scrap that gig it's cancelled" doesn't say what is cancelled.
+    "It's cancelled" in "scrap that gig it's cancelled" doesn't say what is cancelled, and 是药剂师
+    in 不是护士，是药剂师 ("not a nurse but a pharmacist") doesn't say who.
     """
     for start, end, _ in off:
         if start <= candidate.quote_start < end:
             sentence = said[start:end].strip()
             return replace(candidate, content=sentence, confidence=_DOUBTFUL)
+    for start, sentence in sentences(said):
+        inside = start <= candidate.quote_start < start + len(sentence)
+        if inside and not candidate.overrules and (bare := bare_contrast(sentence)):
+            quote = sentence.strip()
+            start += sentence.index(quote)
+            candidate = replace(candidate, content=quote, quote=quote, quote_start=start)
+            candidate = replace(candidate, confidence=_DOUBTFUL, corrects=True, old_value=bare[0])
     return candidate
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+import rjieba
+
 from memcenter.lib.text import segment
 from memories.extraction.word_tables import compiled, table
 
@@ -25,7 +27,7 @@ PATTERNS = compiled(
 _CUE, _AMOUNT, _PARTICLES, _ANNOUNCES = (
     PATTERNS[name] for name in ("cue", "amount", "particles", "announces")
 )
-_SORTS = (PATTERNS["day"], PATTERNS["month"])
+SORTS = (PATTERNS["day"], PATTERNS["month"])
 _NOUNS = (PATTERNS["pet"], PATTERNS["relative"])
 _ALONE = (
     PATTERNS["day_of_month"],
@@ -44,21 +46,20 @@ _PHRASE = 5  # most words that may replace wrong words
 _LONGER = 3  # characters by which a Chinese value may be longer than the one it replaces
 _ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
-_NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
+NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _CHARACTER = re.compile(r"[^\W_]")
 _ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
-_DATE_ADDED = re.compile(r"^\s?\[\d{4}[^\]]*\]")  # a date that was added to the wrong words
-_EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
+EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
 
 
 def without_values(text: str) -> str:
     """Replace each day, month and number in the text by a placeholder."""
-    for sort in _SORTS:
+    for sort in SORTS:
         text = sort.sub("#", text)
-    return _NUMBERS.sub("#", text)
+    return NUMBERS.sub("#", text)
 
 
 def numbers_of_series(text: str) -> list[str]:
@@ -88,7 +89,8 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
     """
     for sentence in _SENTENCE.finditer(said):
         values = _only_values(sentence[0])
-        if len(sentence[0]) > _MOST or not (values or _CUE.search(sentence[0])):
+        corrects = values or _CUE.search(sentence[0]) or bare_contrast(sentence[0])
+        if len(sentence[0]) > _MOST or not corrects:
             continue
         for right, wrong in [(values, "")] if values else _right_and_wrong(sentence[0]):
             for place, earlier in enumerate(before):
@@ -100,6 +102,18 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
                 if text and text != earlier and _fits(rest, earlier):
                     return Correction(place, text, sentence.start(), sentence.end(), is_noun)
     return None
+
+
+def bare_contrast(sentence: str) -> tuple[str, str] | None:
+    """Return the wrong and the right words of a sentence that says nothing else, or None.
+
+    The wrong words are empty if the sentence doesn't name them: 改成无锡 ("change it to Wuxi").
+    """
+    found = PATTERNS["bare_contrast"].search(sentence.strip(EDGE))
+    if found is None:
+        return None
+    wrong = found["wrong"] or found["zh_wrong"] or ""
+    return wrong, found["right"] or found["zh_right"] or found["zh_new"]
 
 
 def sentences(said: str) -> list[tuple[int, str]]:
@@ -117,9 +131,9 @@ def _only_values(sentence: str) -> str:
     """Return the values of a correction that says nothing else, or an empty string."""
     if len(sentence) > _MOST or not any(one.search(sentence) for one in (_ANNOUNCES, _CUE)):
         return ""
-    values = " ".join(PATTERNS["only_announces"].sub(" ", sentence).split()).strip(_EDGE)
+    values = " ".join(PATTERNS["only_announces"].sub(" ", sentence).split()).strip(EDGE)
     rest = values
-    for sort in (*_SORTS, PATTERNS["day_of_month"], PATTERNS["clock"], _NUMBERS):
+    for sort in (*SORTS, PATTERNS["day_of_month"], PATTERNS["clock"], NUMBERS):
         rest = sort.sub(" ", rest)
     return "" if _CHARACTER.search(rest) or rest == values else values
 
@@ -178,11 +192,11 @@ def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield possible pairs of right and wrong words; the wrong words are empty if not named."""
     for form in _CONTRASTS:
         for found in form.finditer(_without_cue(sentence)):
-            right, wrong = _bare(PATTERNS["clause"].sub("", found["right"])), _bare(found["wrong"])
+            right, wrong = bare(PATTERNS["clause"].sub("", found["right"])), bare(found["wrong"])
             if right and _content(wrong) and len(right.split()) <= _PHRASE:
                 yield right, wrong
-    yield _bare(_without_cue(sentence)), ""
-    parts = (_bare(part) for part in _CUE.split(sentence))
+    yield bare(_without_cue(sentence)), ""
+    parts = (bare(part) for part in _CUE.split(sentence))
     yield next((part for part in parts if len(part) > 1 or _HAN.match(part)), ""), ""
 
 
@@ -190,11 +204,11 @@ def _without_cue(sentence: str) -> str:
     """Return the text after the last word that announces a correction."""
     cues = [found.end() for found in _CUE.finditer(sentence) if found.end() < len(sentence)]
     keeps = PATTERNS["changed"].search(sentence)
-    return sentence if keeps else sentence[max(cues, default=0) :].strip(_EDGE)
+    return sentence if keeps else sentence[max(cues, default=0) :].strip(EDGE)
 
 
-def _bare(words: str) -> str:
-    return _PARTICLES.sub("", words.strip(_EDGE)).strip(_EDGE)
+def bare(words: str) -> str:
+    return _PARTICLES.sub("", words.strip(EDGE)).strip(EDGE)
 
 
 def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
@@ -207,9 +221,9 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
         return (_replaced(earlier, value, wrong) if fits else ""), False
     if text := _with_date(earlier, right):
         return text, False
-    for sort in (*_SORTS, *_ALONE):
+    for sort in (*SORTS, *_ALONE):
         value = _only_value(sort, right)
-        rest = "" if sort in _SORTS else right.replace(value, "", 1)
+        rest = "" if sort in SORTS else right.replace(value, "", 1)
         fits = _fits(right.replace(value, " ", 1), earlier)
         if value and fits and PATTERNS["around_value"].search(rest):
             return _substituted(earlier, value, _only_value(sort, earlier)), sort in _NOUNS
@@ -218,13 +232,15 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
         return _with_amount(earlier, amount), False
     if " " in right and (text := _with_same_noun(earlier, right)):
         return text, True
+    if text := _with_same_sort(earlier, right):
+        return text, True
     name = _NAME.fullmatch(re.sub(r"(?i)^(?:its|it's|is|是)\s*", "", right))
     return _with_name(earlier, name[0]) if name else "", False
 
 
 def _with_date(earlier: str, right: str) -> str:
     """Replace a weekday, a month and a day of the month together ("wednesday 16th")."""
-    sorts = [sort for sort in (*_SORTS, PATTERNS["day_of_month"]) if sort.search(right)]
+    sorts = [sort for sort in (*SORTS, PATTERNS["day_of_month"]) if sort.search(right)]
     rest = right
     for sort in sorts:
         rest = sort.sub(" ", rest)
@@ -245,7 +261,7 @@ def with_dates_in_agreement(earlier: str, text: str) -> str:
     A new weekday moves the date to that day of the same week, or removes it if this is in another
     month. A new date removes the weekday.
     """
-    sorts = _SORTS[0], PATTERNS["day_of_month"]
+    sorts = SORTS[0], PATTERNS["day_of_month"]
     (old_day, old_date), (day, date) = (
         [_only_value(sort, one) for sort in sorts] for one in (earlier, text)
     )
@@ -253,7 +269,7 @@ def with_dates_in_agreement(earlier: str, text: str) -> str:
         return text
     if old_day == day:
         return " ".join(text.replace(day, "").split())
-    number = int(_NUMBERS.findall(date)[0]) + _weekday(day) - _weekday(old_day)
+    number = int(NUMBERS.findall(date)[0]) + _weekday(day) - _weekday(old_day)
     if not 0 < number < 29:
         return " ".join(PATTERNS["date_of_day"].sub(" ", text).split())
     end = date[-1] if not date.isascii() else _ORDINALS.get(number, "th")
@@ -275,8 +291,8 @@ def _value_of(right: str, wrong: str) -> str:
     in "Leo's lesson is Sunday, not Saturday". Otherwise, all of the right words are returned.
     """
     singular = wrong.removesuffix("s")
-    if any(sort.fullmatch(one) for sort in (*_SORTS, _NUMBERS) for one in (wrong, singular)):
-        return _in_place_of(wrong, right) or right
+    if any(sort.fullmatch(one) for sort in (*SORTS, NUMBERS) for one in (wrong, singular)):
+        return in_place_of(wrong, right) or right
     return right
 
 
@@ -287,6 +303,15 @@ def _with_same_noun(earlier: str, right: str) -> str:
         return ""
     found = re.findall(rf"(?i)\b[a-z]+ {re.escape(thing)}\b", earlier)
     return _substituted(earlier, f"{kind} {thing}", found[0] if len(found) == 1 else "")
+
+
+def _with_same_sort(earlier: str, right: str) -> str:
+    """Replace the only Chinese noun of the same sort: 苏州 by 无锡, which are places."""
+    (_, sort), *more = rjieba.tag(right)
+    if more or not _HAN.match(right) or not sort.startswith("n"):
+        return ""
+    found = {word for word, tag in rjieba.tag(earlier) if tag == sort}
+    return _substituted(earlier, right, found.pop() if len(found) == 1 else "")
 
 
 def _only_value(sort: re.Pattern[str], text: str) -> str:
@@ -332,12 +357,12 @@ def _replaced(earlier: str, right: str, wrong: str) -> str:
     edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
     form = re.compile(edge + re.escape(wrong) + edge, re.IGNORECASE)
     return form.sub(
-        lambda found: _without_overlap(right, earlier[: found.start()], earlier[found.end() :]),
+        lambda found: without_overlap(right, earlier[: found.start()], earlier[found.end() :]),
         earlier,
     )
 
 
-def _without_overlap(words: str, before: str, behind: str) -> str:
+def without_overlap(words: str, before: str, behind: str) -> str:
     """Return `words` without any words that `before` ends with or `behind` begins with.
 
     For example, if "oisin is 5" is to replace "4" in "oisin is 4", only "5" is returned.
@@ -351,127 +376,13 @@ def _without_overlap(words: str, before: str, behind: str) -> str:
     return words[: len(words) - size].rstrip() if size else words
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """A part of a sentence, at `start:end`, that replaces a wrong person or value by the right one.
-
-    The sentence applies to texts that match `form` and contain at least one of the terms `anchors`.
-    """
-
-    right: str
-    wrong: str
-    form: re.Pattern[str]
-    anchors: frozenset[str]
-    start: int
-    end: int
-
-    def corrected(self, text: str) -> str:
-        """Return the text with the right words, or "" if the sentence doesn't apply to the text."""
-        found = self.form.search(text)
-        if found is None or self.anchors.isdisjoint(segment.terms(text)):
-            return ""
-        start, end = found.span("old")
-        right = _without_overlap(self.right, text[:start], text[end:])
-        new = text[:start] + right + _DATE_ADDED.sub("", text[end:])
-        return new if right and new != text else ""
-
-
-def contrasts(said: str) -> list[Contrast]:
-    """Return the corrections in a text, such as "Zuri is 10, not 9"."""
-    found = []
-    for start, sentence in sentences(said):
-        plain = sentence.replace("’", "'")
-        for right, wrong, form in _replacements(plain.strip(_EDGE)):
-            named = set(segment.terms(sentence)) - set(segment.terms(wrong))
-            anchors = frozenset(named - set(segment.terms(right)) or named)
-            # The clauses after the one with these words are statements of their own.
-            last = max(plain.rfind(words) for words in (right, wrong) if words)
-            rest = PATTERNS["clause_end"].search(plain, last)
-            end = start + (rest.start() if rest else len(plain))
-            found.append(Contrast(right, wrong, form, anchors, start, end))
-    return found
-
-
-def with_exchanged_value(text: str, said: str) -> str:
-    """Return a text with the value that a sentence exchanges, or "" if it exchanges none of it.
-
-    The sentence names both values ("from Wednesday to Monday"), or a new weekday where the text has
-    only one ("moved to Mondays").
-    """
-    day = _SORTS[0]
-    if found := PATTERNS["exchanged"].search(said):
-        kinds = ("", "zh_", "gone_")
-        old, new = (
-            next(found[kind + name] for kind in kinds if found[kind + name])
-            for name in ("old", "new")
-        )
-        new = " ".join(new.split()[: len(old.split())]).strip(_EDGE)
-        if day.search(old):
-            old, new = _only_value(day, old), _only_value(day, new)
-    else:
-        old, new = _only_value(day, text), _only_value(day, said)
-    changed = _replaced(text, new, old) if old and new else ""
-    if changed == text and day.fullmatch(old):  # "wednesdays"
-        changed = _replaced(text, f"{new}s", f"{old}s")
-    return with_dates_in_agreement(text, changed) if changed != text else ""
-
-
-def denies(text: str) -> bool:
-    """Return whether a text says what something is not, such as "she isn't my sister"."""
-    return PATTERNS["denial"].search(text) is not None
-
-
-def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """Yield the right words, the wrong words, and a pattern for the wrong words in a memory."""
-    if age := PATTERNS["age_now"].search(sentence):
-        kind = "age_before" if age["subject"] else "zh_age_before"
-        subject = age["subject"] or age["zh_subject"]
-        form = re.compile(rf"(?i)(?<![^\W\d_]){re.escape(subject)}" + PATTERNS[kind].pattern)
-        if kind == "zh_age_before":
-            form = re.compile(re.escape(subject) + PATTERNS[kind].pattern)
-        yield age["value"] or age["zh_value"], "", form
-    if cleft := PATTERNS["it_is_right_who"].match(_without_it_is(sentence)):
-        rest = re.sub(r"n'?t\b", "n['’]?t", re.escape(_bare(cleft["rest"])))
-        yield cleft["value"], "", re.compile(rf"(?i)^(?P<old>[^,.;]{{1,40}}?)(?=\s{rest})")
-    if who := PATTERNS["zh_who_is_not"].match(sentence):
-        yield from _of_person(who["subject"], right=_bare(who["right"]), wrong=_bare(who["wrong"]))
-        return
-    names = ("it_was_wrong_who", "right_not_wrong", "zh_not_wrong_but_right", "zh_right_not_wrong")
-    for name in names:
-        for found in PATTERNS[name].finditer(sentence):
-            right, wrong = _bare(found["right"]), _bare(found["wrong"])
-            value = _in_place_of(wrong, right) if wrong else ""
-            if value and value.casefold() != wrong.casefold():
-                edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
-                yield value, wrong, re.compile(rf"(?i){edge}(?P<old>{re.escape(wrong)}){edge}")
-
-
-def _of_person(
-    subject: str, *, right: str, wrong: str
-) -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """Yield the same tuples as `_replacements`, for wrong words next to a person's name.
-
-    For example, 「小雅不是我老公 是我闺蜜」 ("Xiaoya isn't my husband but my best friend") replaces
-    「老公」 ("husband") in the memory 「[老公]小雅不吃牛肉」 ("[my husband] Xiaoya eats no beef").
-    """
-    if right and wrong:
-        name, old = re.escape(subject), re.escape(wrong)
-        yield right, wrong, re.compile(rf"(?P<old>{old})(?=\]?{name})")
-        yield right, wrong, re.compile(rf"{name}(?:是?我?的?|\[)(?P<old>{old})")
-
-
-def _without_it_is(sentence: str) -> str:
-    found = PATTERNS["it_is"].match(sentence)
-    return sentence[found.end() :] if found else ""
-
-
-def _in_place_of(wrong: str, right: str) -> str:
+def in_place_of(wrong: str, right: str) -> str:
     """Return the part of the right words that replaces the wrong words, or "" if it is unclear.
 
     For the wrong words "9" and the right words "Zuri is 10", the part is "10". For "Dan" and "Dan's
     mum who can't eat nuts", the part is "Dan's mum".
     """
-    for sort in (*_SORTS, _NUMBERS):
+    for sort in (*SORTS, NUMBERS):
         if sort.fullmatch(wrong):
             return _only_value(sort, right)
     if counted := PATTERNS["zh_counted"].fullmatch(wrong):
@@ -498,3 +409,32 @@ def _ends(one: re.Match[str], other: re.Match[str]) -> bool:
     For example, 「一年级」 ("first grade") and 「二年级」 ("second grade") do.
     """
     return one["unit"] == other["unit"]
+
+
+def with_exchanged_value(text: str, said: str) -> str:
+    """Return a text with the value that a sentence exchanges, or "" if it exchanges none of it.
+
+    The sentence names both values ("from Wednesday to Monday"), or a new weekday where the text has
+    only one ("moved to Mondays").
+    """
+    day = SORTS[0]
+    if found := PATTERNS["exchanged"].search(said):
+        kinds = ("", "zh_", "gone_")
+        old, new = (
+            next(found[kind + name] for kind in kinds if found[kind + name])
+            for name in ("old", "new")
+        )
+        new = " ".join(new.split()[: len(old.split())]).strip(EDGE)
+        if day.search(old):
+            old, new = _only_value(day, old), _only_value(day, new)
+    else:
+        old, new = _only_value(day, text), _only_value(day, said)
+    changed = _replaced(text, new, old) if old and new else ""
+    if changed == text and day.fullmatch(old):  # "wednesdays"
+        changed = _replaced(text, f"{new}s", f"{old}s")
+    return with_dates_in_agreement(text, changed) if changed != text else ""
+
+
+def denies(text: str) -> bool:
+    """Return whether a text says what something is not, such as "she isn't my sister"."""
+    return PATTERNS["denial"].search(text) is not None

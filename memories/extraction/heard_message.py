@@ -33,7 +33,7 @@ _CLIENT = re.compile(
     r"|我们?的?(?:病人|患者|客户|来访者|学员)"
 )
 LIVED = ("asserted", "hedged", "asked")
-_NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign text or role play
+NOT_OWN = ("pasted", "transform", "role_begins", "role")  # flags of foreign text or role play
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def not_lived(message: HeardMessage) -> Iterator[tuple[int, int]]:
     statements about real life.
     """
     lived = [statement for statement in message.reading.statements if _is_lived(statement)]
-    if not any(message.flag(name) for name in _NOT_OWN):
+    if not any(message.flag(name) for name in NOT_OWN):
         parts = [(s.start, s.end) for s in message.reading.statements if s not in lived]
     else:
         ends = [0, *(statement.end for statement in lived)]
@@ -114,7 +114,7 @@ def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
     "Remember …" counts only if the reader model also recognises the command. "Forget …" counts even
     if the model doesn't, unless the message contains someone else's text or role play.
     """
-    if message.flag(verb) or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
+    if message.flag(verb) or (verb == "forget" and not any(map(message.flag, NOT_OWN))):
         yield from (order for order in message.commands if order.verb == verb and not order.wonders)
 
 

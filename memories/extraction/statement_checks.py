@@ -25,6 +25,8 @@ _PARTICLES = "了着过的"  # no Chinese statement begins with them
 _LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
+_MOST_AROUND = 3  # characters of a sentence besides a statement that is the whole sentence
+_ENDS = ("", "。", "!", "！", "?", "？", "\n")  # around a sentence
 _NEAR = 24  # characters read before and after a statement
 
 
@@ -66,7 +68,12 @@ def _marked(statements: Sequence[Statement], text: str) -> Iterator[Statement]:
         others = statements[number + 1].start if number + 1 < len(statements) else len(text)
         if _P["joking"].search(after) and statement.end <= others:
             yield _denied(statement, said="joked")
-        elif _is_asked(said, after) or _is_slip(statement, text) or _is_empty(said):
+        elif (
+            _is_asked(said, after)
+            or _is_whole_question(statement, text)
+            or _is_slip(statement, text)
+            or _is_empty(said)
+        ):
             yield _denied(statement)
         else:
             yield statement
@@ -99,6 +106,16 @@ def _is_asked(said: str, after: str) -> bool:
     if not _HAN.search(said):
         return False
     return bool(_P["asks_at_end"].search(said) or _P["asks_after"].search(after))
+
+
+def _is_whole_question(statement: Statement, text: str) -> bool:
+    """Return whether a statement is a Chinese sentence of one clause that asks something."""
+    first, last = _clause(text, statement.start, statement.end, floor=0)
+    sentence = text[first:last]
+    is_whole = text[first - 1 : first] in _ENDS and text[last : last + 1] in _ENDS
+    is_whole &= len(sentence) - (statement.end - statement.start) <= _MOST_AROUND
+    asks = is_whole and _HAN.search(sentence) and _P["asks_within"].search(sentence)
+    return bool(asks) and not _P["no_question"].search(sentence)
 
 
 def _is_slip(statement: Statement, text: str) -> bool:

@@ -22,7 +22,7 @@ from memcenter.lib.errors import Conflict, Invalid
 from memcenter.lib.text import segment
 from memories import language_steps
 from memories.extraction import corrections, masking
-from memories.extraction.corrections import Contrast
+from memories.extraction.contrasts import Contrast, contrasts
 from memories.extraction.masking import screen
 from memories.extraction.types import Candidate, Said, TurnText, Verdict
 from memories.indexing import search_index
@@ -354,13 +354,17 @@ def _exact(new: str, *, user: User, memory: str, old: str) -> ToldChange:
 
 
 def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast, Memory, str]]:
-    contrasts = corrections.contrasts(text)
-    if not contrasts:
+    """Return the memories that the text corrects, each with the correction and the new text.
+
+    A memory that several corrections fit is changed by the first.
+    """
+    made = contrasts(text)
+    if not made:
         return []
-    terms = {term for one in contrasts for term in one.anchors}
+    terms = {term for one in made for term in one.anchors}
     found: dict[int, tuple[Contrast, Memory, str]] = {}
     for memory in _sharing(terms, user=user):
-        for contrast in contrasts:
+        for contrast in made:
             new = contrast.corrected(memory.content)
             if new and memory.pk not in found:
                 found[memory.pk] = (contrast, memory, new)

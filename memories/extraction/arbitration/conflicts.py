@@ -8,6 +8,7 @@ correction may replace only a memory that names the same thing.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import IntEnum
 
 from memcenter.lib.text import segment
@@ -15,9 +16,10 @@ from memories.extraction.arbitration import attributes, pairs
 from memories.extraction.arbitration.editions import Document, Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.commands import is_form_of_address
+from memories.extraction.contrasts import contrasts
 from memories.extraction.corrections import (
     PATTERNS,
-    contrasts,
+    bare_contrast,
     old_value,
     with_exchanged_value,
     without_values,
@@ -132,18 +134,23 @@ def ends_home(candidate: Candidate, memory: Known) -> bool:
     return bool(PATTERNS["moved_home"].search(plain[0]) and PATTERNS["lives"].search(plain[1]))
 
 
-def corrected_text(candidate: Candidate, memory: Known) -> str:
-    """Return the memory's text with the wrong value replaced by the right one, or an empty string.
+def corrected_texts(candidate: Candidate, known: Sequence[Known]) -> list[tuple[Known, str]]:
+    """Return the memories with the wrong value that a candidate corrects, and their right texts.
 
     The candidate must name both values, as in 豆豆是一年级，不是二年级 ("Doudou is in first grade,
-    not in second").
+    not in second"). If it names nothing else, as 不是苏州是无锡 ("not Suzhou but Wuxi"), it must
+    fit a single memory.
     """
-    if not candidate.corrects or not candidate.old_value or memory.status == "disabled":
-        return ""
-    if memory.kind == "constraint" != candidate.kind:
-        return ""
-    texts = (contrast.corrected(memory.content) for contrast in contrasts(candidate.quote))
-    return next((text for text in texts if text), "")
+    if not candidate.corrects or not candidate.old_value:
+        return []
+    made = contrasts(candidate.quote)
+    found = [
+        (memory, text)
+        for memory in known
+        if memory.status != "disabled" and not memory.kind == "constraint" != candidate.kind
+        if (text := next(filter(None, (one.corrected(memory.content) for one in made)), ""))
+    ]
+    return [] if len(found) > 1 and bare_contrast(candidate.quote) else found
 
 
 def _finding_of_other_value(

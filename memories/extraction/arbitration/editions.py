@@ -38,7 +38,6 @@ _HEADING = re.compile(r"^\s{0,3}#{1,6}\s++(?P<title>.+)$")
 _LABEL = re.compile(
     rf"^\s*(?P<label>\w[^\n:：.!?。！？,，;；]{{1,{_LONGEST_LABEL}}})(?::\s|：)\s*(?=\S)"
 )
-_ENDS_A_SENTENCE = re.compile(r"[.!?。！？；;]\s*$")
 _BARE = re.compile(r"[\W_]+")
 _STOP_WORDS = ENGLISH_STOP_WORDS | CHINESE_STOP_WORDS
 _SORT_OF_PAGE = compiled("page_titles")["sort"]

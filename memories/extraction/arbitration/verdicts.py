@@ -122,10 +122,8 @@ class BundledArbiter:
             candidate, [memory for memory in present if memory.id not in found]
         )
         found |= {pair.memory.id: pair for pair in self._compared(candidate, statements)}
-        for memory in present:
-            if text := conflicts.corrected_text(candidate, memory):
-                finding = Finding(Verdict.MERGE, "corrected")
-                found[memory.id] = Met(memory, finding, corrected=text)
+        for memory, text in conflicts.corrected_texts(candidate, present):
+            found[memory.id] = Met(memory, Finding(Verdict.MERGE, "corrected"), corrected=text)
         return [found[memory.id] for memory in present if memory.id in found]
 
     def _compared(self, candidate: Candidate, known: Sequence[Known]) -> Iterator[Met]:

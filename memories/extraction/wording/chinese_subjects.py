@@ -56,4 +56,5 @@ def leading_name(text: str) -> str:
 
 def is_name(word: str, tag: str) -> bool:
     """Return whether a word with this part of speech names a person: 王芳, 小雨, 老周, 阿明."""
-    return tag.startswith("nr") and len(word) in (2, 3) and word[0] in _NAMES_BEGIN
+    is_surnamed = len(word) in (2, 3) and word[0] in _NAMES_BEGIN and word[0] != word[1]  # no 谢谢
+    return tag.startswith("nr") and is_surnamed

@@ -27,6 +27,11 @@ from memories.extraction.wording.people import (
 _SELF = re.compile(r"(?i)\b(?:i|im|ive|i['’](?:m|ve|d|ll)|my|mine|me|we|our|us)\b|我|咱|俺")
 _BEGINNING = re.compile(r"^(?:\S{0,3}|\S+\s+|\[)$")  # text that may precede the owner
 _OWNED = re.compile(r"(?P<who>[^\W\d_]{2,20}['’]?s) (?P<thing>[^\W\d_]{1,30})")
+# Two people who do something together: jake and mia, 我和老公, 豆豆跟朵朵.
+_TOGETHER = re.compile(
+    r"(?:both )?(?P<one>(?:my |our )?[a-z]{1,20}) (?:and|&) (?P<other>(?:my |our )?[a-z]{1,20})\b"
+    r"|(?P<zh_one>[\u4e00-\u9fff]{1,4}?)[和跟与](?P<zh_other>[\u4e00-\u9fff]{1,4}?)(?=都|一起|两|每|在)"
+)
 _SEXES = ("f", "m")
 _WITH_SELF = re.compile(r"(?i)\b(?:and|&) (?:i|me)\b|\b(?:i|me) and\b|我们|我們|咱们")
 
@@ -57,9 +62,14 @@ class Owner(NamedTuple):
 
 
 def ownership(first: str, second: str) -> Ownership:
-    """Return whether two statements are about the same person."""
+    """Return whether two statements are about the same person.
+
+    It is unsure whether a statement about one person also holds for a group that includes them.
+    """
     texts = first, second
     one, other = (_owner(text, texts) for text in texts)
+    if _is_of_group(first, second) or _is_of_group(second, first):
+        return Ownership.UNSURE
     if (one.is_self and one.is_other) or (other.is_self and other.is_other):
         return Ownership.SAME
     if one.names & _terms(second) or other.names & _terms(first):
@@ -70,6 +80,26 @@ def ownership(first: str, second: str) -> Ownership:
         return _of_two_others(one, other)
     own = other if one.is_other else one
     return Ownership.OTHER if own.is_self and not own.mentions else Ownership.UNSURE
+
+
+def _is_of_group(text: str, group: str) -> bool:
+    """Return whether a text is about one of several people named together: "Jake and Mia"."""
+    plain = [_plain(one) for one in (text, group)]
+    found = _TOGETHER.match(plain[1])
+    if found is None or _TOGETHER.match(plain[0]):
+        return False
+    parts = {found[name] for name in ("one", "other", "zh_one", "zh_other") if found[name]}
+    parts -= {"i", "me", "我"}  # what the speaker says of themselves changes their own memory
+    return sum(_begins_with(one, plain[0]) for one in parts) == 1
+
+
+def _plain(text: str) -> str:
+    return text.strip().lower().removeprefix("[我]").replace("[", "").replace("]", "")
+
+
+def _begins_with(words: str, text: str) -> bool:
+    after = text[len(words) :][:1]
+    return text.startswith(words) and not (after.isascii() and after.isalpha())
 
 
 def owner_names(first: str, second: str) -> frozenset[str]:

@@ -97,21 +97,33 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
     """Return the words for the person that a pronoun refers to, or an empty string.
 
     The person is the last one mentioned whose gender may fit. Within a text, a person who is known
-    to have the pronoun's gender is preferred to a name of unknown gender.
+    to have the pronoun's gender is preferred to a name of unknown gender. If a Chinese pronoun may
+    mean several people, nobody is named.
     """
     for number, text in enumerate(earlier):
         people = [*people_in(text, language)]
         if pronoun == "s":
             people += _two_names(text)
         elif language == "zh" and pronoun in ("f", "m"):
-            people += _chinese_names(text)
+            people = _with_chinese_names(text, people)
         elif language in ("en", "es", "fr") and pronoun != "p" and number < 2:
             people += _other_names(text, people, earlier, pronoun=pronoun, language=language)
         fitting = [one for one in sorted(people) if _matches_gender(pronoun, one.gender)]
         sure = [one for one in fitting if pronoun and one.gender == pronoun]
-        if fitting:
-            return (sure or fitting)[-1].words
+        meant = sure or fitting
+        if language == "zh" and pronoun and _are_several(meant, text, any_clause=not sure):
+            return ""
+        if meant:
+            return meant[-1].words
     return ""
+
+
+def _are_several(people: Sequence[Person], text: str, *, any_clause: bool) -> bool:
+    """Return whether different people are named in the clause of the last, or in any clause."""
+    last = people[-1].start if people else 0
+    ends = [found.end() for found in _CLAUSES.finditer(text[:last])]
+    start = 0 if any_clause else max(ends, default=0)
+    return len({one.words for one in people if one.start >= start}) > 1
 
 
 def _other_names(
@@ -132,13 +144,21 @@ def _two_names(text: str) -> Iterator[Person]:
             yield Person(start_of(found, "who"), found["who"], "s")
 
 
-def _chinese_names(text: str) -> Iterator[Person]:
-    """Yield the names of people that begin with a surname, 小, 老 or 阿."""
+def _with_chinese_names(text: str, people: Sequence[Person]) -> list[Person]:
+    """Return the people and the Chinese names in a text.
+
+    A name right after a relation belongs to that person: 我弟弟阿强.
+    """
+    found = {person.start + len(person.words): person for person in people}
+    taken = {at for end, person in found.items() for at in range(person.start, end)}
     at = 0
     for word, tag in rjieba.tag(text):
-        if is_name(word, tag):
-            yield Person(at, word, name=word)
+        if at not in taken and (is_name(word, tag) or (at in found and leading_name(word))):
+            person = found.pop(at, Person(at, ""))
+            words = person.words + word
+            found[at + len(word)] = person._replace(words=words, name=word)
         at += len(word)
+    return sorted(found.values())
 
 
 def names_in(text: str) -> Iterator[Person]:
@@ -200,7 +220,8 @@ def named_person(
         or PATTERNS["ours"].search(text)
     ):
         return []
-    if not cjk and not PATTERNS["begins_with_verb"].search(text):
+    verbs = "begins_with_verb", "begins_with_their_verb"
+    if not cjk and not any(PATTERNS[name].search(text) for name in verbs):
         return []  # "oisin is 4" names somebody, although the name wasn't found above
     said = earlier[0].rpartition("\n")[2]
     if language == "zh":

@@ -52,3 +52,6 @@ class FakeReader:
         """Each two texts contradict each other, unless the test says otherwise."""
         given = {"contradicts": self.conflict, "unrelated": 1 - self.conflict}
         return [{**dict.fromkeys(PAIRS, 0.0), **given} for _ in pairs]
+
+    def about(self, request: str, memory: str) -> float:
+        return 0.0

@@ -780,3 +780,17 @@ def test_a_new_value_spares_the_other_parts_of_a_memory(
 def test_a_new_value_for_an_unclear_part_is_asked_about(old: str, new: str) -> None:
     decision = decide(candidate(new, corrects=True), old, reads="newer", share=0.99)
     assert decision.verdict is Verdict.REVIEW
+
+
+SUZHOU, FLIGHT = "我妈住在苏州", "从苏州出发"
+
+
+@pytest.mark.parametrize(("old", "content"), [([SUZHOU], "我妈住在无锡"), ([SUZHOU, FLIGHT], None)])
+def test_a_bare_correction_changes_the_only_memory_that_it_fits(
+    old: list[str], content: str | None
+) -> None:
+    said = "不是苏州是无锡"
+    one = candidate(said, corrects=True, old_value="苏州", confidence=0.4)
+    decision = decide(one, *old)
+    assert decision.content == content
+    assert (decision.verdict is Verdict.MERGE) == (content is not None)

@@ -47,6 +47,43 @@ def test_what_names_no_plan_is_never_a_memory(said: str) -> None:
     assert not extract(said, before=("I live in Leeds",), told=told).candidates
 
 
+OLIVES, OLIVEN = "I really like olives", "我特别喜欢吃橄榄"
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("the thing about me liking olives is wrong actually", OLIVES),
+        ("what I said about liking olives isn't true. anyway, dinner?", OLIVES),
+        ("刚才说喜欢橄榄是错的", OLIVEN),
+        ("我喜欢橄榄那句是假的", OLIVEN),
+        ("喜欢橄榄那个不对", OLIVEN),
+    ],
+)
+def test_what_is_called_wrong_ends_the_memory_that_it_means(said: str, fact: str) -> None:
+    (one,) = extract(said, before=(fact, "hello there")).candidates
+    assert (one.overrules, one.corrects) == (fact, True)
+    assert one.content.startswith(f"[{fact}] ") and one.quote in said
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("the olive oil bit in the recipe is wrong", "I live in Leeds"),
+        ("is it wrong that the olives thing isn't true?", OLIVES),
+        ("第三题的答案是错的", OLIVEN),
+    ],
+)
+def test_what_is_wrong_about_other_things_ends_no_memory(said: str, fact: str) -> None:
+    assert not extract(said, before=(fact,)).candidates
+
+
+@pytest.mark.parametrize("said", ["scratch that, I don't like olives", "说错了，我不喜欢橄榄"])
+def test_the_opposite_of_what_was_said_corrects_it(said: str) -> None:
+    (one,) = extract(said, before=(OLIVES, OLIVEN)).candidates
+    assert one.corrects
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -51,6 +51,11 @@ from tests.memories.extraction.readings import FakeReader, statement
         ("no make that tuesday", "dentist is monday 7th dec", "dentist is tuesday 8th dec"),
         ("不对，是周二", "周一7号看牙", "周二8号看牙"),
         ("sorry, tuesday", "dentist is monday 30th nov at 4", "dentist is tuesday at 4"),
+        ("不是五月是六月", "女儿五月三号生日", "女儿六月三号生日"),
+        ("不是三年级，是四年级", "乐乐读三年级", "乐乐读四年级"),
+        ("不是护士，是药剂师", "我老婆是护士", "我老婆是药剂师"),
+        ("改成无锡", "我妈住在苏州", "我妈住在无锡"),
+        ("it's not Leeds but York", "my mum lives in Leeds", "my mum lives in York"),
         ("no the 8th", "dentist is monday 7th dec at 4", "dentist is 8th dec at 4"),
     ],
 )
@@ -112,6 +117,15 @@ def test_a_bare_value_never_becomes_a_memory_of_its_own(
     told = FakeReader()
     told.hears(said, statement(said, heard, kind="constraint"))
     assert not extract(said, before=before, told=told).candidates
+
+
+@pytest.mark.parametrize("said", ["不是苏州是无锡", "改成无锡"])
+def test_a_bare_correction_of_another_conversation_is_reviewed(said: str) -> None:
+    told = FakeReader()
+    told.hears(said, statement(said, said))
+    (one,) = extract(said, before=("hello there",), told=told).candidates
+    assert (one.content, one.quote, one.corrects) == (said, said, True)
+    assert one.confidence < 0.5
 
 
 @pytest.mark.parametrize(

@@ -486,6 +486,26 @@ def test_the_owner_of_a_chinese_statement_is_stated_or_none(
     assert kept(message, language="zh", whose="related", before=before).text == text
 
 
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("我同事小王离婚了，我弟弟阿强也分手了", "她[我同事小王]一个人带孩子"),
+        ("我老公在上海，我姐在北京，同事老陈在广州", "她[我姐]一个人带孩子"),
+        ("我闺蜜王芳要来，陈伟送她", "她[我闺蜜王芳]一个人带孩子"),
+        ("王芳和李娜都是我朋友", "她一个人带孩子"),
+        ("我姐和我妹都在北京", "她一个人带孩子"),
+    ],
+)
+def test_a_chinese_pronoun_means_the_one_person_it_can_mean(before: str, text: str) -> None:
+    said = "她一个人带孩子"
+    assert kept(said, language="zh", whose="related", before=(before,)).text == text
+
+
+def test_a_statement_without_subject_is_about_whom_the_message_before_named() -> None:
+    said = kept("hates skittles", language="en", whose="related", before=("my niece Ava is six",))
+    assert said.text == "[my niece Ava:] hates skittles"
+
+
 def test_he_is_the_former_husband_and_the_name_just_said() -> None:
     text = "我老公…哦不是 前夫 他周末来接"
     assert kept(text, "他周末来接", language="zh", whose="related").text.startswith("他[前夫]")

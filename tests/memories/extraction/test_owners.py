@@ -30,6 +30,10 @@ SWIM, THEO = "now i just swim", "theo does swimming sat mornings"
         ("The cat is ill", "I like cats", Ownership.SAME),
         ("我妈搬去三亚", "我住在成都", Ownership.OTHER),
         ("狗叫豆包", "狗叫年糕", Ownership.SAME),
+        ("jake quit football", "jake and mia play football", Ownership.UNSURE),
+        ("mia and jake quit football", "jake and mia play football", Ownership.SAME),
+        ("[我]老公不去健身房了", "我和老公都在健身房锻炼", Ownership.UNSURE),
+        ("朵朵不学琴了", "豆豆和朵朵都在学琴", Ownership.UNSURE),
     ],
 )
 def test_the_owner_is_whoever_a_statement_mentions_first(

@@ -1,0 +1,114 @@
+"""Recognise sentences that correct known memories, such as "Zuri is 10, not 9"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memcenter.lib.text import segment
+from memories.extraction.corrections import (
+    EDGE,
+    NUMBERS,
+    PATTERNS,
+    SORTS,
+    bare,
+    bare_contrast,
+    in_place_of,
+    sentences,
+    without_overlap,
+)
+
+_DATE_ADDED = re.compile(r"^\s?\[\d{4}[^\]]*\]")  # a date that was added to the wrong words
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A part of a sentence, at `start:end`, that replaces a wrong person or value by the right one.
+
+    The sentence applies to texts that match `form` and contain at least one of the terms `anchors`.
+    """
+
+    right: str
+    wrong: str
+    form: re.Pattern[str]
+    anchors: frozenset[str]
+    start: int
+    end: int
+
+    def corrected(self, text: str) -> str:
+        """Return the text with the right words, or "" if the sentence doesn't apply to the text."""
+        found = self.form.search(text)
+        if found is None or self.anchors.isdisjoint(segment.terms(text)):
+            return ""
+        start, end = found.span("old")
+        right = without_overlap(self.right, text[:start], text[end:])
+        new = text[:start] + right + _DATE_ADDED.sub("", text[end:])
+        return new if right and new != text else ""
+
+
+def contrasts(said: str) -> list[Contrast]:
+    """Return the corrections in a text, such as "Zuri is 10, not 9"."""
+    found = []
+    for start, sentence in sentences(said):
+        plain = sentence.replace("’", "'")
+        for right, wrong, form in _replacements(plain.strip(EDGE)):
+            named = set(segment.terms(sentence)) - set(segment.terms(wrong))
+            new = named - set(segment.terms(right))
+            if bare_contrast(sentence) and not _is_value(wrong):
+                new = set(segment.terms(wrong))
+            anchors = frozenset(new or named)
+            # The clauses after the one with these words are statements of their own.
+            last = max(plain.rfind(words) for words in (right, wrong) if words)
+            rest = PATTERNS["clause_end"].search(plain, last)
+            end = start + (rest.start() if rest else len(plain))
+            found.append(Contrast(right, wrong, form, anchors, start, end))
+    return found
+
+
+def _is_value(words: str) -> bool:
+    return any(sort.fullmatch(words) for sort in (*SORTS, PATTERNS["day_of_month"], NUMBERS))
+
+
+def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """Yield the right words, the wrong words, and a pattern for the wrong words in a memory."""
+    if age := PATTERNS["age_now"].search(sentence):
+        kind = "age_before" if age["subject"] else "zh_age_before"
+        subject = age["subject"] or age["zh_subject"]
+        form = re.compile(rf"(?i)(?<![^\W\d_]){re.escape(subject)}" + PATTERNS[kind].pattern)
+        if kind == "zh_age_before":
+            form = re.compile(re.escape(subject) + PATTERNS[kind].pattern)
+        yield age["value"] or age["zh_value"], "", form
+    if cleft := PATTERNS["it_is_right_who"].match(_without_it_is(sentence)):
+        rest = re.sub(r"n'?t\b", "n['’]?t", re.escape(bare(cleft["rest"])))
+        yield cleft["value"], "", re.compile(rf"(?i)^(?P<old>[^,.;]{{1,40}}?)(?=\s{rest})")
+    if who := PATTERNS["zh_who_is_not"].match(sentence):
+        yield from _of_person(who["subject"], right=bare(who["right"]), wrong=bare(who["wrong"]))
+        return
+    names = ("it_was_wrong_who", "right_not_wrong", "zh_not_wrong_but_right", "zh_right_not_wrong")
+    for name in names:
+        for found in PATTERNS[name].finditer(sentence):
+            right, wrong = bare(found["right"]), bare(found["wrong"])
+            value = in_place_of(wrong, right) if wrong else ""
+            if value and value.casefold() != wrong.casefold():
+                edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
+                yield value, wrong, re.compile(rf"(?i){edge}(?P<old>{re.escape(wrong)}){edge}")
+
+
+def _of_person(
+    subject: str, *, right: str, wrong: str
+) -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """Yield the same tuples as `_replacements`, for wrong words next to a person's name.
+
+    For example, 「小雅不是我老公 是我闺蜜」 ("Xiaoya isn't my husband but my best friend") replaces
+    「老公」 ("husband") in the memory 「[老公]小雅不吃牛肉」 ("[my husband] Xiaoya eats no beef").
+    """
+    if right and wrong:
+        name, old = re.escape(subject), re.escape(wrong)
+        yield right, wrong, re.compile(rf"(?P<old>{old})(?=\]?{name})")
+        yield right, wrong, re.compile(rf"{name}(?:是?我?的?|\[)(?P<old>{old})")
+
+
+def _without_it_is(sentence: str) -> str:
+    found = PATTERNS["it_is"].match(sentence)
+    return sentence[found.end() :] if found else ""

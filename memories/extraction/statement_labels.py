@@ -1,0 +1,98 @@
+"""Derive a candidate's kind, weight and reasons from what the reader model says of a statement."""
+
+import re
+
+from memories.extraction.heard_message import LIKELY, LIVED
+from memories.extraction.types import OWNER_UNSURE
+from memories.reader import Statement
+
+KEEP = 0.8  # minimum probability of "worth keeping" to keep a statement without a review
+WISH = 0.8  # the minimum for wishes on how to answer, since most concern only one answer
+TASK = 0.5  # the minimum for constraints and the person's own plans to be reviewed
+DOUBTED = 0.35  # minimum probability of "perhaps worth keeping" to ask for a review
+ASKED_TO_KEEP = 0.15  # replaces the other minimums if the person said "remember this"
+_SURE = 0.5  # minimum probability of the kind "skill"
+DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
+ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
+_OWNER = 0.6  # a constraint is reviewed if its likeliest owner is less probable
+_HEDGED = 0.15  # subtracted from the confidence for words such as "I think" and "maybe"
+IMPORTANCE = {
+    "constraint": 0.85,
+    **dict.fromkeys(("preference", "fact", "task"), 0.6),
+    "event": 0.5,
+    "pattern": 0.5,
+    "skill": 0.55,
+}
+_CHANGES = 0.4  # minimum probability that a statement corrects or ends another
+_OWN_LIFE = ("self", "related")
+_USUALLY = re.compile(
+    r"\bI (?:usually|normally|generally|mostly) (?!(?:prefer|like|love|enjoy)\b)"
+    r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
+    re.IGNORECASE,
+)
+_NO_ALLERGY = re.compile(
+    r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
+)
+
+
+def kind_of(statement: Statement, words: str) -> str:
+    """Return the likeliest kind of a statement; a skill needs a minimum probability.
+
+    Something that the person usually does is a pattern, not a preference. A past pattern and a
+    denied allergy are facts.
+    """
+    kinds = statement.shares["kind"]
+    unsure = {"skill"} if kinds["skill"] < _SURE else set()
+    kind = max(kinds.keys() - unsure, key=kinds.__getitem__)
+    if kind == "preference" and _USUALLY.search(words):
+        kind = "pattern"
+    if kind == "constraint" and _NO_ALLERGY.search(words):
+        return "fact"
+    return "fact" if kind == "pattern" and statement.best("holds") == "past" else kind
+
+
+def may_be_kept(statement: Statement, *, asked: bool) -> bool:
+    """Return whether a statement is worth keeping, either at once or after a review."""
+    if statement.best("whose") not in _OWN_LIFE or statement.best("said") not in LIVED:
+        return asked and statement.share("keep", "yes") >= LIKELY
+    keep, perhaps = statement.share("keep", "yes"), statement.share("keep", "unsure")
+    least = WISH if statement.best("topic") == "answers" else LIKELY
+    kind = statement.best("kind")
+    if kind == "constraint" or (kind == "task" and statement.best("whose") == "self"):
+        least = TASK
+    least = ASKED_TO_KEEP if asked else least
+    return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
+
+
+def change(statement: Statement) -> str:
+    """Return "corrects" or "ends" if the model finds that a statement does so, otherwise ""."""
+    shares = statement.shares["change"]
+    likelier = max(("corrects", "ends"), key=shares.__getitem__)
+    return likelier if shares[likelier] >= _CHANGES else ""
+
+
+def importance(statement: Statement, kind: str) -> float:
+    passed = 0.1 if statement.best("holds") in ("past", "passing") else 0.0
+    return round(IMPORTANCE[kind] - passed, 2)
+
+
+def is_of_unsure_owner(statement: Statement) -> bool:
+    """Return whether a statement is a constraint that may be about somebody else."""
+    shares = statement.shares["whose"]
+    return statement.best("kind") == "constraint" and max(shares.values()) < _OWNER
+
+
+def confidence(statement: Statement, *, unsure: bool) -> float:
+    keep = statement.share("keep", "yes")
+    if keep < KEEP or unsure:
+        return DOUBTFUL
+    hedged = _HEDGED if statement.best("said") == "hedged" else 0.0
+    return round(min(0.95, keep) - hedged, 2)
+
+
+def reasons(statement: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]:
+    """Return the reason codes of a candidate, such as `self.lasting` and `hedged`."""
+    hedged = statement.best("said") == "hedged"
+    heard = OWNER_UNSURE if unsure else f"{statement.best('whose')}.{statement.best('holds')}"
+    codes = (heard, "explicit" * explicit, "hedged" * hedged, change(statement))
+    return tuple(filter(None, codes))
