@@ -33,7 +33,7 @@ def _codes_of(file: Path) -> Iterator[str]:
             yield from _words(node.value)
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in _GIVE_A_REASON:
             yield from (word for one in node.args for word in _words(one))
-        elif isinstance(node, ast.FunctionDef) and node.name in ("_doubt", "_reasons"):
+        elif isinstance(node, ast.FunctionDef) and node.name in ("_doubt", "reasons"):
             given = [one for one in ast.walk(node) if isinstance(one, (ast.Return, ast.Assign))]
             yield from (word for one in given for word in _words(one))
         elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("_REASON",):
