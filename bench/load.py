@@ -225,13 +225,15 @@ def together(clients: Sequence[Callable[[], None]]) -> None:
         thread.join()
 
 
-def throughput(found: Fleet, wanted: argparse.Namespace, *, seconds: float) -> Tally:
+def throughput(
+    found: Fleet, wanted: argparse.Namespace, *, seconds: float, act: Act = mixed
+) -> Tally:
     users = [f"{OTHER}-{n}" for n in range(wanted.users)]
     tallies = [Tally() for _ in range(wanted.clients)]
     until = time.perf_counter() + seconds
     together(
         [
-            partial(drive, found.product(n), tally, act=mixed, users=users, until=until, seed=n)
+            partial(drive, found.product(n), tally, act=act, users=users, until=until, seed=n)
             for n, tally in enumerate(tallies)
         ]
     )

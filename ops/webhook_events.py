@@ -80,7 +80,7 @@ class _OfMemories(Gathered):
 def operation_ended(operation: Operation, *, status: str) -> None:
     """Write an event that an operation has ended.
 
-    No event is written for webhook deliveries, or for operations that concern nobody.
+    No event is written for webhook deliveries, or for operations without a user.
     """
     if operation.kind == Kind.DELIVER_WEBHOOK or operation.subject is None:
         return

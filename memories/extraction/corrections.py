@@ -123,7 +123,7 @@ def sentences(said: str) -> list[tuple[int, str]]:
 
 
 def bare_corrections(said: str) -> list[tuple[int, int]]:
-    """Return the spans of the sentences that only give a right value: "no sorry, the 16th"."""
+    """Return the spans of sentences that only give a corrected value: "no sorry, the 16th"."""
     return [found.span() for found in _SENTENCE.finditer(said) if _only_values(found[0])]
 
 
@@ -297,7 +297,10 @@ def _value_of(right: str, wrong: str) -> str:
 
 
 def _with_same_noun(earlier: str, right: str) -> str:
-    """Replace the only phrase that has the same noun: for example, "cow milk" by "oat milk"."""
+    """In the earlier text, replace the phrase with the noun of `right`, if there is exactly one.
+
+    For example, "oat milk" replaces "cow milk".
+    """
     *rest, kind, thing = right.split(" ")
     if not _content(kind) or not _fits(" ".join(rest), earlier):
         return ""

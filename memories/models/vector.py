@@ -118,8 +118,8 @@ class VectorChange(Record):
     """A pending update of Milvus: a vector was inserted, changed or deleted in PostgreSQL.
 
     A database trigger writes the rows. A row has no foreign keys, so that it remains until Milvus
-    is updated, even after the user's account is deleted. While vectors are only in PostgreSQL,
-    there are no rows.
+    is updated, even after the user's account is deleted. Without Milvus there
+    are no rows.
     """
 
     personal_data = False

@@ -328,7 +328,7 @@ def _ask_fragments(prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: 
 def _near_fragments(
     asked: Later, prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
 ) -> list[tuple[Any, ...]]:
-    """Return the distance, the memory's id and the earlier text's terms for each near fragment."""
+    """For each fragment close to the query, return its distance, its memory's id and its terms."""
     if not words.elsewhere:
         return asked.rows()
     near = store(words).nearest(

@@ -339,7 +339,7 @@ def _note_unit(row: NoteRow, terms: list[str], cosine: float | None, length: int
 
 
 def _with_filters(eligible: Sql, filters: Filters, *, of_conversation: bool = False) -> Sql:
-    """Add the conditions for the time and, with `of_conversation`, for the conversation."""
+    """Add the time filter and, if `of_conversation` is True, the conversation filter."""
     if of_conversation and filters.conversation is not None:
         eligible = eligible.also("r.conversation_id = %s", filters.conversation.pk)
     if filters.since is not None:

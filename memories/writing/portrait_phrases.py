@@ -54,7 +54,7 @@ def request(*, user: User) -> None:
 def write(run: Run, *, user: User) -> int:
     """Write the missing phrases of the portrait; return the number of phrases that aren't empty.
 
-    Raise `ProviderError` if a model call fails; phrases stored before that are kept.
+    Raise `ProviderError` if a model call fails; phrases that were already stored are kept.
     """
     phraser = language_steps.phraser()
     if phraser is None:

@@ -142,10 +142,11 @@ def at_once(
     known: Sequence[Known] | None = None,
     space: HeldSpace | None = None,
 ) -> Decided:
-    """Decide with the bundled arbiter, and apply the decision in the caller's transaction.
+    """Decide with the bundled arbiter what happens to the candidate, and do it.
 
-    A chat model may revise it later. `near` is the vector to compare with; `known` are the similar
-    memories, if the caller already has them (`ask_known`).
+    Everything happens in the caller's transaction. A chat model may revise the decision later.
+    `near` is the vector to compare with; `known` are the similar memories, if the caller already
+    has them (`ask_known`).
     """
     if known is None:
         known = ask_known(Batch(), near, user=user, content=draft.content, project=draft.project)()

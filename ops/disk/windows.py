@@ -164,7 +164,7 @@ class Hasher:
         return sums
 
     def all(self, sums: Words, length: int) -> Words:
-        """Return the hash of every window of this length, given the sums of a text."""
+        """Return the hash of every run of `length` letters, from the prefix sums of a text."""
         if len(sums) <= length:
             return sums[:0]
         window = sums[length:] - sums[:-length]

@@ -233,7 +233,7 @@ def hand_over_disk_traces(operations: QuerySet[Operation], *, to: Operation) -> 
 
 
 def drop_disk_traces(operations: Sequence[int]) -> None:
-    """Delete the hashes of these operations, and the closed keys without any hashes."""
+    """Delete the hashes of these operations, and retired hashing keys without any hashes."""
     DiskTrace.objects.filter(operation__in=operations).delete()
     statements.rows(_DROP_DISK_KEYS)
     _hasher.cache_clear()

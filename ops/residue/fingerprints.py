@@ -67,7 +67,7 @@ def fingerprint(
 
 
 class Fingerprints:
-    """Finds texts by their hashes in fields of any length."""
+    """Searches stored fields for known texts, of which it has only the hashes."""
 
     def __init__(self, key: bytes, prints: Iterable[tuple[int, Sequence[int]]]) -> None:
         self._key = key

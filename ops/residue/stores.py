@@ -110,7 +110,7 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
 
 
 def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[str]]:
-    """Register a function that yields derived texts which remain, such as visible summaries.
+    """Register a function that yields derived texts that a forget leaves, such as summaries.
 
     The function is called after the forgotten rows are hidden. The residue scan doesn't search for
     pieces of text that occur in these texts.
@@ -348,7 +348,7 @@ def lines(file: BinaryIO) -> Iterator[list[str]]:
 def _ids(file: BinaryIO) -> Iterator[list[str]]:
     """Yield the ids that a file contains, and no other text.
 
-    Used for files of other people: searching for ids is much faster than comparing texts.
+    Used for the files of other users: searching for ids is much faster than comparing texts.
     """
     end = b""
     while chunk := file.read(_CHUNK):

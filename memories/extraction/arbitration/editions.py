@@ -196,7 +196,7 @@ def _has_content_word(words: list[str]) -> bool:
 
 
 def are_worded_alike(new: Document, old: Document) -> bool:
-    """Return whether at least half of the words of two bodies are the same, in the same order."""
+    """Return whether the bodies of both documents share at least half of their words, in order."""
     if max(len(new.words), len(old.words)) > _MOST_WORDS:
         return False
     return SequenceMatcher(None, new.words, old.words, autojunk=False).ratio() >= _HALF

@@ -388,7 +388,7 @@ def _side_by_side(memory: Known) -> Finding:
 
 
 def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
-    """Return the finding for a more precise statement: keep the fuller text, or merge the two."""
+    """Return the verdict if one statement is more precise: keep the fuller text, or merge both."""
     text = pairs.fuller(memory.content, candidate.content)
     if text == candidate.content:
         return Finding(Verdict.REPLACE, "says_more")

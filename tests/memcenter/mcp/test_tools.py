@@ -218,6 +218,17 @@ def test_what_is_to_be_forgotten_in_words_is_asked_unless_it_is_plain(
     assert list(Memory.objects.all()) == [work]
 
 
+def test_what_the_same_message_said_is_offered_after_a_clear_match(
+    agent: Agent, bob: User, pairs: FakePairs
+) -> None:
+    turn = make_turn(make_conversation(bob), "I play the cello, the interview is on the 3rd")
+    make_memory(bob, "Plays the cello", turns=[turn])
+    interview = make_memory(bob, "Has an interview on the 3rd", turns=[turn])
+    pairs.means("Plays the cello")
+    told = agent.call("memory_forget", about="I play the cello")
+    assert (told["status"], told["also_ids"]) == ("accepted", [interview.public_id])
+
+
 def test_chosen_messages_are_named_by_the_ids_of_the_chat_too(agent: Agent, bob: User) -> None:
     for name in ("c1", "c2"):
         turn = make_turn(make_conversation(bob, external_id=name), "I play chess.")
