@@ -207,10 +207,10 @@ def participants() -> list[UserData]:
 
 
 def reads_well(pages: Readable) -> Readable:
-    """Register a function that returns readable pages for an export.
+    """Register a function that yields pages of an export for people to read, line by line.
 
     The function is called with a person and, for the export of one conversation, the key of that
-    conversation. The caller may close its transaction between two lines.
+    conversation. The caller may close its transaction after any line.
     """
     _readable.append(pages)
     return pages

@@ -111,20 +111,19 @@ class Endpoint:
 
     `takes` validates the query of a GET, the body of other methods, and both for a DELETE. With
     `strict`, unknown fields are refused, because a misspelt field could change which rows are
-    erased. `unknown_user` says how to treat an unknown `user_id`. `whose` replaces `people.whose`.
-    `prepare` runs before the transaction, for model calls. If `prepares_within` returns true,
-    `prepare` needs no network; it then runs inside the transaction and uses `access.within`.
+    erased. `unknown_user` says how to treat an unknown `user_id`. `whose` determines the person of
+    the call (by default `people.whose`). `prepare` runs before the transaction, for model calls. If
+    `prepares_within` returns true, `prepare` needs no network, and runs inside the transaction.
 
     `without_key` names a query parameter with a token; a call with this parameter needs no key.
     With `while_forgetting`, the endpoint also answers while all data of the person is being
-    forgotten. `all_users_for` is the scope with which an unbound key may ask about all people.
-    `afterwards` says that the call writes only a record of its answer, after the response has been
-    sent. `adds` says that the call only inserts rows, so it doesn't take the person's lock. `heavy`
-    counts the call towards a separate limit, which also applies to forgetting and exporting.
-    `media` is the content type of the body. With `etag`, a GET may send `If-None-Match` (answered
-    by 304), and a write `If-Match` (answered by 412). `with_person` is an SQL expression in which
-    `u` is the person's row; its value is loaded together with the key and stored in
-    `Call.person.extra`.
+    forgotten. `all_users_for` is the scope with which an unbound key may ask about all people. With
+    `afterwards`, all that the call writes is a record of its answer, after the response was sent.
+    `adds` says that the call only inserts rows, so it doesn't take the person's lock. With `heavy`,
+    the call counts towards the rate limit of expensive calls. `media` is the content type of the
+    body. With `etag`, a GET may send `If-None-Match` (answered by 304), and a write `If-Match`
+    (answered by 412). `with_person` is an SQL expression in which `u` is the person's row; its
+    value is loaded together with the key and stored in `Call.person.extra`.
     """
 
     scope: str

@@ -24,9 +24,9 @@ _DATE_ADDED = re.compile(r"^\s?\[\d{4}[^\]]*\]")  # a date that was added to the
 
 @dataclass(frozen=True)
 class Contrast:
-    """A part of a sentence, at `start:end`, that replaces a wrong person or value by the right one.
+    """A span of a sentence that corrects a wrong person or value, such as "it's Eva, not Anna".
 
-    The sentence applies to texts that match `form` and contain at least one of the terms `anchors`.
+    It corrects statements that match the pattern `form` and contain at least one term of `anchors`.
     """
 
     right: str

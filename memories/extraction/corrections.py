@@ -69,10 +69,11 @@ def numbers_of_series(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Correction:
-    """A correction at `start:end` of a message; `text` is the corrected earlier message.
+    """A correction of an earlier message, made by the words at `start:end` of the new one.
 
-    The earlier message is `before[place]`. `is_noun` means that the only noun of its type was
-    replaced; the reader model must then confirm that the old and the new statements conflict.
+    `place` is the index of the earlier message, and `text` its corrected text. `is_noun` means that
+    its only noun of the same kind was replaced; the reader model must then confirm that both
+    statements conflict.
     """
 
     place: int

@@ -103,7 +103,7 @@ def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
 
 
 def _before_pointing(tokens: Sequence[_Token]) -> int:
-    """Return the number of tokens without final words such as "that one" and "please"."""
+    """Return how many tokens remain without a final "that one" or "please"."""
     place = len(tokens)
     while tokens[place - 1].kind in ("polite", "pointing"):
         place -= 1

