@@ -306,5 +306,5 @@ class Import(Record):
 
     @property
     def result(self) -> dict[str, Any]:
-        """Return an import's report without the file's name; it is empty until the import is done."""
+        """Return an import's report without the file's name; empty until the import is done."""
         return {name: value for name, value in self.report.items() if name != "file_name"}
