@@ -196,6 +196,9 @@ def plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
             yield Person(start_of(found, "who"), words, name=words)
 
 
+_PREDICATE = re.compile(r"\s*(?:就是|也是|是|当|當|做)(?!我)")
+
+
 def named_person(
     text: str, earlier: Sequence[str], *, language: str, whose: str
 ) -> list[tuple[int, str]]:
@@ -205,7 +208,9 @@ def named_person(
     the start of a statement about a relative whom the statement doesn't mention.
     """
     cjk = language in ("zh", "ja")
-    named = [person.start for person in people_in(text, language)]
+    # "Is a teacher" in Chinese says what somebody is, not who.
+    is_predicate = language == "zh" and _PREDICATE.match(text) is not None
+    named = [] if is_predicate else [person.start for person in people_in(text, language)]
     named += [] if cjk or language == "de" else [person.start for person in names_in(text)]
     start, end, gender = _pronoun(text, language)
     if gender:
@@ -252,6 +257,8 @@ def _name_before(said: str) -> str:
     Return an empty string if that clause mentions a relative or friend instead.
     """
     for clause in reversed(_CLAUSES.split(said)):
+        if _PREDICATE.match(clause):
+            continue
         if any(True for _ in people_in(clause, "zh")):
             return ""
         if name := leading_name(clause):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.extraction.wording.own_words import LONGEST, OwnWords, own_words
+from memories.extraction.wording.people import named_person
 
 SPOKEN = datetime(2026, 11, 25, 10, tzinfo=UTC)
 
@@ -521,3 +522,9 @@ def test_he_is_the_former_husband_and_the_name_just_said() -> None:
 def test_a_weekly_lesson_has_no_date(text: str, language: str) -> None:
     own = kept(text, language=language)
     assert (own.text, own.occurred, "date" in own.data) == (text, None, False)
+
+
+@pytest.mark.parametrize("clause", ["是高中物理老师", "教12年级"])
+def test_what_a_relative_is_names_the_relative_and_not_the_profession(clause: str) -> None:
+    before = "我老公Marcus其实不是工程师，" + ("是高中物理老师，" if clause[0] == "教" else "")
+    assert named_person(clause, [before, ""], language="zh", whose="related") == [(0, "[我老公]")]
