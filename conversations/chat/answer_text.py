@@ -138,7 +138,7 @@ def prepare(
             passing=passing,
             of_others=known.of_others,
             perhaps=known.perhaps,
-            quoted=() if forget or not is_demo else known.ids,
+            quoted=() if forget or not is_demo or _quotes_nothing(text) else known.ids,
         )
 
 
@@ -279,6 +279,11 @@ def pieces_of(prepared: Prepared) -> Iterator[str]:
     for piece in language_steps.chat_model(language_steps.endpoint()).reply(_messages(prepared)):
         if clean := piece.replace("\x00", ""):
             yield clean
+
+
+def _quotes_nothing(text: str) -> bool:
+    """Return whether the demo assistant only says that it doesn't keep the message."""
+    return commands.is_asked_not_to(text) or bool(masking.screen(text).refused)
 
 
 def demo_answer(prepared: Prepared) -> str:

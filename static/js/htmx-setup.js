@@ -79,7 +79,8 @@
       saidSignedOut = true;
     }
     const row = status === 404 && detail.requestConfig.elt.closest(".row");
-    if (row) {
+    if (row && !row.matches(".row--editing")) {
+      // What is typed in a row stays there.
       showGone(row);
       return;
     }

@@ -109,3 +109,6 @@ def test_a_wish_not_to_forget_is_never_a_request_to_forget(message: str) -> None
 
 def test_a_clause_after_a_space_can_ask_not_to_keep_the_message() -> None:
     assert commands.is_asked_not_to("小雨怀孕了 这句别记")
+    assert commands.is_asked_not_to("這件事不要記住：Marcus在考慮離職")
+    assert commands.is_asked_not_to("這個別記，我被裁員了")
+    assert commands.is_asked_not_to("我妈住院了，这事儿不要存")
