@@ -144,16 +144,22 @@ def _two_names(text: str) -> Iterator[Person]:
             yield Person(start_of(found, "who"), found["who"], "s")
 
 
+_OWN_NAME = ("我是", "我叫", "叫我", "我名叫", "我的名字是", "我的名字叫")
+
+
 def _with_chinese_names(text: str, people: Sequence[Person]) -> list[Person]:
     """Return the people and the Chinese names in a text.
 
-    A name right after a relation belongs to that person: 我弟弟阿强.
+    A name right after a relation belongs to that person: 我弟弟阿强. The speaker's own name, as in
+    我是何小满, is left out, since no pronoun of the third person means it.
     """
     found = {person.start + len(person.words): person for person in people}
     taken = {at for end, person in found.items() for at in range(person.start, end)}
     at = 0
     for word, tag in rjieba.tag(text):
-        if at not in taken and (is_name(word, tag) or (at in found and leading_name(word))):
+        is_own = text[:at].endswith(_OWN_NAME) and text[at + len(word) :][:1] != "的"
+        is_named = is_name(word, tag) or (at in found and leading_name(word))
+        if at not in taken and is_named and not is_own:
             person = found.pop(at, Person(at, ""))
             words = person.words + word
             found[at + len(word)] = person._replace(words=words, name=word)

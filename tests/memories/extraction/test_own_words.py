@@ -528,3 +528,8 @@ def test_a_weekly_lesson_has_no_date(text: str, language: str) -> None:
 def test_what_a_relative_is_names_the_relative_and_not_the_profession(clause: str) -> None:
     before = "我老公Marcus其实不是工程师，" + ("是高中物理老师，" if clause[0] == "教" else "")
     assert named_person(clause, [before, ""], language="zh", whose="related") == [(0, "[我老公]")]
+
+
+def test_a_pronoun_never_means_the_speaker() -> None:
+    earlier = ["", "你好 我是何小满", ""]
+    assert named_person("她爸跟我离了三年了", earlier, language="zh", whose="related") == []
