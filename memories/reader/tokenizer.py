@@ -76,6 +76,8 @@ class Tokenizer:
         A text written in capitals is tokenized in lower case, because its words would otherwise be
         split into pieces that the encoder does not know.
         """
+        if not text:
+            return []
         normal, origin = self._normalize(text.lower() if _is_in_capitals(text) else text)
         return [
             Token(number, origin[start], origin[end - 1] + 1)

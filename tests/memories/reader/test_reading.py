@@ -177,6 +177,7 @@ def test_a_text_is_read_the_same_way_twice(text: str, another: Reader) -> None:
 @settings(max_examples=60, deadline=None)
 @given(text=TEXTS, before=st.lists(TEXTS, max_size=4), assistant=TEXTS)
 @example(text="I live in Saint-Étienne-du-Rouvray, donaudampfschifffahrt", before=[], assistant="")
+@example(text="", before=[], assistant="住在")
 def test_every_place_lies_in_the_text_and_cuts_no_word(
     text: str, before: list[str], assistant: str
 ) -> None:
