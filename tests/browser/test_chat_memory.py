@@ -161,7 +161,7 @@ def test_each_reply_says_what_was_learned_or_why_not_or_nothing(
     *telling, greeting = WORDS[language]
     for number, (text, chip) in enumerate(telling, start=1):
         answer = said(page, text, number)
-        expect(answer.locator(".chip")).to_have_text([chip], timeout=SOON)
+        expect(answer.locator(".lessons .chip")).to_have_text([chip], timeout=SOON)
     answer = said(page, greeting, len(telling) + 1)
     expect(answer.locator(".lessons[hx-get]")).to_have_count(0, timeout=SOON)
     expect(answer.locator(".lessons .chip")).to_have_count(0)

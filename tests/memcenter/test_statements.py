@@ -123,13 +123,17 @@ def test_a_key_is_known_until_it_ends(alice: User, alice_key: str) -> None:
 
 def test_nothing_that_was_read_or_given_stays_in_the_process(alice: User) -> None:
     """A text that is forgotten must not be in a cursor that the next statement uses."""
+    before = open_cursors()  # of tests before, whose failed statements wait to be collected
     assert statements.rows("SELECT %s::text", ["Plays chess"]) == [("Plays chess",)]
     batch = statements.Batch()
     found = [batch.add("SELECT %s::text", ["Plays chess"]) for _ in range(2)]
     assert [one.rows() for one in found] == [[("Plays chess",)]] * 2
+    assert [one for one in open_cursors() if one not in before] == []
+
+
+def open_cursors() -> list[psycopg.Cursor[Any]]:
     cursors = [one for one in gc.get_objects() if isinstance(one, psycopg.Cursor)]
-    ours = [one for one in cursors if one.connection is connection.connection]
-    assert [one for one in ours if not one.closed] == []
+    return [one for one in cursors if one.connection is connection.connection and not one.closed]
 
 
 def test_after_a_wrong_one_the_next_is_run_as_ever(db: None) -> None:

@@ -202,7 +202,7 @@ def plain_names(text: str, texts: Sequence[str]) -> Iterator[Person]:
             yield Person(start_of(found, "who"), words, name=words)
 
 
-_PREDICATE = re.compile(r"\s*(?:就是|也是|是|当|當|做)(?!我)")
+_PREDICATE = re.compile(r"^(?:就是|也是|是|当|當|做)(?!我)")
 
 
 def named_person(
@@ -215,7 +215,7 @@ def named_person(
     """
     cjk = language in ("zh", "ja")
     # "Is a teacher" in Chinese says what somebody is, not who.
-    is_predicate = language == "zh" and _PREDICATE.match(text) is not None
+    is_predicate = language == "zh" and _PREDICATE.match(text.strip()) is not None
     named = [] if is_predicate else [person.start for person in people_in(text, language)]
     named += [] if cjk or language == "de" else [person.start for person in names_in(text)]
     start, end, gender = _pronoun(text, language)
@@ -263,7 +263,7 @@ def _name_before(said: str) -> str:
     Return an empty string if that clause mentions a relative or friend instead.
     """
     for clause in reversed(_CLAUSES.split(said)):
-        if _PREDICATE.match(clause):
+        if _PREDICATE.match(clause.strip()):
             continue
         if any(True for _ in people_in(clause, "zh")):
             return ""
