@@ -65,6 +65,7 @@ def rows(found: Fleet, postgres: int, wanted: argparse.Namespace) -> Iterator[di
         while len(found.ports) < web:
             found.grow()
         warm(found)
+        measured(found, postgres, wanted)  # while the new processes still load
         for layout in ("shared", "apart"):
             rest = cores if layout == "shared" else cores[:-1]
             others = [one for pid in found.pids.values() for one in _family(pid)]
