@@ -19,6 +19,7 @@ _BEFORE_SUBJECT = (*_SETTING, "r", "d", "c")
 _NAME_TAGS = ("n", "q", "a", "l", "b")  # tags that rjieba gives to doubled names: 豆豆, 朵朵, 乐乐
 _LONGEST = 24  # only this many characters of a statement are tagged
 _LETTER = re.compile(r"[^\W\d_]")
+_PREDICATES = ("过敏", "過敏")  # rjieba takes 对虾过敏 ("allergic to shrimp") for two nouns
 _DOUBLED = re.compile(r"([\u4e00-\u9fff])\1")
 _NAMES_BEGIN = frozenset(table("own_words")["surnames"]) | frozenset("小老阿")
 
@@ -37,6 +38,8 @@ def is_only_noun(text: str) -> bool:
     An example is 四川美院 ("Sichuan Fine Arts Institute").
     """
     tags = [tag for word, tag in rjieba.tag(text[:_LONGEST]) if word.strip()]
+    if text.endswith(_PREDICATES):
+        return False
     is_plain = all(tag.startswith((*_NOUNS, *_SETTING)) for tag in tags)
     return is_plain and len(text) <= _LONGEST and any(tag.startswith(_NOUNS) for tag in tags)
 

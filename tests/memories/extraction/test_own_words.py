@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memories.extraction.wording.chinese_subjects import is_only_noun
 from memories.extraction.wording.own_words import LONGEST, OwnWords, own_words
 from memories.extraction.wording.people import named_person
 
@@ -533,3 +534,8 @@ def test_what_a_relative_is_names_the_relative_and_not_the_profession(clause: st
 def test_a_pronoun_never_means_the_speaker() -> None:
     earlier = ["", "你好 我是何小满", ""]
     assert named_person("她爸跟我离了三年了", earlier, language="zh", whose="related") == []
+
+
+@pytest.mark.parametrize("text", ["对虾过敏", "對蝦過敏"])
+def test_an_allergy_is_no_part_of_the_clause_before(text: str) -> None:
+    assert not is_only_noun(text)
