@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import psycopg
 
-from bench.load import Fleet, _family, ask, fill, fleet, throughput, warm
+from bench.load import Fleet, ask, family, fill, fleet, throughput, warm
 from bench.product import print_result
 
 _WEB = (1, 2, 3)
@@ -54,8 +54,8 @@ def groups(found: Fleet, postgres: int) -> dict[str, list[int]]:
     webs = [pid for name, pid in found.pids.items() if name.startswith("web")]
     return {
         "clients": [os.getpid()],
-        "web": [one for pid in webs for one in _family(pid)],
-        "postgres": list(_family(postgres)),
+        "web": [one for pid in webs for one in family(pid)],
+        "postgres": list(family(postgres)),
     }
 
 
@@ -68,7 +68,7 @@ def rows(found: Fleet, postgres: int, wanted: argparse.Namespace) -> Iterator[di
         measured(found, postgres, wanted)  # while the new processes still load
         for layout in ("shared", "apart"):
             rest = cores if layout == "shared" else cores[:-1]
-            others = [one for pid in found.pids.values() for one in _family(pid)]
+            others = [one for pid in found.pids.values() for one in family(pid)]
             pin([os.getpid(), *others], rest)
             pin(groups(found, postgres)["postgres"], cores if layout == "shared" else cores[-1:])
             yield {"web": web, "layout": layout} | measured(found, postgres, wanted)

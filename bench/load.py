@@ -107,9 +107,7 @@ class Fleet:
 
     def memory(self) -> dict[str, float]:
         """Return the resident megabytes of each program with its children."""
-        return {
-            name: round(sum(map(_resident, _family(pid))), 1) for name, pid in self.pids.items()
-        }
+        return {name: round(sum(map(_resident, family(pid))), 1) for name, pid in self.pids.items()}
 
     def stop(self) -> None:
         for process in self.running:
@@ -127,11 +125,11 @@ class Fleet:
         return process
 
 
-def _family(pid: int) -> Iterator[int]:
+def family(pid: int) -> Iterator[int]:
     yield pid
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in task.read_text().split():
-            yield from _family(int(child))
+            yield from family(int(child))
 
 
 def _resident(pid: int) -> float:

@@ -82,9 +82,11 @@ class Prepared:
     `window` holds the messages before `text`. `forget` is the outcome of a request to forget, or
     None. `remembered`, `of_others` and `perhaps` hold the texts that the demo assistant quotes,
     and `quoted` the ids of those that it quotes although they weren't recalled.
-    `remembering` is True if memories will be learned from this turn. `only_forgets` is True if the
-    message only asks to forget, so that no model is called. `passing` is True for a temporary chat,
-    which can't store a list of memories to choose from.
+    `remembering` is True if memories will be learned from this turn. `is_demo` is True if the demo
+    assistant answers, also because the message only asks to forget. `withheld` is True if the
+    message asks not to be kept; `secret` is True if the demo assistant must say that it contains a
+    secret. `passing` is True for a temporary chat, which can't store a list of memories to choose
+    from.
     """
 
     text: str
@@ -93,7 +95,9 @@ class Prepared:
     forget: Outcome | None
     remembered: Sequence[str]
     remembering: bool
-    only_forgets: bool = False
+    is_demo: bool
+    withheld: bool
+    secret: bool
     passing: bool = False
     of_others: Sequence[str] = ()
     perhaps: Sequence[str] = ()
@@ -121,24 +125,28 @@ def prepare(
     query = search.prepare_query(text, speakers=speakers)
     asked = spoken_requests.asked_in(text)
     passing = isinstance(conversation, TemporaryConversation)
-    only_forgets = spoken_requests.says_nothing_else(text, asked)
-    is_demo = is_demo or only_forgets or not model_name()
+    is_demo = is_demo or not model_name() or spoken_requests.says_nothing_else(text, asked)
+    withheld = commands.is_asked_not_to(text)
+    secret = is_demo and bool(masking.screen(text).refused)
     with as_user(user, changing=bool(asked)):
         forget = _carry_out_forgets(asked, user, conversation, question) if asked else None
         found = context.build(query, user=user, conversation=conversation)
-        known = _remembered_texts(text, found, user=user) if is_demo else _Known([])
+        is_on = users.settings_of(user).longterm_enabled
+        known = _remembered_texts(text, found, user=user, is_on=is_on) if is_demo else _Known([])
         return Prepared(
             text,
             found,
             [one for one in found.window if one.message_id not in without],
             forget,
             known.fitting,
-            remembering=not passing and users.settings_of(user).longterm_enabled,
-            only_forgets=only_forgets,
+            remembering=is_on and not passing,
+            is_demo=is_demo,
+            withheld=withheld,
+            secret=secret,
             passing=passing,
             of_others=known.of_others,
             perhaps=known.perhaps,
-            quoted=() if forget or not is_demo or _quotes_nothing(text) else known.ids,
+            quoted=() if forget or withheld or secret else known.ids,
         )
 
 
@@ -174,16 +182,16 @@ class _Known:
     ids: list[str] = field(default_factory=list)
 
 
-def _remembered_texts(text: str, found: Context, *, user: User) -> _Known:
+def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> _Known:
     """Return the memories that the demo assistant quotes.
 
     Those that fit share words with the message; for a question, they may also be about the same
     subject or very close in meaning. Memories about somebody else are apart if the question is
     about the user. The others that were used for a question perhaps fit. If the person asks for a
-    list of their memories or for their own name, return memories of the portrait instead.
+    list of their memories or for their own name, return memories of the portrait instead, if
+    long-term memory `is_on`.
     """
     intent = demo_assistant.intent_of(text)
-    is_on = users.settings_of(user).longterm_enabled
     if intent is Intent.LIST and is_on:
         most = demo_assistant.LISTED + 1
         listed = {one.public_id: one.content for one in portrait.most_personal(user, limit=most)}
@@ -273,17 +281,12 @@ def pieces_of(prepared: Prepared) -> Iterator[str]:
 
     Raise `ProviderError` if the model call fails.
     """
-    if not model_name() or prepared.only_forgets:
+    if prepared.is_demo:
         yield from demo_answer(prepared).splitlines(keepends=True)
         return
     for piece in language_steps.chat_model(language_steps.endpoint()).reply(_messages(prepared)):
         if clean := piece.replace("\x00", ""):
             yield clean
-
-
-def _quotes_nothing(text: str) -> bool:
-    """Return whether the demo assistant only says that it doesn't keep the message."""
-    return commands.is_asked_not_to(text) or bool(masking.screen(text).refused)
 
 
 def demo_answer(prepared: Prepared) -> str:
@@ -295,8 +298,8 @@ def demo_answer(prepared: Prepared) -> str:
         forget=prepared.forget.stated if prepared.forget else None,
         passing=prepared.passing,
         remembering=prepared.remembering,
-        withheld=commands.is_asked_not_to(prepared.text),
-        secret=bool(masking.screen(prepared.text).refused),
+        withheld=prepared.withheld,
+        secret=prepared.secret,
     )
 
 
@@ -309,7 +312,7 @@ def account(
     outcome: Literal["ok", "truncated", "failed"],
 ) -> None:
     """Record the duration and the tokens of a model's answer. Call it outside a transaction."""
-    if not model_name() or prepared.only_forgets:
+    if prepared.is_demo:
         return
     sent = sum(tokens.count(one.content) for one in _messages(prepared))
     use = ModelUse(
@@ -338,7 +341,7 @@ def _instructions(prepared: Prepared) -> Iterator[str]:
     yield words["frame"]
     if not prepared.remembering:
         yield words["off"]
-    elif commands.is_asked_not_to(prepared.text):
+    elif prepared.withheld:
         yield words["withheld"]
     if prepared.forget is not None:
         yield words[prepared.forget.stated]

@@ -6,7 +6,7 @@ and quoted lines are left out. Candidates that only repeat memories from the pro
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -203,20 +203,20 @@ class BundledExtractor:
         turn = TurnText(said, Said("", said.spoken_at), tuple(reversed(earlier[place + 1 :])))
         return list(_candidates(self._heard(said, "user", turn)))
 
+    def _earlier(self, turn: TurnText) -> tuple[list[Said], Callable[[int], list[Candidate]]]:
+        """Return the earlier messages, latest first, and a function for the candidates of one."""
+        earlier = list(reversed(turn.before))
+        return earlier, lambda place: self._again(earlier, place, earlier[place].text)
+
     def _ended(self, turn: TurnText, off: Sequence[CalledOff]) -> list[Candidate]:
         """Return the candidates that end plans of earlier messages."""
-        before = list(reversed(turn.before))
-        again = partial(self._again, before)
-        said = turn.user.text
-        return list(endings(off, said, before, lambda at: again(at, before[at].text)))
+        return list(endings(off, turn.user.text, *self._earlier(turn)))
 
     def _taken_back(self, turn: TurnText, message: HeardMessage) -> list[Candidate]:
         """Return the candidates that end earlier statements which the message calls wrong."""
         if any(map(message.flag, NOT_OWN)) or not (back := taken_back(turn.user.text)):
             return []
-        before = list(reversed(turn.before))
-        again = partial(self._again, before)
-        return list(retractions(back, before, lambda at: again(at, before[at].text), self._meant))
+        return list(retractions(back, *self._earlier(turn), self._meant))
 
     def _meant(self, old: str, new: str) -> float:
         """Return the probability that a text that calls something wrong means an earlier one."""

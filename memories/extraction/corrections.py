@@ -175,7 +175,7 @@ def _is_whole(said: str, *, sign: str) -> bool:
 
 def _content(words: str) -> set[str]:
     """Return the terms of a text without stop words and single letters."""
-    terms = set(segment.terms(words)) - segment.ENGLISH_STOP_WORDS - segment.CHINESE_STOP_WORDS
+    terms = segment.content_terms(words)
     return {term for term in terms if len(term) > 1 or not term.isascii() or term.isdigit()}
 
 

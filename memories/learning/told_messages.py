@@ -295,8 +295,7 @@ def _without_copula(text: str, known: str) -> str:
 
 
 def _shares_words(text: str, known: str) -> bool:
-    stop_words = segment.ENGLISH_STOP_WORDS | segment.CHINESE_STOP_WORDS
-    return bool((set(segment.terms(text)) & set(segment.terms(known))) - stop_words)
+    return not segment.content_terms(text).isdisjoint(segment.terms(known))
 
 
 def _doubted_overwriting(change: ToldChange, kind: str) -> ToldChange:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -56,7 +55,7 @@ def bare(text: str) -> str:
 
 
 def has_unguessable_part(text: str) -> bool:
-    """Return whether a link has a part of eight or more letters and digits in no readable order."""
+    """Return whether a part of a link's path is long and mixes letters with digits."""
     return any(
         sum(map(str.isdigit, part)) >= _FEWEST_OF_EACH
         and sum(map(str.isalpha, part)) >= _FEWEST_OF_EACH
@@ -78,7 +77,7 @@ def is_told_by_sign(text: str) -> bool:
 
 _FEWEST_OF_EACH = 2  # digits, and letters
 _SHORTEST_PART = 8
-_LINK_SIGNS = re.compile(r"[/?=&.#_]")
+_LINK_SIGNS = linear.compile(r"[/?=&.#_]")
 _NAMED_SIGNS = frozenset(
     [
         "dash",

@@ -132,6 +132,11 @@ def terms(text: str) -> list[str]:
     return [term[:_LONGEST] for term in kept]
 
 
+def content_terms(text: str) -> set[str]:
+    """Return the terms of a text without stop words; the set may be empty."""
+    return set(terms(text)) - ENGLISH_STOP_WORDS - CHINESE_STOP_WORDS
+
+
 def unusual(text: str) -> list[str]:
     """Return the terms of a text that are rare in its language, such as names, ids and jargon.
 

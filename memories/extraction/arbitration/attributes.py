@@ -75,8 +75,7 @@ def _rests(first: str, second: str) -> list[str]:
 
 
 def _is_noun(subject: str) -> bool:
-    terms = set(segment.terms(subject)) - segment.ENGLISH_STOP_WORDS - segment.CHINESE_STOP_WORDS
-    return bool(terms) and len(subject.split()) <= 3
+    return bool(segment.content_terms(subject)) and len(subject.split()) <= 3
 
 
 def _attributes(rest: str) -> set[str]:
