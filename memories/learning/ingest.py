@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 
 from conversations.models import Episode, Learning, Turn, Withheld
@@ -18,17 +19,18 @@ from memcenter.providers.base import Vectors
 from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, Known, TurnText
 from memories.extraction.wording.languages import ANSWERS
+from memories.forgetting.tombstones import Telling
 from memories.indexing import search_index
 from memories.learning import learnability
 from memories.learning.turn_context import Heard
-from memories.models import Memory, Origin, Project, TargetKind
+from memories.models import Arbitration, Memory, Origin, Project, TargetKind
 from memories.recall import searchable_texts
 from memories.writing import memory_writes, similar_memories, verdicts
 from memories.writing.memory_writes import Draft, SourceInput
 from memories.writing.verdicts import Decided, Meeting
 from ops.access import as_user
 from ops.accounts import users
-from ops.models import User
+from ops.models import User, UserSettings
 from ops.queue.run import Run
 
 ACCEPTED_CHARS = 200
@@ -94,26 +96,95 @@ def extract_from(heard: Heard) -> Extraction:
     return Extraction(tuple(one for one in candidates if one.quoted_role == "assistant"))
 
 
-def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
-    """Decide on each candidate and apply it in its own transaction, then mark the turn.
+@dataclass(frozen=True)
+class SourceText:
+    """A text from which candidates were extracted: a turn, a message without a reply, or a note.
 
-    The turn is marked in the transaction of the last candidate. If the process was killed, a
-    repeated run skips the candidates that are already decided: verdicts are logged in the
-    transactions that apply them.
+    `decided` selects the verdicts that earlier runs logged for this text. `hold` locks the text
+    until the transaction ends and returns the source for a candidate, or None if the text no longer
+    exists. `turns` holds the turn, and the other turns of a statement that was composed from
+    several turns. If the user confirms memories before they are used, explicit requests to remember
+    need no confirmation, unless `confirms_all` is True.
     """
-    marked = partial(mark, user, heard.turn, extraction)
-    if not extraction.candidates:
-        with run.applying(user):
-            marked()
-        return []
-    taught = [teach(one, turn=heard.turn, project=heard.project) for one in extraction.candidates]
-    decided = [_learn_candidate(run, one, user=user) for one in taught[:-1]]
-    decided.append(_learn_candidate(run, taught[-1], user=user, then=marked))
+
+    user: User
+    telling: Callable[[Candidate], Telling]
+    decided: Q
+    hold: Callable[[Candidate], SourceInput | None]
+    turns: Sequence[Turn] = ()
+    project: Project | None = None
+    confirms_all: bool = False
+
+    @property
+    def turn(self) -> Turn | None:
+        return self.turns[0] if self.turns else None
+
+    def may_teach(self, candidate: Candidate) -> bool:
+        """Return True if the candidate may be learned from this text; see `learnability`."""
+        if not all(learnability.may_teach(one) for one in self.turns):
+            return False
+        return learnability.may_learn(candidate, self.telling(candidate), user=self.user)
+
+    def was_decided(self, candidate: Candidate) -> bool:
+        """Return True if an earlier run has already decided on the candidate."""
+        logged = Arbitration.objects.filter(self.decided, user=self.user)
+        return logged.filter(candidate_text=candidate.content).exists()
+
+    def needs_review(self, candidate: Candidate, own: UserSettings) -> bool:
+        return own.confirm_before_remembering and (self.confirms_all or not candidate.explicit)
+
+
+def text_of_turn(
+    turn: Turn, *, user: User, project: Project | None = None, others: Sequence[Turn] = ()
+) -> SourceText:
+    """Return the text of a turn.
+
+    `others` holds the other turns of a statement that was composed from several turns: the
+    statement is erased if any of them is forgotten.
+    """
+    turns = (turn, *others)
+
+    def hold(candidate: Candidate) -> SourceInput | None:
+        is_there = all(still_there(user, one) for one in turns)
+        return source_of(turn, candidate) if is_there else None
+
+    telling = partial(learnability.telling_of_turn, turn, needs=others)
+    return SourceText(user, telling, Q(turn=turn), hold, turns, project)
+
+
+def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
+    """Learn the candidates of a turn, and mark the turn."""
+    decided = learn_all(
+        run,
+        extraction.candidates,
+        text_of_turn(heard.turn, user=user, project=heard.project),
+        then=partial(mark, user, heard.turn, extraction),
+    )
     found = [one for one in decided if one is not None]
     if len(found) > 1:
         with run.applying(user):
             share_earlier_texts(extraction.candidates, decided, user=user)
     return found
+
+
+def learn_all(
+    run: Run, candidates: Sequence[Candidate], text: SourceText, *, then: Callable[[], None]
+) -> list[Decided | None]:
+    """Decide on each candidate and apply it in its own transaction.
+
+    `then` marks the text as processed, in the transaction of the last candidate. If the process was
+    killed, a repeated run skips the candidates that are already decided: verdicts are logged in the
+    transactions that apply them. The result for a candidate is None if it was already decided or
+    forgotten, its text no longer exists or memory is off. Raise `ProviderError` if a model call
+    fails.
+    """
+    if not candidates:
+        with run.applying(text.user):
+            then()
+        return []
+    drafts = [prepare(one, text) for one in candidates]
+    decided = [learn_one(run, one) for one in drafts[:-1]]
+    return [*decided, learn_one(run, drafts[-1], then=then)]
 
 
 def share_earlier_texts(
@@ -150,135 +221,111 @@ def _replaces(candidate: Candidate, ended: Candidate) -> bool:
     return own and "ends" in ended.reasons and 0 <= gap <= _ONE_BREATH
 
 
-def learn_one(
-    run: Run,
-    candidate: Candidate,
-    *,
-    user: User,
-    turn: Turn,
-    project: Project | None,
-    needs: Sequence[Turn] = (),
-) -> Decided | None:
-    """Decide on a candidate and apply it in its own transaction.
-
-    `needs` holds the other turns of a statement that was composed from several turns: the statement
-    is erased if any of them is forgotten. Return None if the candidate was already decided or
-    forgotten, a turn no longer exists or memory is off.
-    """
-    return _learn_candidate(
-        run, teach(candidate, turn=turn, project=project, needs=needs), user=user
-    )
-
-
 @dataclass(frozen=True)
-class Taught:
+class CandidateDraft:
     """A candidate on which to decide, with its draft memory and the vectors of its text."""
 
     candidate: Candidate
     draft: Draft
-    turn: Turn
-    needs: Sequence[Turn] = ()
+    text: SourceText
 
 
-def teach(
-    candidate: Candidate,
-    *,
-    turn: Turn,
-    project: Project | None,
-    needs: Sequence[Turn] = (),
-    embedded: tuple[Vectors, list[str]] | None = None,
-) -> Taught:
+def prepare(
+    candidate: Candidate, text: SourceText, *, embedded: tuple[Vectors, list[str]] | None = None
+) -> CandidateDraft:
     """Build the draft memory of a candidate.
 
     Without `embedded`, this function embeds the text and must be called outside a transaction.
     """
     vectors, pieces = embedded or search_index.embed_memory(candidate.content)
-    draft = draft_of(candidate, vectors, pieces, project)
-    return Taught(candidate, labelled(draft, turn.labels), turn, needs)
+    draft = draft_of(candidate, vectors, pieces, text.project)
+    labels = text.turn.labels if text.turn else {}
+    return CandidateDraft(candidate, labelled(draft, labels), text)
 
 
 def _nothing() -> None:
     pass
 
 
-def _learn_candidate(
-    run: Run, taught: Taught, *, user: User, then: Callable[[], None] = _nothing
+def learn_one(
+    run: Run, one: CandidateDraft, *, then: Callable[[], None] = _nothing
 ) -> Decided | None:
     """Decide on the candidate, and apply it together with `then` in one transaction.
 
     If a remote model is used, it is called before the transaction.
     """
+    user = one.text.user
     if language_steps.all_here():
         with run.applying(user):
-            decided = decide_here(taught, user=user)
+            decided = decide_here(one)
             then()
         return decided
     with as_user(user):
-        known = _find_similar(taught, user=user)
-    meeting = _meet(taught, known)
-    merged = verdicts.merged_draft(meeting, taught.draft) if meeting else None
+        known = _find_similar(one)
+    meeting = _meet(one, known)
+    merged = verdicts.merged_draft(meeting, one.draft) if meeting else None
     with run.applying(user):
-        decided = _apply(taught, meeting, user=user, merged=merged) if meeting else None
+        decided = _apply(one, meeting, merged=merged) if meeting else None
         then()
     return decided
 
 
-def decide_here(taught: Taught, *, user: User) -> Decided | None:
+def decide_here(one: CandidateDraft) -> Decided | None:
     """Decide on a candidate and apply it in the open transaction, without remote calls."""
-    meeting = _meet(taught, _find_similar(taught, user=user))
+    meeting = _meet(one, _find_similar(one))
     if meeting is None:
         return None
-    merged = verdicts.merged_draft(meeting, taught.draft)
-    return _apply(taught, meeting, user=user, merged=merged)
+    return _apply(one, meeting, merged=verdicts.merged_draft(meeting, one.draft))
 
 
-def _meet(taught: Taught, known: Sequence[Known] | None) -> Meeting | None:
+def _meet(one: CandidateDraft, known: Sequence[Known] | None) -> Meeting | None:
     if known is None:
         return None
-    return verdicts.meet(taught.candidate, known=known, arbiter=language_steps.arbiter())
+    return verdicts.meet(one.candidate, known=known, arbiter=language_steps.arbiter())
 
 
-def _find_similar(taught: Taught, *, user: User) -> list[Known] | None:
-    turn, candidate = taught.turn, taught.candidate
-    if not may_learn(user, turn, candidate, needs=taught.needs):
+def _find_similar(one: CandidateDraft) -> list[Known] | None:
+    text, draft = one.text, one.draft
+    if not text.may_teach(one.candidate) or text.was_decided(one.candidate):
         return None
-    if was_decided(user, turn, candidate):
-        return None
-    draft = taught.draft
     assert draft.vectors is not None
     return similar_memories.similar_to(
-        draft.vectors[0], user=user, content=draft.content, project=draft.project
+        draft.vectors[0], user=text.user, content=draft.content, project=draft.project
     )
 
 
-def _apply(taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None) -> Decided | None:
-    turn, candidate = taught.turn, taught.candidate
-    if not all(still_there(user, one) for one in (turn, *taught.needs)):
-        return None
-    own = users.settings_held(user)
-    if not own.longterm_enabled:
+def _apply(one: CandidateDraft, meeting: Meeting, *, merged: Draft | None) -> Decided | None:
+    text = one.text
+    source = text.hold(one.candidate)
+    own = users.settings_held(text.user)
+    if source is None or not own.longterm_enabled:
         return None
     decided = verdicts.apply(
         meeting,
-        taught.draft,
-        user=user,
-        source=source_of(turn, candidate),
-        turn=turn,
-        always_review=own.confirm_before_remembering and not candidate.explicit,
+        one.draft,
+        user=text.user,
+        source=source,
+        turn=text.turn,
+        always_review=text.needs_review(one.candidate, own),
         merged=merged,
     )
-    if decided.result == "updated" and turn.labels:
-        memory, draft = decided.memory, taught.draft
-        for name in ("agent_id", "app_id", "run_id"):
-            setattr(memory, name, getattr(memory, name) or getattr(draft, name))
-        memory.metadata = {**memory.metadata, **draft.metadata}
-        memory.valid_until = draft.valid_until or memory.valid_until
-        memory.save(
-            update_fields=["agent_id", "app_id", "run_id", "metadata", "valid_until", "updated_at"]
-        )
+    if text.turn is None:
+        return decided
+    if decided.result == "updated" and text.turn.labels:
+        _add_labels(decided.memory, one.draft)
     if decided.result != "skipped":
-        memory_writes.join_sources(decided.memory, turn=turn, others=taught.needs)
+        memory_writes.join_sources(decided.memory, turn=text.turn, others=text.turns[1:])
     return decided
+
+
+def _add_labels(memory: Memory, draft: Draft) -> None:
+    for name in ("agent_id", "app_id", "run_id"):
+        setattr(memory, name, getattr(memory, name) or getattr(draft, name))
+    memory.metadata = {**memory.metadata, **draft.metadata}
+    memory.valid_until = draft.valid_until or memory.valid_until
+    memory.save(
+        update_fields=["agent_id", "app_id", "run_id", "metadata", "valid_until", "updated_at"]
+    )
 
 
 def mark(user: User, turn: Turn, extraction: Extraction) -> None:
@@ -296,23 +343,6 @@ def mark(user: User, turn: Turn, extraction: Extraction) -> None:
             if ids:
                 search_index.erase(user_id=user.pk, kind=TargetKind.EPISODE, target_ids=ids)
                 cascades.delete(episodes)
-
-
-def may_learn(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
-    """Return True if the candidate may be learned from these turns; see `learnability`."""
-    telling = learnability.telling_of_turn(turn, candidate, needs=needs)
-    teach = all(learnability.may_teach(one) for one in (turn, *needs))
-    return teach and learnability.may_learn(candidate, telling, user=user)
-
-
-def was_decided(user: User, turn: Turn, candidate: Candidate) -> bool:
-    """Return True if an earlier run has already decided on the candidate."""
-    decided = statements.rows(
-        "SELECT 1 FROM memories_arbitration"
-        " WHERE user_id = %s AND turn_id = %s AND candidate_text = %s LIMIT 1",
-        [user.pk, turn.pk, candidate.content],
-    )
-    return bool(decided)
 
 
 def still_there(user: User, turn: Turn) -> bool:

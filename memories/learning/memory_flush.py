@@ -34,7 +34,9 @@ from memories.files import daily_notes
 from memories.forgetting.tombstones import Telling
 from memories.indexing import search_index
 from memories.learning import ingest, learnability, turn_context
+from memories.learning.ingest import SourceText
 from memories.learning.signed_ids import SignedIds
+from memories.learning.turn_context import PRECEDING
 from memories.models import Memory, Origin, Source
 from memories.writing import direct_writes, memory_writes, verdicts
 from memories.writing.memory_writes import Draft, SourceInput
@@ -45,7 +47,6 @@ from ops.models import User
 
 _IDS = SignedIds("cand_", salt="memories.flush")
 _AT_ONCE = 200  # turns per flush; the next flush continues
-_BEFORE = 2
 _NUMBERS = ("importance", "confidence")
 
 
@@ -248,18 +249,8 @@ def _turns(user: User, conversation: Conversation) -> list[Turn]:
 
 
 def _pieces_of_turns(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[_Piece]:
-    block = turn_context.recently_shown(turns[0].user_id) if turns else ""
-    pieces: list[_Piece] = []
-    before: list[Said] = []
-    reply = ""
-    for turn in turns:
-        said = turn_context.said_in(turn.user_message, zone)
-        answer = turn_context.said_in(turn.assistant_message, zone)
-        text = TurnText(said, answer, tuple(before[-_BEFORE:]), reply, block)
-        pieces.append(_Piece(text, turn))
-        before.append(said)
-        reply = answer.text
-    return pieces
+    texts = turn_context.texts_in_order(turns, zone=zone)
+    return [_Piece(text, turn) for text, turn in zip(texts, turns, strict=True)]
 
 
 def _pieces_of_given(
@@ -334,7 +325,7 @@ def _pieces_of_unrecorded(
         answers = [other for _, other in rest[n + 1 : n + 2] if other.role != one.role]
         earlier = said[n - 1].text if n and rest[n - 1][1].role == Role.ASSISTANT else ""
         reply = said[n + 1] if answers else Said("", now)
-        turn = TurnText(said[n], reply, tuple(before[-_BEFORE:]), earlier, block)
+        turn = TurnText(said[n], reply, tuple(before[-PRECEDING:]), earlier, block)
         pieces.append(_Piece(turn, given=(one, *answers), index=place))
         before.append(said[n])
     return pieces
@@ -414,47 +405,47 @@ def _prepared(proposed: Proposed) -> ReadyCandidate:
 
 
 def _write(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
-    if ready.draft is None:
-        learnability.note(screen(ready.proposed.candidate.content).refused, user_id=user.pk)
+    candidate, draft = ready.proposed.candidate, ready.draft
+    if draft is None:
+        learnability.note(screen(candidate.content).refused, user_id=user.pk)
         return WrittenCandidate(None, "refused")
-    turn = _turn(user, ready.proposed.turn) if ready.proposed.turn else None
-    if ready.proposed.turn and turn is None:
+    text = _text_of(ready.proposed, user=user)
+    source = text.hold(candidate) if text else None
+    if text is None or source is None or not text.may_teach(candidate):
         return WrittenCandidate(None, "gone")
-    if not _may_learn(ready.proposed, user=user, turn=turn):
-        return WrittenCandidate(None, "gone")
-    if turn is not None and ingest.was_decided(user, turn, ready.proposed.candidate):
-        return WrittenCandidate(_memory_of(user, turn, ready.proposed.candidate.content), "skipped")
-    decided = _decided(ready, ready.draft, user=user, turn=turn)
-    if decided.result == "skipped":
-        return WrittenCandidate(decided.memory.public_id, "skipped")
-    return _append_note(decided, ready.draft.content, user=user, turn=turn)
-
-
-def _may_learn(proposed: Proposed, *, user: User, turn: Turn | None) -> bool:
-    if turn is not None:
-        return ingest.may_learn(user, turn, proposed.candidate)
-    return learnability.may_learn(proposed.candidate, proposed.telling, user=user)
-
-
-def _decided(ready: ReadyCandidate, draft: Draft, *, user: User, turn: Turn | None) -> Decided:
-    candidate = ready.proposed.candidate
-    if turn is None:
-        source = SourceInput(origin=Origin.AGENT, quote=candidate.quote, reference=SOURCE)
-        draft = replace(draft, origin=Origin.AGENT)
-    else:
-        source = ingest.source_of(turn, candidate)
-        draft = replace(draft, project=turn_context.project_of(turn))
+    if text.turn is not None and text.was_decided(candidate):
+        return WrittenCandidate(_memory_of(user, text.turn, candidate.content), "skipped")
     assert draft.vectors is not None
-    confirms = users.settings_held(user).confirm_before_remembering
-    return verdicts.at_once(
+    decided = verdicts.at_once(
         candidate,
-        draft,
+        replace(draft, origin=source.origin, project=text.project),
         draft.vectors[0],
         user=user,
         source=source,
-        turn=turn,
-        always_review=confirms and not (turn and candidate.explicit),
+        turn=text.turn,
+        always_review=text.needs_review(candidate, users.settings_held(user)),
     )
+    if decided.result == "skipped":
+        return WrittenCandidate(decided.memory.public_id, "skipped")
+    return _append_note(decided, draft.content, user=user, turn=text.turn)
+
+
+def _text_of(proposed: Proposed, *, user: User) -> SourceText | None:
+    """Return the text of a candidate, or None if its turn no longer exists."""
+    if proposed.turn:
+        where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
+        found = selectors.whole_turns(user, Sql(where, (proposed.turn,)))
+        if not found:
+            return None
+        project = turn_context.project_of(found[0])
+        return ingest.text_of_turn(found[0], user=user, project=project)
+
+    def source(candidate: Candidate) -> SourceInput:
+        return SourceInput(origin=Origin.AGENT, quote=candidate.quote, reference=SOURCE)
+
+    telling = proposed.telling
+    undecided = Q(pk__in=())
+    return SourceText(user, lambda candidate: telling, undecided, source, confirms_all=True)
 
 
 def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) -> WrittenCandidate:
@@ -469,12 +460,6 @@ def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) 
         source.save(update_fields=["reference"])
     line = daily_notes.line_of(note, zone=ZoneInfo(users.settings_of(user).timezone))
     return WrittenCandidate(decided.memory.public_id, decided.result, line, note.public_id)
-
-
-def _turn(user: User, public_id: str) -> Turn | None:
-    where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
-    found = selectors.whole_turns(user, Sql(where, (public_id,)))
-    return found[0] if found and ingest.still_there(user, found[0]) else None
 
 
 def _memory_of(user: User, turn: Turn, text: str) -> str | None:

@@ -22,7 +22,7 @@ from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
 from memcenter.lib.errors import ProviderError
 from memories import language_steps
-from memories.extraction.types import Gathered, Heard, Said, TurnText
+from memories.extraction.types import Gathered, Heard
 from memories.learning import ingest, single_texts, turn_context
 from memories.writing.verdicts import Decided
 from ops.access import as_user
@@ -164,7 +164,11 @@ def read(*, user: User, conversation_id: int, through: int | None = None) -> Ses
         return Session(conversation, {}, (), end)
     earlier = _turns(user, conversation, after=0, through=start, last="t.id DESC", most=_EARLIER)
     turns = [*earlier[::-1], *fresh]
-    heard = _heard(turns, start=start, zone=zoneinfo.ZoneInfo(own.timezone))
+    texts = turn_context.texts_in_order(turns, zone=zoneinfo.ZoneInfo(own.timezone))
+    heard = [
+        Heard(turn.pk, text, fresh=turn.user_message.number > start)
+        for turn, text in zip(turns, texts, strict=True)
+    ]
     return Session(conversation, {turn.pk: turn for turn in turns}, heard, end)
 
 
@@ -196,34 +200,13 @@ def _turns(
     )
 
 
-def _heard(turns: Sequence[Turn], *, start: int, zone: zoneinfo.ZoneInfo) -> list[Heard]:
-    block = turn_context.recently_shown(turns[0].user_id)
-    heard: list[Heard] = []
-    before: list[Said] = []
-    reply = ""
-    for turn in turns:
-        said = turn_context.said_in(turn.user_message, zone)
-        text = TurnText(
-            user=said,
-            assistant=turn_context.said_in(turn.assistant_message, zone),
-            before=tuple(before[-2:]),
-            before_assistant=reply,
-            known_block=block,
-        )
-        heard.append(Heard(turn.pk, text, fresh=turn.user_message.number > start))
-        before.append(said)
-        reply = turn.assistant_message.content
-    return heard
-
-
 def _learn(run: Run, user: User, session: Session, found: Gathered) -> Decided | None:
     turn = session.turns[found.turn]
-    needs = [session.turns[one] for one in found.needs]
+    others = [session.turns[one] for one in found.needs]
     with as_user(user):
         project = turn_context.project_of(turn)
-    return ingest.learn_one(
-        run, found.candidate, user=user, turn=turn, project=project, needs=needs
-    )
+    text = ingest.text_of_turn(turn, user=user, project=project, others=others)
+    return ingest.learn_one(run, ingest.prepare(found.candidate, text))
 
 
 def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -14,14 +14,11 @@ from django.utils import timezone
 
 from conversations.models import Conversation, Learning, Message, Withheld
 from memcenter.lib.database import statements
-from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, Said, TurnText
 from memories.forgetting import spoken_requests
-from memories.forgetting.tombstones import Telling
-from memories.indexing import search_index
 from memories.learning import ingest, learnability, memory_flush, turn_context
-from memories.models import Arbitration, DailyNote, Memory, Origin
-from memories.writing import similar_memories, verdicts
+from memories.learning.ingest import SourceText
+from memories.models import DailyNote, Memory, Origin
 from memories.writing.memory_writes import SourceInput
 from memories.writing.verdicts import Decided
 from ops.access import as_user
@@ -29,61 +26,6 @@ from ops.accounts import users
 from ops.models import User
 from ops.queue import outbox
 from ops.queue.run import Run
-
-
-@dataclass(frozen=True)
-class SingleText:
-    """A text that isn't a turn, with where and when it was said (`telling`).
-
-    `taught` is a filter for the memories learned from the text. `hold` locks the text's row until
-    the transaction ends and returns the source for a candidate, or None if the text no longer
-    exists. If the user confirms memories before they are used, explicit requests to remember need
-    no confirmation, unless `confirms_all` is True.
-    """
-
-    telling: Telling
-    taught: Q
-    hold: Callable[[Candidate], SourceInput | None]
-    confirms_all: bool = False
-
-
-def learn(run: Run, candidate: Candidate, *, user: User, text: SingleText) -> Decided | None:
-    """Decide on a candidate and apply it in its own transaction.
-
-    Return None if the candidate was already decided or forgotten, or if long-term memory is off.
-    Raise `ProviderError` if a model call fails.
-    """
-    vectors, pieces = search_index.embed_memory(candidate.content)
-    with as_user(user):
-        if not _is_new(user, text, candidate):
-            return None
-        known = similar_memories.similar_to(vectors[0], user=user, content=candidate.content)
-    meeting = verdicts.meet(candidate, known=known, arbiter=language_steps.arbiter())
-    draft = ingest.draft_of(candidate, vectors, pieces, None)
-    merged = verdicts.merged_draft(meeting, draft)
-    with run.applying(user):
-        source = text.hold(candidate)
-        own = users.settings_held(user)
-        if source is None or not own.longterm_enabled:
-            return None
-        outright = candidate.explicit and not text.confirms_all
-        return verdicts.apply(
-            meeting,
-            draft,
-            user=user,
-            source=source,
-            always_review=own.confirm_before_remembering and not outright,
-            merged=merged,
-        )
-
-
-def _is_new(user: User, text: SingleText, candidate: Candidate) -> bool:
-    content = candidate.content
-    if not learnability.may_learn(candidate, text.telling, user=user):
-        return False
-    taught = Memory.everything.filter(text.taught, user=user)
-    decided = Arbitration.objects.filter(user=user, memory__in=taught, candidate_text=content)
-    return not decided.exists()
 
 
 def unanswered_messages(*, user: User, conversation: Conversation, through: int) -> list[Message]:
@@ -117,20 +59,23 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
     if message.withheld not in (Withheld.NO, Withheld.MEMORY_OFF):
         extraction = learnability.what_may_be_heard(extraction)
     _carry_out_forgets(run, user, message, extraction)
-    decided = [
-        one
-        for candidate in extraction.candidates
-        if (one := learn(run, candidate, user=user, text=_message_text(user, message)))
-    ]
-    with run.applying(user):
-        if still := _held_message(user, message):
-            learnability.note(extraction.refused, user_id=user.pk)
-            still.learning = Learning.DONE
-            if extraction.withheld and still.withheld == Withheld.NO:
-                still.withheld = Withheld.ASKED
-            still.secrets = extraction.secret_places
-            still.save(update_fields=["learning", "secrets", "withheld"])
-    return decided
+    decided = ingest.learn_all(
+        run,
+        extraction.candidates,
+        _text_of_message(message, user=user),
+        then=partial(_mark_message, message, extraction, user=user),
+    )
+    return [one for one in decided if one is not None]
+
+
+def _mark_message(message: Message, extraction: Extraction, *, user: User) -> None:
+    if still := _held_message(user, message):
+        learnability.note(extraction.refused, user_id=user.pk)
+        still.learning = Learning.DONE
+        if extraction.withheld and still.withheld == Withheld.NO:
+            still.withheld = Withheld.ASKED
+        still.secrets = extraction.secret_places
+        still.save(update_fields=["learning", "secrets", "withheld"])
 
 
 def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extraction) -> None:
@@ -146,12 +91,14 @@ def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extra
         outbox.keep_question(run.operation, outcome.with_request(message).told)
 
 
-def _message_text(user: User, message: Message) -> SingleText:
+def _text_of_message(message: Message, *, user: User) -> SourceText:
     def hold(candidate: Candidate) -> SourceInput | None:
         still = _held_message(user, message)
         return _source(still, candidate) if still else None
 
-    return SingleText(learnability.telling_of_message(message), Q(sources__message=message), hold)
+    telling = learnability.telling_of_message(message)
+    learned = Memory.everything.filter(user=user, sources__message=message)
+    return SourceText(user, lambda candidate: telling, Q(memory__in=learned), hold)
 
 
 def _held_message(user: User, message: Message) -> Message | None:
@@ -208,26 +155,31 @@ def _learn_from_note(run: Run, user: User, line: DailyNote) -> list[Decided]:
     said = Said(line.text, line.created_at.astimezone(zone))
     text = TurnText(user=said, assistant=Said("", said.spoken_at), known_block=block)
     extraction = ingest.extract(text)
-    decided = [
-        one
-        for candidate in extraction.candidates
-        if (one := learn(run, candidate, user=user, text=_note_text(user, line)))
-    ]
-    with run.applying(user):
-        if _holds_note(user, line):
-            learnability.note(extraction.refused, user_id=user.pk)
-            DailyNote.objects.filter(pk=line.pk).update(learned_at=timezone.now())
-    return decided
+    decided = ingest.learn_all(
+        run,
+        extraction.candidates,
+        _text_of_note(line, user=user),
+        then=partial(_mark_note, line, extraction, user=user),
+    )
+    return [one for one in decided if one is not None]
 
 
-def _note_text(user: User, line: DailyNote) -> SingleText:
+def _mark_note(line: DailyNote, extraction: Extraction, *, user: User) -> None:
+    if _holds_note(user, line):
+        learnability.note(extraction.refused, user_id=user.pk)
+        DailyNote.objects.filter(pk=line.pk).update(learned_at=timezone.now())
+
+
+def _text_of_note(line: DailyNote, *, user: User) -> SourceText:
     def hold(candidate: Candidate) -> SourceInput | None:
         if not _holds_note(user, line):
             return None
         return SourceInput(origin=Origin.EXTRACTED, quote=line.text, reference=line.public_id)
 
-    taught = Q(sources__reference=line.public_id)
-    return SingleText(learnability.telling_of_note(line), taught, hold, confirms_all=True)
+    telling = learnability.telling_of_note(line)
+    learned = Memory.everything.filter(user=user, sources__reference=line.public_id)
+    decided = Q(memory__in=learned)
+    return SourceText(user, lambda candidate: telling, decided, hold, confirms_all=True)
 
 
 def _holds_note(user: User, line: DailyNote) -> bool:

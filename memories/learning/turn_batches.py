@@ -17,7 +17,7 @@ from memories.extraction.types import Extraction
 from memories.forgetting.spoken_requests import Outcome
 from memories.indexing import search_index
 from memories.learning import ingest
-from memories.learning.ingest import Taught
+from memories.learning.ingest import CandidateDraft
 from memories.learning.turn_context import Heard
 from memories.writing.verdicts import Decided
 from ops.models import User
@@ -53,11 +53,11 @@ def learn(
     lessons = list(_lessons(run, beside, heard))
     if len(lessons) < 2 or lessons[0].operation is not None:
         return None
-    taught = _embed_lessons(lessons)
+    drafts = _embed_lessons(lessons, user=user)
     try:
         with run.applying(user):
             statements.rows(_LOCK_TIMEOUT)
-            return _apply(run, lessons, taught, user=user, held=hold_beside(beside))
+            return _apply(run, lessons, drafts, user=user, held=hold_beside(beside))
     except OperationalError:
         return None
 
@@ -96,33 +96,31 @@ def _lessons(run: Run, beside: Sequence[Beside], heard: Mapping[int, Heard]) -> 
         yield _Lesson(operation, one, extraction)
 
 
-def _embed_lessons(lessons: Sequence[_Lesson]) -> list[list[Taught]]:
+def _embed_lessons(lessons: Sequence[_Lesson], *, user: User) -> list[list[CandidateDraft]]:
     contents = [one.content for lesson in lessons for one in lesson.extraction.candidates]
     embedded = iter(search_index.embed_memories(contents))
+    texts = [
+        ingest.text_of_turn(one.heard.turn, user=user, project=one.heard.project) for one in lessons
+    ]
     return [
-        [
-            ingest.teach(
-                one, turn=lesson.heard.turn, project=lesson.heard.project, embedded=next(embedded)
-            )
-            for one in lesson.extraction.candidates
-        ]
-        for lesson in lessons
+        [ingest.prepare(one, text, embedded=next(embedded)) for one in lesson.extraction.candidates]
+        for lesson, text in zip(lessons, texts, strict=True)
     ]
 
 
 def _apply(
     run: Run,
     lessons: Sequence[_Lesson],
-    taught: Sequence[Sequence[Taught]],
+    drafts: Sequence[Sequence[CandidateDraft]],
     *,
     user: User,
     held: set[int],
 ) -> Mapping[str, Any]:
     results: dict[int | None, Mapping[str, Any]] = {}
-    for lesson, candidates in zip(lessons, taught, strict=True):
+    for lesson, candidates in zip(lessons, drafts, strict=True):
         if lesson.operation is None or lesson.operation in held:
             run.turn_to(lesson.operation)
-            decided = [ingest.decide_here(one, user=user) for one in candidates]
+            decided = [ingest.decide_here(one) for one in candidates]
             ingest.mark(user, lesson.heard.turn, lesson.extraction)
             found = [one for one in decided if one is not None]
             ingest.share_earlier_texts(lesson.extraction.candidates, decided, user=user)

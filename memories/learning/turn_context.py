@@ -22,6 +22,7 @@ from ops.accounts import users
 from ops.models import User
 
 _BEFORE = 4
+PRECEDING = 2  # earlier user messages, for turns that are read in order
 _ASKED = 12  # maximum number of messages that ask not to keep something
 # The latest messages before a message number, and the user's latest messages that ask not to be
 # kept.
@@ -152,6 +153,19 @@ def _with_earlier(
         before_assistant="".join(one.content for one in latest[:1] if one.role == Role.ASSISTANT),
         not_to_keep=tuple(one.content for one in earlier if one.withheld),
     )
+
+
+def texts_in_order(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[TurnText]:
+    """Return the input of extraction for consecutive turns, each with two earlier messages."""
+    block = recently_shown(turns[0].user_id) if turns else ""
+    texts: list[TurnText] = []
+    for turn in turns:
+        said, reply = said_in(turn.user_message, zone), said_in(turn.assistant_message, zone)
+        before = tuple(one.user for one in texts[-PRECEDING:])
+        texts.append(
+            TurnText(said, reply, before, texts[-1].assistant.text if texts else "", block)
+        )
+    return texts
 
 
 def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
