@@ -76,7 +76,7 @@ def _operations() -> str:
             return ""
         since = timezone.now() - timedelta(seconds=RENEWED_SECONDS)
         with as_system(durable=False):
-            still = selectors.stand_still(since=since)
+            still = selectors.is_stalled(since=since)
     except (redis.RedisError, OSError):
         return "Unknown while the broker doesn't answer."
     except (DatabaseError, InterfaceError):

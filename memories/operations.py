@@ -40,13 +40,13 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
     if user is None or not run.payload.get("learns", True):
         return None
     with as_user(user):
-        beside = run.beside(limit=turn_batches.TOGETHER) if language_steps.all_here() else []
-        waiting = [run.payload, *(one.payload for one in beside)]
+        queued = run.find_queued(limit=turn_batches.TOGETHER) if language_steps.all_here() else []
+        waiting = [run.payload, *(one.payload for one in queued)]
         found = turn_context.hear_each(user=user, turn_ids=[one["turn"] for one in waiting])
     heard = found.get(run.payload["turn"])
     if heard is None:
         return None
-    together = turn_batches.learn(run, user=user, beside=beside, heard=found) if beside else None
+    together = turn_batches.learn(run, user=user, queued=queued, heard=found) if queued else None
     return together or _learned_alone(run, user=user, heard=heard)
 
 

@@ -20,7 +20,7 @@ from ops.models import Kind, ModelCall, Operation, Priority, Receipt, Status, Us
 OVERDUE_AFTER = timedelta(minutes=2)
 STUCK_AFTER = timedelta(minutes=15)
 _LEASE_GRACE = timedelta(seconds=30)  # a sweep recovers lost operations every 5 s
-_STAND_STILL = """
+_IS_STALLED = """
 SELECT (EXISTS (SELECT 1 FROM ops_operation
                  WHERE status = 'pending' AND run_after <= %(since)s AND kind = ANY(%(kinds)s))
         OR EXISTS (SELECT 1 FROM ops_operation WHERE status = 'running'))
@@ -64,7 +64,7 @@ def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
     return Trouble.STUCK if dead or operation.updated_at < now - STUCK_AFTER else None
 
 
-def stand_still(*, since: datetime) -> bool:
+def is_stalled(*, since: datetime) -> bool:
     """Return whether operations are due or running, but no attempt began or ended after `since`.
 
     Call this inside `as_system`. Renewed leases don't count, since a renewal skips locked rows and
@@ -72,7 +72,7 @@ def stand_still(*, since: datetime) -> bool:
     """
     held = webhook_events.HELD_KINDS if webhook_events.deliveries_held_since() else ()
     values = {"since": since, "kinds": sorted(registry.handled_kinds() - {*held})}
-    return bool(statements.rows(_STAND_STILL, values)[0][0])
+    return bool(statements.rows(_IS_STALLED, values)[0][0])
 
 
 def waiting_since(operation: Operation) -> datetime:

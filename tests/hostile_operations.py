@@ -13,7 +13,7 @@ import time
 
 from ops import registry
 from ops.models import Kind
-from ops.queue.run import Run, hold_beside, succeed_beside
+from ops.queue.run import Run, lock_queued, succeed_queued
 
 SHORT, LONG, TOGETHER = Kind.REVISE_MEMORY, Kind.REINDEX, Kind.INDEX_MEMORY
 _CATASTROPHIC = re.compile(r"(a|a)+$")
@@ -28,13 +28,13 @@ def act_together(run: Run) -> None:
     user = run.user()
     assert user is not None
     with run.applying(user):
-        beside = run.beside(limit=15)
-        held = hold_beside(beside)
+        queued = run.find_queued(limit=15)
+        held = lock_queued(queued)
         do(run, str(run.payload.get("act", "")))
-        for one in beside:
+        for one in queued:
             run.turn_to(one.pk)
             do(run, str(one.payload.get("act", "")))
-        succeed_beside(dict.fromkeys(held))
+        succeed_queued(dict.fromkeys(held))
 
 
 def do(run: Run | None, what: str) -> None:

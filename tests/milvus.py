@@ -89,7 +89,7 @@ def milvus(server_of_the_session: Milvus, settings: LazySettings, db: None) -> I
     settings.MILVUS_URI = server_of_the_session.uri
     if not connection.in_atomic_block:  # else it is rolled back
         with as_system():
-            milvus_sync.write_down(False)
+            milvus_sync.set_recording(False)
     server = milvus_sync.server()
     for space in server.spaces():
         server.drop(space)

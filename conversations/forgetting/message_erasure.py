@@ -48,7 +48,7 @@ class Target:
     is_whole: bool = False
 
     @property
-    def resting(self) -> Q:
+    def lost_sources(self) -> Q:
         """Return a filter for the memory sources that refer to these messages or turns."""
         return Q(turn__in=self.turns) | Q(message__in=self.messages)
 
@@ -123,7 +123,7 @@ def consequences_of_conversation(conversation: Conversation, *, user: User) -> C
 
 
 def _consequences(target: Target, *, user: User) -> Consequences:
-    lost, changed, kept = lost_changed_kept(target.resting, user=user)
+    lost, changed, kept = lost_changed_kept(target.lost_sources, user=user)
     touched = Memory.visible.filter(user=user, pk__in=[*lost, *changed]).order_by("pk")
     memories = list(touched) if lost or changed else []
     return Consequences(
@@ -136,15 +136,15 @@ def _consequences(target: Target, *, user: User) -> Consequences:
     )
 
 
-def lost_changed_kept(resting: Q, *, user: User) -> tuple[list[int], list[int], list[int]]:
+def lost_changed_kept(lost_sources: Q, *, user: User) -> tuple[list[int], list[int], list[int]]:
     """Return the primary keys of the memories that forgetting would delete, change and keep.
 
-    `resting` is a filter for the sources that would be lost.
+    `lost_sources` is a filter for the sources that would be lost.
 
     The plan is computed exactly as for a real request: the sources are hidden in a savepoint, which
     is rolled back afterwards.
     """
-    sources = Source.everything.filter(resting, user=user, hidden_at__isnull=True)
+    sources = Source.everything.filter(lost_sources, user=user, hidden_at__isnull=True)
     touched = set(sources.values_list("memory", flat=True))
     if not touched:
         return [], [], []

@@ -46,7 +46,9 @@ def forget_message(
     conversation = lock(user, message.conversation_id)
     if not Message.everything.filter(user=user, pk=message.pk).exists():
         raise NotFound("There is no such message.")
-    before = erasure.take_up(Kind.FORGET_MESSAGE, user=user, payload={"messages": [message.pk]})
+    before = erasure.find_unfinished(
+        Kind.FORGET_MESSAGE, user=user, payload={"messages": [message.pk]}
+    )
     pks = message_erasure.with_turns(user, [message.pk]) if cascade else [message.pk]
     if before is not None and set(pks) <= set(before.payload["messages"]):
         return before
@@ -66,7 +68,7 @@ def forget_messages(
     """
     target = message_erasure.target_of(user, Q(pk__in=pks), conversation=conversation.pk)
     hide(user, conversation, target)
-    rederivation.hide(user=user, resting=target.resting)
+    rederivation.hide(user=user, lost_sources=target.lost_sources)
     return _begin(
         Kind.FORGET_MESSAGE,
         user,
@@ -137,9 +139,9 @@ def hide_memories(user: User, target: Target, *, forget: bool) -> None:
     If `forget` is False, keep the memories and only remove their link to the target.
     """
     if forget:
-        rederivation.hide(user=user, resting=target.resting)
+        rederivation.hide(user=user, lost_sources=target.lost_sources)
     else:
-        rederivation.keep(user=user, resting=target.resting)
+        rederivation.keep(user=user, lost_sources=target.lost_sources)
 
 
 def _forget_all(
@@ -154,7 +156,7 @@ def _forget_all(
     locked = lock(user, conversation.pk)
     last = locked.last_number if through is None else through
     payload = {"conversation": locked.pk, "through": last}
-    before = erasure.take_up(kind, user=user, payload=payload)
+    before = erasure.find_unfinished(kind, user=user, payload=payload)
     if before is not None:
         return before
     if kind == Kind.CLEAR_CONVERSATION and locked.hidden_at is not None:
@@ -253,7 +255,7 @@ def forget_chosen(
         raise Invalid.field("memory_ids", "Name at least one memory or message.")
     own_ids = {_public_id(user, one, conversation) for one in message_ids}
     named = {"memory_ids": sorted({*memory_ids}), "message_ids": sorted(own_ids)}
-    before = erasure.take_up(Kind.FORGET_CHOICE, user=user, payload={"named": named})
+    before = erasure.find_unfinished(Kind.FORGET_CHOICE, user=user, payload={"named": named})
     if before is not None:
         return before
     memories = [memory_selectors.memory_of(user, one) for one in named["memory_ids"]]
@@ -325,12 +327,12 @@ def targets_of(user: User, messages: Collection[int]) -> list[Target]:
     ]
 
 
-def resting_on(targets: Iterable[Target], *, gone: Collection[int]) -> Q:
+def lost_sources_of(targets: Iterable[Target], *, gone: Collection[int]) -> Q:
     """Return a filter for the memory sources that refer to messages or turns of the targets.
 
     The filter also matches all sources of the memories in `gone`.
     """
-    return reduce(or_, (one.resting for one in targets), Q(memory__in=gone))
+    return reduce(or_, (one.lost_sources for one in targets), Q(memory__in=gone))
 
 
 def _forget_chosen(
@@ -355,7 +357,7 @@ def _forget_chosen(
     targets = targets_of(user, pks)
     counted = [_hide_with_traces(user, target) for target in targets]
     still_said = memory_forgets.count_telling(user, gone)
-    rederivation.hide(user=user, resting=resting_on(targets, gone=gone), gone=gone)
+    rederivation.hide(user=user, lost_sources=lost_sources_of(targets, gone=gone), gone=gone)
     memory_writes.drop_facets(user.pk)
     payload = {
         erasure.STILL_SAID: still_said,
@@ -409,7 +411,7 @@ def delete_layer(*, user: User, layer: str, through: int | None = None) -> tuple
     rows = layer_rows(user, layer=layer, through=through)
     through = rows.aggregate(newest=Max("pk"))["newest"] or 0
     payload = {"layer": layer, "through": through}
-    before = erasure.take_up(Kind.FORGET_LAYER, user=user, payload=payload)
+    before = erasure.find_unfinished(Kind.FORGET_LAYER, user=user, payload=payload)
     if before is not None:
         return before, rows.count()
     count = rows.filter(hidden_at__isnull=True).update(hidden_at=timezone.now())

@@ -164,11 +164,11 @@ def _erase(
             message_forgets.hide_memories(user, target, forget=forget_memories)
         return {}
 
-    resting = message_forgets.resting_on(targets, gone=gone)
+    lost_sources = message_forgets.lost_sources_of(targets, gone=gone)
     erasure.step(run, user=user, name="hide", erase=hide)
-    _remember(run, user, targets, resting=resting if forget_memories else None, gone=gone)
+    _remember(run, user, targets, lost_sources=lost_sources if forget_memories else None, gone=gone)
     if forget_memories:
-        memory_forgets.erase_in_rounds(run, user=user, resting=resting, gone=gone)
+        memory_forgets.erase_in_rounds(run, user=user, lost_sources=lost_sources, gone=gone)
     operation, asked = run.operation, run.operation.created_at
 
     def of_each(erase: Callable[[User, Target], Counts]) -> Callable[[], Counts]:
@@ -188,23 +188,23 @@ def _erase(
 
 
 def _remember(
-    run: Run, user: User, targets: Sequence[Target], *, resting: Q | None, gone: Sequence[int]
+    run: Run, user: User, targets: Sequence[Target], *, lost_sources: Q | None, gone: Sequence[int]
 ) -> None:
     """Write the ledger, and store hashes of the texts to erase for the residue scan.
 
-    `resting` is None if memories are kept.
+    `lost_sources` is None if memories are kept.
     """
     found, elsewhere = ErasedTexts(), list[str]()
     conversations = [one.conversation for one in targets]
 
     def collect_texts() -> list[str]:
         nonlocal found, elsewhere
-        if resting is None:
+        if lost_sources is None:
             found = erased_texts.collect_none(
-                user=user, resting=message_forgets.resting_on(targets, gone=())
+                user=user, lost_sources=message_forgets.lost_sources_of(targets, gone=())
             )
         else:
-            found = erased_texts.collect(user=user, resting=resting, gone=gone)
+            found = erased_texts.collect(user=user, lost_sources=lost_sources, gone=gone)
         said_there = (
             erased_hashes.words_of(rows)
             for one in targets

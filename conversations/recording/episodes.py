@@ -19,7 +19,7 @@ from memories.models import TargetKind
 from memories.recall.searchable_texts import turn_text
 from ops.access import as_user
 from ops.models import Kind, User
-from ops.queue.run import Run, hold_beside, succeed_beside
+from ops.queue.run import Run, lock_queued, succeed_queued
 from ops.registry import handles
 
 EPISODE_CHARS = 4_000
@@ -37,21 +37,21 @@ def index_episode(run: Run) -> Mapping[str, Any] | None:
     if user is None:
         return None
     with as_user(user):
-        beside = run.beside(limit=_MAX_OTHERS)
-        payloads = [run.payload, *(one.payload for one in beside)]
+        queued = run.find_queued(limit=_MAX_OTHERS)
+        payloads = [run.payload, *(one.payload for one in queued)]
         found = read(user=user, payloads=payloads)
-    if not beside and found == [None]:
+    if not queued and found == [None]:
         return None
     vectors = embed(found)
     with run.applying(user):
-        held = hold_beside(beside)
-        places = [0, *(at for at, one in enumerate(beside, start=1) if one.pk in held)]
+        held = lock_queued(queued)
+        places = [0, *(at for at, one in enumerate(queued, start=1) if one.pk in held)]
         made = store({at: found[at] for at in places}, user=user, vectors=vectors)
         summaries.request_where_due(
             user=user, conversations={one.conversation for at in places if (one := found[at])}
         )
         results = {at: {"episode": made[at].public_id if at in made else None} for at in places}
-        succeed_beside({one.pk: results[at] for at, one in enumerate(beside, 1) if at in results})
+        succeed_queued({one.pk: results[at] for at, one in enumerate(queued, 1) if at in results})
     return results[0]
 
 

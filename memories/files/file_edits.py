@@ -30,8 +30,8 @@ _Text = tuple[str, str]  # the text and the kind of a memory
 class Typed:
     """The text of an edited file, with everything that is needed to interpret the edit.
 
-    `base` is the version that was edited, and `beside` is the other curated file. `elsewhere` holds
-    the ids of the memories that now have a line in the other file. `by_program` is True if a
+    `base` is the version that was edited, and `other_file` is the other curated file. `elsewhere`
+    holds the ids of the memories that now have a line in the other file. `by_program` is True if a
     program made the edit: then new statements await review, if the user has chosen to confirm
     statements of programs.
     """
@@ -39,7 +39,7 @@ class Typed:
     path: str
     text: str
     base: Document
-    beside: Document
+    other_file: Document
     elsewhere: frozenset[str]
     by_program: bool = False
 
@@ -244,7 +244,7 @@ def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
 
     A memory counts as newer than the file if its text or kind differs from its line in the files.
     """
-    lines = (line for file in (typed.beside, typed.base) for line in file.lines if line.id)
+    lines = (line for file in (typed.other_file, typed.base) for line in file.lines if line.id)
     seen = {line.id: (line.text.strip(), line.kind) for line in lines}
     judged = [
         replace(one, newer=seen.get(one.id) not in ((one.text.strip(), one.kind), (one.text, "")))
@@ -281,7 +281,7 @@ def _screened(
     refused: dict[int, Sequence[Refused]] = {}
     problems: list[str] = []
     for number, line in enumerate(edited.lines, start=1):
-        beside, place = covered[place : place + len(line.raw)], place + len(line.raw)
+        shown, place = covered[place : place + len(line.raw)], place + len(line.raw)
         if line.raw in as_was or not line.raw.strip():
             kept.append(line.raw)
             continue
@@ -293,8 +293,8 @@ def _screened(
         if found.drop:
             refused[number] = found.refused
             kept.append(own.get(line.id, ""))
-        elif found.text == words and SECRET in beside:  # revealed by an earlier line
-            kept.append(blanked(beside))
+        elif found.text == words and SECRET in shown:  # revealed by an earlier line
+            kept.append(blanked(shown))
         else:
             kept.append(line.raw if found.text == words else _with_text(line, found.text))
     return parse("".join(kept)), refused, problems

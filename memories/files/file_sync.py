@@ -189,9 +189,9 @@ def _read_in(user: User, path: str, synced: Synced) -> None:
             base = _written(row)
             known = file_contents.known_of(user)
             other = memory_files.other_than(path)
-            beside = _written(file_contents.row_of(user, other))
+            other_file = _written(file_contents.row_of(user, other))
             elsewhere = memory_files.ids_in(parse(_copy_of(user, other)))
-        typed = Typed(path, found, base, beside, elsewhere)
+        typed = Typed(path, found, base, other_file, elsewhere)
         edit = file_edits.prepare(typed, known=known, keep_secrets_out=True)
         ready = Ready(path, row.version if row else 0, found, "disk", edit)
         try:

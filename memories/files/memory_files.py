@@ -153,10 +153,10 @@ def prepare(
         base = parse(row.content) if row else Document()
         if path not in CURATED:
             return Ready(path, version, file_edits.without_secrets(text, base), surface, None)
-        beside = parse(content_of(user, other_than(path)))
+        other_file = parse(content_of(user, other_than(path)))
         known = file_contents.known_of(user)
     by_program = surface in _PROGRAMS
-    typed = Typed(path, text, base, beside, ids_in(beside), by_program=by_program)
+    typed = Typed(path, text, base, other_file, ids_in(other_file), by_program=by_program)
     return Ready(path, version, text, surface, file_edits.prepare(typed, known=known))
 
 

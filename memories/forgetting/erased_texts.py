@@ -53,14 +53,14 @@ class ErasedTexts:
     renewed: Collection[int] = ()
 
 
-def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedTexts:
+def collect(*, user: User, lost_sources: Q, gone: Collection[int] = ()) -> ErasedTexts:
     """Return the texts and rows to erase when sources and memories are forgotten.
 
     The forgotten memories are those in `gone`. The forgotten sources are the sources of these
-    memories and the sources that match `resting`. All these rows must already be hidden. The result
-    is computed with the same plan as the erasure itself.
+    memories and the sources that match `lost_sources`. All these rows must already be hidden. The
+    result is computed with the same plan as the erasure itself.
     """
-    sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
+    sources = Source.everything.filter(lost_sources | Q(memory__in=gone), user=user)
     present = Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True)
     touched = {*sources.values_list("memory", flat=True).distinct(), *present}
     if not touched:
@@ -108,13 +108,13 @@ def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedText
     )
 
 
-def collect_none(*, user: User, resting: Q) -> ErasedTexts:
-    """Return the keys of memories that depend on the sources matching `resting`, but no texts.
+def collect_none(*, user: User, lost_sources: Q) -> ErasedTexts:
+    """Return the keys of memories that depend on the sources matching `lost_sources`, but no texts.
 
     Callers use this function if messages are forgotten but the memories learned from the messages
     are kept.
     """
-    sources = Source.everything.filter(resting, user=user)
+    sources = Source.everything.filter(lost_sources, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
     return ErasedTexts(
         memory_ids=[one.pk for one in read(user, touched).memories] if touched else ()

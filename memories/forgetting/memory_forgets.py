@@ -55,7 +55,9 @@ def forget_memories(
     found = set(lock(user, Q(pk__in=wanted)))
     if not found:
         raise NotFound("There is no such memory.")
-    before = erasure.take_up(Kind.FORGET_MEMORY, user=user, payload={"memories": sorted(found)})
+    before = erasure.find_unfinished(
+        Kind.FORGET_MEMORY, user=user, payload={"memories": sorted(found)}
+    )
     if before is not None:
         return before
     gone = with_archived(user, found)
@@ -75,7 +77,7 @@ def forget_project(
     if found is None:
         raise NotFound("There is no such project.")
     payload = {"project": found.pk}
-    before = erasure.take_up(Kind.FORGET_PROJECT, user=user, payload=payload)
+    before = erasure.find_unfinished(Kind.FORGET_PROJECT, user=user, payload=payload)
     if before is not None:
         return before
     own = Memory.everything.filter(user=user, project=found).values_list("pk", flat=True)
@@ -110,22 +112,22 @@ def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
         gone |= found
 
 
-def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = ()) -> None:
-    """Erase or derive again everything that depends on the sources that match `resting`.
+def erase_in_rounds(run: Run, *, user: User, lost_sources: Q, gone: Sequence[int] = ()) -> None:
+    """Erase or derive again everything that depends on the sources that match `lost_sources`.
 
     The work is done in rounds, each in its own transaction.
     """
     more = True
 
-    def round_() -> audit_chain.Counts:
+    def erase_round() -> audit_chain.Counts:
         nonlocal more
-        derived = rederivation.derive(user=user, resting=resting, gone=gone)
+        derived = rederivation.derive(user=user, lost_sources=lost_sources, gone=gone)
         memory_writes.drop_facets(user.pk)
         more = derived.more
         return derived.erased
 
     while more:
-        erasure.step(run, user=user, name="memories", erase=round_)
+        erasure.step(run, user=user, name="memories", erase=erase_round)
 
 
 def lock(user: User, wanted: Q) -> list[int]:
@@ -143,7 +145,7 @@ def _begin(
 ) -> Operation:
     if still_said := count_telling(user, gone):
         payload = {**payload, erasure.STILL_SAID: still_said}
-    rederivation.hide(user=user, resting=Q(memory__in=gone), gone=gone)
+    rederivation.hide(user=user, lost_sources=Q(memory__in=gone), gone=gone)
     memory_writes.drop_facets(user.pk)
     about = Q(payload__memory__in=sorted(gone))
     return erasure.begin(

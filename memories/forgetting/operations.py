@@ -63,13 +63,13 @@ def forget_project(run: Run) -> Mapping[str, Any]:
 
 
 def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = ()) -> None:
-    resting = Q(memory__in=gone)
+    lost_sources = Q(memory__in=gone)
     own = Project.everything.filter(user=user, pk__in=projects)
     found, written = ErasedTexts(), list[str]()
 
     def collect_texts() -> list[str]:
         nonlocal found, written
-        found = erased_texts.collect(user=user, resting=resting, gone=gone)
+        found = erased_texts.collect(user=user, lost_sources=lost_sources, gone=gone)
         texts = [*found.texts, *erased_hashes.words_of(own)]
         written = erased_texts.staying_texts(user=user, texts=texts, leaving=found)
         memory_erasure.blank_questions_about(user=user, texts=texts)
@@ -82,7 +82,7 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
         rows=lambda: [*found.rows, own],
         staying=lambda: [*found.staying, *written],
     )
-    memory_forgets.erase_in_rounds(run, user=user, resting=resting, gone=gone)
+    memory_forgets.erase_in_rounds(run, user=user, lost_sources=lost_sources, gone=gone)
     operation = run.operation
     steps: dict[str, Callable[[], Counts]] = {
         "copies": lambda: memory_erasure.erase_copies(user=user, operation=operation),

@@ -55,27 +55,27 @@ class _Hidden:
     memories: Sequence[Memory]
 
 
-def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
-    """Hide the sources that match `resting`, the memories in `gone`, and all texts based on them.
+def hide(*, user: User, lost_sources: Q, gone: Collection[int] = ()) -> list[int]:
+    """Hide the matching sources, the memories in `gone`, and all texts based on them.
 
-    Return the keys of the hidden memories. Safe to repeat.
+    `lost_sources` is a filter for the sources that are erased. Return the keys of the hidden memories. Safe to repeat.
     """
-    if not _hide_sources(user, resting, gone) and not gone:
+    if not _hide_sources(user, lost_sources, gone) and not gone:
         # The operation that hid the sources has also hidden the texts that depend on them.
         return []
-    found = _hide(user=user, resting=resting, gone=gone, leaving=gone, newly=True)
+    found = _hide(user=user, lost_sources=lost_sources, gone=gone, leaving=gone, newly=True)
     return [one.pk for one in found.memories] if found else []
 
 
-def _hide_sources(user: User, resting: Q, gone: Collection[int]) -> int:
-    sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
+def _hide_sources(user: User, lost_sources: Q, gone: Collection[int]) -> int:
+    sources = Source.everything.filter(lost_sources | Q(memory__in=gone), user=user)
     return sources.filter(hidden_at__isnull=True).update(hidden_at=timezone.now())
 
 
 def _hide(
-    *, user: User, resting: Q, gone: Collection[int], leaving: Collection[int], newly: bool
+    *, user: User, lost_sources: Q, gone: Collection[int], leaving: Collection[int], newly: bool
 ) -> _Hidden | None:
-    sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
+    sources = Source.everything.filter(lost_sources | Q(memory__in=gone), user=user)
     touched = {*sources.values_list("memory", flat=True).distinct(), *gone}
     if not touched:
         return None
@@ -121,33 +121,33 @@ def _hide_rows(
     memory_erasure.blank_questions(user=user, public_ids=named)
 
 
-def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
+def derive(*, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
     """Erase or derive again up to `limit` memories.
 
-    These are the memories in `gone`, and the memories that depend on sources matching `resting`.
-    Memories in `gone` and memories with no remaining text are erased; the others are shown again
-    with their remaining text. A repeated run continues where the last run stopped.
+    These are the memories in `gone`, and the memories that depend on sources that match
+    `lost_sources`. Memories in `gone` and memories with no remaining text are erased; the others
+    are shown again with their remaining text. A repeated run continues where the last run stopped.
     """
     left = set(Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True))
-    sources = Source.everything.filter(resting | Q(memory__in=left), user=user)
+    sources = Source.everything.filter(lost_sources | Q(memory__in=left), user=user)
     touched = sorted({*sources.values_list("memory", flat=True).distinct(), *left})
     if not touched:
         return Derived(Counter(), more=False)
     now = touched[:limit]
-    about, going = resting & Q(memory__in=now), left.intersection(now)
+    about, going = lost_sources & Q(memory__in=now), left.intersection(now)
     newly = bool(_hide_sources(user, about, going))
-    found = _hide(user=user, resting=about, gone=going, leaving=left, newly=newly)
+    found = _hide(user=user, lost_sources=about, gone=going, leaving=left, newly=newly)
     erased = _apply(user, found.graph, found.outcomes, gone=left) if found else Counter()
     return Derived(erased, more=len(touched) > limit)
 
 
-def keep(*, user: User, resting: Q) -> None:
+def keep(*, user: User, lost_sources: Q) -> None:
     """Keep memories although their source is erased; from then on they count as the user's own.
 
-    In each version, the sources that match `resting` are replaced by a single source without ids or
-    quote. A memory that also has turns as sources still counts as learned. Safe to repeat.
+    In each version, the sources that match `lost_sources` are replaced by a single source without
+    ids or quote. A memory that also has turns as sources still counts as learned. Safe to repeat.
     """
-    sources = Source.everything.filter(resting, user=user)
+    sources = Source.everything.filter(lost_sources, user=user)
     rows = list(sources.values_list("version", "memory").distinct())
     now = timezone.now()
     Source.everything.bulk_create(

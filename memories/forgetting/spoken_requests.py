@@ -319,13 +319,13 @@ def _clear(asked: Asked, plain: Meant, read: Sequence[Meant], user: User) -> Fou
     ]
     rows = _rows(user, [plain.pk, *naming])
     known = {one.pk for one in rows}
-    beside = [one for one in _said_beside(user, rows, later=is_wide) if one.pk not in known]
-    if is_wide and (naming or beside):
-        return Found([*rows, *beside], likely=known)
-    return Found(rows, is_plain=True, likely={plain.pk}, also=beside)
+    others = [one for one in _from_same_messages(user, rows, later=is_wide) if one.pk not in known]
+    if is_wide and (naming or others):
+        return Found([*rows, *others], likely=known)
+    return Found(rows, is_plain=True, likely={plain.pk}, also=others)
 
 
-def _said_beside(user: User, memories: Sequence[Memory], *, later: bool) -> list[Memory]:
+def _from_same_messages(user: User, memories: Sequence[Memory], *, later: bool) -> list[Memory]:
     """Return the memories learned from the same turns as these memories, oldest first.
 
     If `later` is True, memories of the next turns are added that begin with "she" or "his".

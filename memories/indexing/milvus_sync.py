@@ -72,7 +72,7 @@ def _breaker(uri: str) -> CircuitBreaker:
     return CircuitBreaker(failures=2, rest=5.0)
 
 
-def are_written_down() -> bool:
+def are_recorded() -> bool:
     """Return whether changes to vectors must be recorded, because Milvus may hold vectors.
 
     An enabled trigger isn't enough, because `pg_restore --disable-triggers` enables all triggers
@@ -90,7 +90,7 @@ def is_on() -> bool:
     return bool(statements.rows(f"SELECT {_ON}")[0][0])
 
 
-def write_down(wanted: bool) -> None:
+def set_recording(wanted: bool) -> None:
     """Enable or disable the trigger that records changes to vectors.
 
     Call this function within `as_system`. It waits for current writers of vectors, and blocks new
@@ -113,8 +113,8 @@ def request_where_waiting() -> int:
     Call this function within `as_system`. If changes need not be recorded, the function disables
     the trigger and deletes the recorded changes.
     """
-    if is_on() and not are_written_down():
-        write_down(False)
+    if is_on() and not are_recorded():
+        set_recording(False)
         statements.rows("DELETE FROM memories_vectorchange")
     found = statements.rows(
         "SELECT u.id, u.subject FROM ops_user u"
@@ -222,7 +222,7 @@ class InMilvus:
     name = NAME
 
     def is_used(self) -> bool:
-        return are_written_down()
+        return are_recorded()
 
     def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
         tell(user_id, then=then)
@@ -281,7 +281,7 @@ def follow_space() -> Operation | None:
 
     Call it within `as_system`. The refill also drops the previous space from Milvus.
     """
-    if not are_written_down():
+    if not are_recorded():
         return None
     return _enqueue_move(settings.VECTOR_STORE, lost=False)
 
@@ -337,7 +337,7 @@ def _begin(run: Run, space: EmbeddingSpace) -> None:
         milvus.drop(space.pk)
     milvus.make(space.pk, dimensions=space.dimensions)
     with run.applying_as_system():
-        write_down(True)
+        set_recording(True)
     with run.applying_as_system():
         statements.rows(_SEED, [space.pk])
         EmbeddingSpace.objects.filter(pk=space.pk).update(searched_in=SearchedIn.FILLING)
@@ -375,7 +375,7 @@ def _to_pgvector(run: Run) -> int:
     with run.applying_as_system():
         total = Vector.objects.filter(space__active=True).count()
         EmbeddingSpace.objects.update(searched_in=SearchedIn.PGVECTOR)
-        if not are_written_down():
+        if not are_recorded():
             return total
     if not run.payload["lost"]:
         milvus = server()
@@ -383,6 +383,6 @@ def _to_pgvector(run: Run) -> int:
             run.step("drop")
             milvus.drop(space)
     with run.applying_as_system():
-        write_down(False)
+        set_recording(False)
         statements.rows("DELETE FROM memories_vectorchange")
     return total

@@ -21,7 +21,7 @@ from memories.learning.ingest import CandidateDraft
 from memories.learning.turn_context import Heard
 from memories.writing.verdicts import Decided
 from ops.models import User
-from ops.queue.run import Beside, Run, hold_beside, succeed_beside
+from ops.queue.run import QueuedOperation, Run, lock_queued, succeed_queued
 
 TOGETHER = 15  # operations in addition to the running one
 # Shorter than PostgreSQL's deadlock_timeout, so that a deadlock never cancels the user's own
@@ -42,7 +42,7 @@ class _Lesson:
 
 
 def learn(
-    run: Run, *, user: User, beside: Sequence[Beside], heard: Mapping[int, Heard]
+    run: Run, *, user: User, queued: Sequence[QueuedOperation], heard: Mapping[int, Heard]
 ) -> Mapping[str, Any] | None:
     """Learn from the turns together, and return the running operation's result.
 
@@ -50,14 +50,14 @@ def learn(
     used tools, no other turn can be processed with it, or another transaction has locked a needed
     row.
     """
-    lessons = list(_lessons(run, beside, heard))
+    lessons = list(_lessons(run, queued, heard))
     if len(lessons) < 2 or lessons[0].operation is not None:
         return None
     drafts = _embed_lessons(lessons, user=user)
     try:
         with run.applying(user):
             statements.rows(_LOCK_TIMEOUT)
-            return _apply(run, lessons, drafts, user=user, held=hold_beside(beside))
+            return _apply(run, lessons, drafts, user=user, held=lock_queued(queued))
     except OperationalError:
         return None
 
@@ -79,12 +79,14 @@ def result_of(
     }
 
 
-def _lessons(run: Run, beside: Sequence[Beside], heard: Mapping[int, Heard]) -> Iterator[_Lesson]:
+def _lessons(
+    run: Run, queued: Sequence[QueuedOperation], heard: Mapping[int, Heard]
+) -> Iterator[_Lesson]:
     """Yield lessons up to the first turn that must be processed in a run of its own.
 
     Later turns may depend on the result of that turn, so they are left out too.
     """
-    waiting = [(None, run.payload["turn"]), *((one.pk, one.payload["turn"]) for one in beside)]
+    waiting = [(None, run.payload["turn"]), *((one.pk, one.payload["turn"]) for one in queued)]
     for operation, turn in waiting:
         one = heard.get(turn)
         if one is None:
@@ -127,5 +129,5 @@ def _apply(
             results[lesson.operation] = result_of(found, lesson.extraction)
     run.turn_to(None)
     own = results.pop(None)
-    succeed_beside({pk: one for pk, one in results.items() if pk is not None})
+    succeed_queued({pk: one for pk, one in results.items() if pk is not None})
     return own

@@ -103,7 +103,7 @@ def _blank_answers(user: User, *, until: datetime | None = None) -> None:
     kept.update(body=None, body_erased=True)
 
 
-def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:
+def find_unfinished(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:
     """Return the unfinished forget operation for the same ids, or None.
 
     An operation that has failed is retried.

@@ -54,7 +54,7 @@ def forget_user(
     if locked is None:
         raise NotFound("There is no such user.")
     payload = {"user": locked.pk}
-    before = erasure.take_up(Kind.FORGET_USER, user=locked, payload=payload)
+    before = erasure.find_unfinished(Kind.FORGET_USER, user=locked, payload=payload)
     if before is not None:
         return before, receipt_token(before)
     now = timezone.now()

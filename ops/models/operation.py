@@ -55,7 +55,7 @@ class Status(models.TextChoices):
     cancel  PENDING -> CANCELLED  expire     RUNNING -> PENDING | FAILED
     retry   FAILED  -> PENDING    give_back  RUNNING -> PENDING (later)
 
-    `run.succeed_beside` changes PENDING to SUCCEEDED. If an operation can't return to PENDING
+    `run.succeed_queued` changes PENDING to SUCCEEDED. If an operation can't return to PENDING
     because an operation with the same dedupe key is queued, it becomes CANCELLED.
     """
 

@@ -1,6 +1,6 @@
 """Enqueue operations and change their status.
 
-Apart from `run.succeed_beside`, no other module changes the status of an operation. Each change is
+Apart from `run.succeed_queued`, no other module changes the status of an operation. Each change is
 an UPDATE that requires the old status, so that of two concurrent changes only one succeeds.
 """
 
@@ -103,7 +103,7 @@ SELECT count(*), EXISTS (
   FROM moved
 """
 
-_PUT_OFF = """
+_POSTPONE = """
 WITH moved AS (
     UPDATE ops_operation SET attempt = attempt + 1, run_after = %s, last_error = %s,
            updated_at = %s, max_attempts = greatest(max_attempts, 2)
@@ -112,7 +112,7 @@ WITH moved AS (
 INSERT INTO ops_attempt (operation_id, number, started_at, finished_at, outcome, error)
 SELECT id, attempt, %s, %s, 'retried', %s FROM moved
 """
-_PUT_OFF_BY = timedelta(seconds=1)
+_POSTPONED_BY = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
@@ -299,14 +299,14 @@ def give_back(operation: Operation) -> bool:
     return _ended(operation, _move_back(operation, changes), outcome=Outcome.RETRIED)
 
 
-def put_off(pk: int, *, error: str) -> None:
+def postpone(pk: int, *, error: str) -> None:
     """Record a failed attempt at a queued operation whose work exceeded the time limit.
 
     A running operation was doing this work together with its own. After the failed attempt, the
     queued operation runs alone. Do nothing if it is no longer queued or was tried before.
     """
     now = timezone.now()
-    statements.rows(_PUT_OFF, [now + _PUT_OFF_BY, error, now, pk, now, now, error])
+    statements.rows(_POSTPONE, [now + _POSTPONED_BY, error, now, pk, now, now, error])
 
 
 def expire(*, now: datetime) -> int:

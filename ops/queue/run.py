@@ -33,16 +33,16 @@ from ops.queue import outbox, watchdog
 
 _FOLLOWING = frozenset([Kind.EXTRACT_TURN, Kind.INDEX_EPISODE, Kind.INDEX_MEMORY, Kind.SUMMARIZE])
 # Excludes operations that failed before: they run alone, since they could make the others fail.
-_WAITING_BESIDE = """
+_FIND_QUEUED = """
 SELECT id, payload FROM ops_operation
  WHERE status = 'pending' AND subject = %s AND serial_key = %s AND kind = %s AND priority = %s
    AND run_after <= %s AND attempt = 0
  ORDER BY run_after, id LIMIT %s
 """
-_HOLD_BESIDE = """
+_LOCK_QUEUED = """
 SELECT id FROM ops_operation WHERE id = ANY(%s) AND status = 'pending' FOR UPDATE SKIP LOCKED
 """
-_SUCCEED_BESIDE = """
+_SUCCEED_QUEUED = """
 WITH moved AS (
     UPDATE ops_operation o SET status = 'succeeded', attempt = attempt + 1, finished_at = %s,
            updated_at = %s, result = told.result
@@ -97,7 +97,7 @@ class Run:
         log is ordered, so after a crash an operation is never recorded as finished without its
         rows.
         """
-        watchdog.own.go_on()
+        watchdog.own.restart_limit()
         durable = durable or self.operation.kind not in _FOLLOWING
         with as_user(user, durable=durable, changing=True):
             self._check()
@@ -105,7 +105,7 @@ class Run:
 
     @contextmanager
     def applying_as_system(self) -> Iterator[None]:
-        watchdog.own.go_on()
+        watchdog.own.restart_limit()
         with as_system():
             self._check()
             yield
@@ -116,7 +116,7 @@ class Run:
         If `total` is 0, the progress is counted in steps: `n` earlier steps out of `n + 1`. The
         commit doesn't wait for the disk. Each step resets the limit on processor time.
         """
-        watchdog.own.go_on()
+        watchdog.own.restart_limit()
         if not total:
             done, self._steps = self._steps, self._steps + 1
             total = self._steps
@@ -124,9 +124,9 @@ class Run:
             if not outbox.note_progress(self.operation, step=name, done=done, total=total):
                 raise LeaseLost(self.operation.public_id)
 
-    def beside(self, *, limit: int) -> list[Beside]:
+    def find_queued(self, *, limit: int) -> list[QueuedOperation]:
         """Return queued operations of the same person and kind whose work this run may do too."""
-        return waiting_beside(self.operation, limit=limit)
+        return find_queued(self.operation, limit=limit)
 
     def turn_to(self, waiting: int | None) -> None:
         """Record that work on a queued operation begins.
@@ -135,7 +135,7 @@ class Run:
         The processor time of each operation is limited separately, and a crash is blamed only on
         the operation whose work caused it.
         """
-        watchdog.own.go_on(with_pk=waiting)
+        watchdog.own.restart_limit(with_pk=waiting)
 
     def _check(self) -> None:
         if not outbox.holds(self.operation):
@@ -143,14 +143,14 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Beside:
+class QueuedOperation:
     """A queued operation whose work a running operation may do together with its own."""
 
     pk: int
     payload: Mapping[str, Any]
 
 
-def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
+def find_queued(operation: Operation, *, limit: int) -> list[QueuedOperation]:
     """Return due operations of the same person, kind and priority, oldest first.
 
     The list is empty if `operation` is being retried, since it must then run alone.
@@ -158,34 +158,34 @@ def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
     if operation.attempt > 1 or not operation.serial_key:
         return []
     of = (operation.subject, operation.serial_key, operation.kind, operation.priority)
-    found = statements.rows(_WAITING_BESIDE, [*of, timezone.now(), limit])
+    found = statements.rows(_FIND_QUEUED, [*of, timezone.now(), limit])
     return [
-        Beside(pk, json.loads(payload) if isinstance(payload, str) else payload)
+        QueuedOperation(pk, json.loads(payload) if isinstance(payload, str) else payload)
         for pk, payload in found
     ]
 
 
-def hold_beside(beside: Sequence[Beside]) -> set[int]:
+def lock_queued(queued: Sequence[QueuedOperation]) -> set[int]:
     """Lock the operations that are still queued; return their primary keys.
 
     The caller may do the work of the locked operations only.
     """
-    if not beside:
+    if not queued:
         return set()
-    return {pk for (pk,) in statements.rows(_HOLD_BESIDE, [[item.pk for item in beside]])}
+    return {pk for (pk,) in statements.rows(_LOCK_QUEUED, [[item.pk for item in queued]])}
 
 
-def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
+def succeed_queued(results: Mapping[int, Mapping[str, Any] | None]) -> None:
     """Set these operations to SUCCEEDED, in the transaction that did their work.
 
-    The operations must have been locked by `hold_beside`.
+    The operations must have been locked by `lock_queued`.
     """
     if not results:
         return
     now = timezone.now()
     result_texts = [json.dumps(dict(result or {})) for result in results.values()]
     values = [now, now, list(results), result_texts, now, now]
-    listened_to = [pk for (pk,) in statements.rows(_SUCCEED_BESIDE, values)]
+    listened_to = [pk for (pk,) in statements.rows(_SUCCEED_QUEUED, values)]
     if listened_to:
         for operation in Operation.objects.filter(pk__in=listened_to).order_by("pk"):
             webhook_events.operation_ended(operation, status=operation.status)

@@ -78,13 +78,13 @@ class Watchdog:
     def watching(self, operation: Operation, *, seconds: float) -> Iterator[None]:
         """Limit the processor time of the operation inside the block.
 
-        Each call of `go_on` resets the limit.
+        Each call of `restart_limit` resets the limit.
         """
         if self._file is None:
             yield
             return
         self._operation, self._seconds = operation, seconds
-        self.go_on()
+        self.restart_limit()
         try:
             yield
         finally:
@@ -92,7 +92,7 @@ class Watchdog:
             self._operation = None
             os.pwrite(self._file.fileno(), _NOTHING, 0)
 
-    def go_on(self, *, with_pk: int | None = None) -> None:
+    def restart_limit(self, *, with_pk: int | None = None) -> None:
         """Reset the limit after some progress, or before work on another operation begins.
 
         `with_pk` is the primary key of the queued operation on which work begins, if there is one.
@@ -173,7 +173,7 @@ def _settle(ended: _Ended) -> bool:
             return outbox.fail(operation, error=outbox.STOPPED)
         logger.error("operation %s took too long at %s", operation.public_id, ended.where)
         if ended.culprit != ended.running:
-            outbox.put_off(ended.culprit, error=TOO_LONG)
+            outbox.postpone(ended.culprit, error=TOO_LONG)
             return outbox.give_back(operation)
         kills = 1 + Attempt.objects.filter(operation=operation, error=TOO_LONG).count()
         return outbox.fail(operation, error=TOO_LONG, permanent=kills >= MOST_KILLS)

@@ -400,9 +400,9 @@ def test_a_restored_instance_sends_nothing_until_it_may(
     waiting.refresh_from_db()
     assert waiting.attempt == 0
     now = timezone.now()
-    assert not selectors.stand_still(since=now)
+    assert not selectors.is_stalled(since=now)
     call_command("resumedeliveries")
-    assert selectors.stand_still(since=now)
+    assert selectors.is_stalled(since=now)
     worker.drain(limit=1)
     waiting.refresh_from_db()
     assert waiting.attempt == 1

@@ -72,7 +72,7 @@ def test_a_message_that_waits_alone_and_with_its_turn_is_indexed_once(
 def test_what_is_learned_together_is_what_is_learned_alone(
     alice: User, three_turns: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "waiting_beside", lambda operation, *, limit: [])
+    monkeypatch.setattr(run, "find_queued", lambda operation, *, limit: [])
     worker.drain()
     assert [one.content for one in Memory.objects.order_by("pk")] == ["Likes tea", "Lives in Leeds"]
     told = [[one["result"] for one in op.result["memories"]] for op in operations()]

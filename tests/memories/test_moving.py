@@ -102,7 +102,7 @@ def test_going_back_leaves_nothing_there_and_nothing_is_written_down_any_more(
     moved()
     assert milvus_sync.server().spaces() == set()
     remember(alice, "Plays the cello")
-    assert not VectorChange.objects.exists() and not milvus_sync.are_written_down()
+    assert not VectorChange.objects.exists() and not milvus_sync.are_recorded()
     assert len(found(alice)) == 2
 
 
@@ -342,7 +342,7 @@ def test_from_one_that_is_gone_for_good_the_way_back_is_free(
     milvus_sync.request_move(lost=True)
     in_time()  # the forget comes first, and waits once more
     in_time()
-    assert not milvus_sync.are_written_down()
+    assert not milvus_sync.are_recorded()
     assert told(waiting).status == Status.SUCCEEDED, waiting.last_error
 
 
@@ -390,16 +390,16 @@ def test_it_is_left_in_peace_after_failing(alice: User, milvus: Milvus) -> None:
 
 def test_without_it_nothing_is_written_down(alice: User) -> None:
     remember(alice, "Has a cat named Biscuit")
-    assert not milvus_sync.are_written_down() and not VectorChange.objects.exists()
+    assert not milvus_sync.are_recorded() and not VectorChange.objects.exists()
     assert not Operation.objects.filter(kind=Kind.SYNC_VECTORS).exists()
 
 
 def test_a_restore_that_switched_the_writing_down_on_is_put_right(alice: User) -> None:
     with as_system():
-        milvus_sync.write_down(True)
+        milvus_sync.set_recording(True)
     remember(alice, "Has a cat named Biscuit")
     with as_system():
-        assert VectorChange.objects.exists() and not milvus_sync.are_written_down()
+        assert VectorChange.objects.exists() and not milvus_sync.are_recorded()
     request_vector_syncs()
     with as_system():
         assert not milvus_sync.is_on() and not VectorChange.objects.exists()

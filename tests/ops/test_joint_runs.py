@@ -9,7 +9,7 @@ import pytest
 from ops import registry
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status, User
 from ops.queue import outbox, worker
-from ops.queue.run import Run, hold_beside, succeed_beside, waiting_beside
+from ops.queue.run import Run, find_queued, lock_queued, succeed_queued
 from tests.claiming import claim
 
 pytestmark = pytest.mark.django_db
@@ -35,12 +35,12 @@ def enqueue(subject: UUID, number: int, **given: Any) -> Operation:
 
 def together(user: User, seen: list[list[int]]) -> Callable[[Run], Mapping[str, int]]:
     def handler(run: Run) -> Mapping[str, int]:
-        beside = run.beside(limit=2)
-        seen.append([run.payload["number"], *(one.payload["number"] for one in beside)])
+        queued = run.find_queued(limit=2)
+        seen.append([run.payload["number"], *(one.payload["number"] for one in queued)])
         with run.applying(user):
-            held = hold_beside(beside)
-            succeed_beside(
-                {one.pk: {"n": one.payload["number"]} for one in beside if one.pk in held}
+            held = lock_queued(queued)
+            succeed_queued(
+                {one.pk: {"n": one.payload["number"]} for one in queued if one.pk in held}
             )
         return {"n": run.payload["number"]}
 
@@ -75,9 +75,9 @@ def test_others_other_kinds_and_what_failed_before_are_left_alone(alice: User) -
     Operation.objects.filter(pk=running.pk).update(run_after="2020-01-01T00:00:00Z")
     claimed = claim([Kind.REINDEX], now=running.run_after)
     assert claimed is not None and claimed.pk == running.pk
-    assert [one.pk for one in waiting_beside(claimed, limit=9)] == [fine.pk]
+    assert [one.pk for one in find_queued(claimed, limit=9)] == [fine.pk]
     claimed.attempt = 2
-    assert waiting_beside(claimed, limit=9) == []
+    assert find_queued(claimed, limit=9) == []
 
 
 def test_what_was_cancelled_meanwhile_is_not_held(alice: User) -> None:
@@ -85,10 +85,10 @@ def test_what_was_cancelled_meanwhile_is_not_held(alice: User) -> None:
     Operation.objects.filter(pk=first.pk).update(run_after="2020-01-01T00:00:00Z")
     claimed = claim([Kind.REINDEX], now=second.run_after)
     assert claimed is not None
-    beside = waiting_beside(claimed, limit=9)
+    queued = find_queued(claimed, limit=9)
     outbox.cancel(second)
-    assert hold_beside(beside) == set()
-    succeed_beside({second.pk: None})
+    assert lock_queued(queued) == set()
+    succeed_queued({second.pk: None})
     second.refresh_from_db()
     assert second.status == Status.CANCELLED
 
@@ -97,10 +97,10 @@ def test_what_breaks_off_leaves_the_others_waiting(
     alice: User, handled: Callable[[object], None]
 ) -> None:
     def handler(run: Run) -> None:
-        beside = run.beside(limit=2)
+        queued = run.find_queued(limit=2)
         with run.applying(alice):
-            hold_beside(beside)
-            succeed_beside({one.pk: None for one in beside})
+            lock_queued(queued)
+            succeed_queued({one.pk: None for one in queued})
             raise ValueError
 
     handled(handler)

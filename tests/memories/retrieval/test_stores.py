@@ -54,7 +54,7 @@ def nearest(
         limit=limit,
     )
     before = ask()
-    if milvus_sync.are_written_down():
+    if milvus_sync.are_recorded():
         milvus_sync.tell(user.pk)
     after = ask()
     assert list(before.items()) == list(after.items())
