@@ -127,7 +127,7 @@ class FileToolView(MemcenterView):
         prepare=_prepare_tool,
     )
     def post(self, call: Call) -> Response:
-        return Response({"content": memory_tool.carry_out(call.ready)})
+        return Response({"content": call.ready()})
 
 
 def _edited(applied: Applied) -> Response:

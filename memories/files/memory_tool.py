@@ -7,7 +7,6 @@ memories, a daily note can only be appended to, and any other path is one of the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -30,20 +29,16 @@ _APPEND_ONLY = (
 )
 
 
-@dataclass(frozen=True)
-class Planned:
-    """A command that was checked before the transaction.
-
-    `act` runs the command and returns the answer for the model.
-    """
-
-    act: Callable[[], str]
+# Runs a checked command in the caller's transaction, and returns the answer for the model. Raises
+# the same errors as `prepare`, and `Stale` if the file has changed since `prepare`.
+Planned = Callable[[], str]
 
 
 def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
     """Check a command and embed its texts; call this function outside a transaction.
 
-    `data` holds the arguments as given. If the command can't be carried out, raise `NotFound`,
+    Return a function that runs the command. `data` holds the arguments as given. If the command
+    can't be carried out, raise `NotFound`,
     `Conflict`, or `Invalid` with the name of the wrong argument. The messages have the wording of
     Anthropic's tool.
     """
@@ -53,17 +48,9 @@ def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
         raise Invalid.field(problem.field, problem.message) from problem
 
 
-def carry_out(planned: Planned) -> str:
-    """Run the command in the caller's transaction; return the answer for the model.
-
-    Raise the same errors as `prepare`, and `Stale` if the file has changed since `prepare`.
-    """
-    return planned.act()
-
-
 def _view(data: Mapping[str, Any], user: User) -> Planned:
     path = _inside(data, "path")
-    return Planned(partial(_viewed, user, path, data))
+    return partial(_viewed, user, path, data)
 
 
 def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
@@ -94,7 +81,7 @@ def _create(data: Mapping[str, Any], user: User) -> Planned:
     if file_contents.day_of(path):
         return _appending(user, path, data["file_text"], answer, asked=data["path"])
     ready = _ready(user, path, data["file_text"], "file_text", new=True)
-    return _edit(user, ready, answer)
+    return partial(_edited, user, ready, answer)
 
 
 def _str_replace(data: Mapping[str, Any], user: User) -> Planned:
@@ -103,7 +90,7 @@ def _str_replace(data: Mapping[str, Any], user: User) -> Planned:
         raise Conflict(_APPEND_ONLY.format(path=data["path"]))
     old, new = data["old_str"], data["new_str"]
     text, answer = replaced_answer(data["path"], file.text, old=old, new=new)
-    return _edit(user, _ready(user, file.path, text, "new_str", match=file.etag), answer)
+    return partial(_edited, user, _ready(user, file.path, text, "new_str", match=file.etag), answer)
 
 
 def _insert(data: Mapping[str, Any], user: User) -> Planned:
@@ -114,7 +101,8 @@ def _insert(data: Mapping[str, Any], user: User) -> Planned:
         if line < len(numbered_lines(file.text)):
             raise Conflict(_APPEND_ONLY.format(path=data["path"]))
         return _appending(user, file.path, new, answer, asked=data["path"])
-    return _edit(user, _ready(user, file.path, text, "insert_text", match=file.etag), answer)
+    ready = _ready(user, file.path, text, "insert_text", match=file.etag)
+    return partial(_edited, user, ready, answer)
 
 
 def _delete(data: Mapping[str, Any], user: User) -> Planned:
@@ -123,8 +111,8 @@ def _delete(data: Mapping[str, Any], user: User) -> Planned:
         raise Conflict(f"Cannot delete the {grammar.ROOT} directory itself")
     answer = f"Successfully deleted {data['path']}"
     if path in CURATED:
-        return _edit(user, _ready(user, path, "", "path", match="*"), answer)
-    return Planned(partial(_deleted, user, path, data["path"], answer))
+        return partial(_edited, user, _ready(user, path, "", "path", match="*"), answer)
+    return partial(_deleted, user, path, data["path"], answer)
 
 
 def _deleted(user: User, path: str, asked: str, answer: str) -> str:
@@ -138,7 +126,7 @@ def _rename(data: Mapping[str, Any], user: User) -> Planned:
     old, new = _inside(data, "old_path"), _inside(data, "new_path")
     if not old:
         raise Conflict(f"Cannot rename the {grammar.ROOT} directory itself")
-    return Planned(partial(_renamed, user, old, new, data))
+    return partial(_renamed, user, old, new, data)
 
 
 def _renamed(user: User, old: str, new: str, data: Mapping[str, Any]) -> str:
@@ -204,10 +192,6 @@ def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Ready:
         raise Invalid(problem.message, fields={field: told or [problem.message]}) from problem
 
 
-def _edit(user: User, ready: Ready, answer: str) -> Planned:
-    return Planned(partial(_edited, user, ready, answer))
-
-
 def _edited(user: User, ready: Ready, answer: str) -> str:
     waiting = len(file_sync.edit(ready, user=user).done.to_review)
     if not waiting:
@@ -221,7 +205,7 @@ def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> 
         raise Conflict(_APPEND_ONLY.format(path=asked))
     said = (_line_text(line) for line in text.splitlines())
     lines = [line for line in said if line and not line.startswith("# ")]
-    return Planned(partial(_appended, user, lines, answer))
+    return partial(_appended, user, lines, answer)
 
 
 def _line_text(line: str) -> str:

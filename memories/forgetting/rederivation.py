@@ -58,7 +58,8 @@ class _Hidden:
 def hide(*, user: User, lost_sources: Q, gone: Collection[int] = ()) -> list[int]:
     """Hide the matching sources, the memories in `gone`, and all texts based on them.
 
-    `lost_sources` is a filter for the sources that are erased. Return the keys of the hidden memories. Safe to repeat.
+    `lost_sources` is a filter for the sources that are erased. Return the keys of the hidden
+    memories. Safe to repeat.
     """
     if not _hide_sources(user, lost_sources, gone) and not gone:
         # The operation that hid the sources has also hidden the texts that depend on them.

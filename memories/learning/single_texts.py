@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -126,13 +125,6 @@ def unread_notes(now: datetime) -> QuerySet[DailyNote]:
     last = now.date() - timedelta(days=settings.NOTES_LEARN_DAYS)
     found = DailyNote.objects.filter(day__lte=last, learned_at__isnull=True)
     return found.exclude(source=memory_flush.SOURCE).order_by("day", "number")
-
-
-def people_with_unread_notes(now: datetime) -> Iterator[User]:
-    """Yield the users who have note lines to process. Call it inside `as_system`."""
-    owners = unread_notes(now).order_by().values("user").distinct()
-    on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
-    yield from on.exclude(settings__longterm_enabled=False).order_by("pk")
 
 
 def learn_from_notes(run: Run, *, user: User) -> list[Decided]:

@@ -13,7 +13,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from memories.extraction.masking import masked_values, screen
@@ -21,8 +20,8 @@ from memories.files import daily_notes, line_index, memory_files
 from memories.forgetting import tombstones
 from memories.learning import learnability
 from memories.models import Change, DailyNote, Memory, MemoryFile, MemoryVersion, Origin, Source
-from memories.writing import portrait_phrases
-from memories.writing.memory_writes import content_hash
+from memories.writing import memory_writes, portrait_phrases
+from memories.writing.memory_writes import SourceInput, content_hash
 from ops.forgetting import ledger
 from ops.forgetting.ledger import Decision, applies_decision
 from ops.models import User
@@ -197,44 +196,25 @@ def _complete(loading: Loading) -> None:
         memory=OuterRef("pk"), number=OuterRef("current_version")
     )
     MemoryVersion.objects.bulk_create(
-        [_version(memory) for memory in ours.filter(~Exists(shown)).iterator()]
+        [
+            memory_writes.new_version(
+                memory, change=Change.CREATED, actor=Origin.IMPORT, at=memory.created_at
+            )
+            for memory in ours.filter(~Exists(shown)).iterator()
+        ]
     )
     rests = Source.everything.filter(memory=OuterRef("pk"))
     bare = ours.filter(~Exists(rests))
     versions = MemoryVersion.everything.filter(memory__in=bare, number__gte=1).select_related(
         "memory"
     )
+    source = SourceInput(origin=Origin.IMPORT, reference=loading.reference)
     Source.objects.bulk_create(
         [
-            _source(version, loading)
+            memory_writes.new_source(version, source)
             for version in versions.iterator()
             if version.number == version.memory.current_version
         ]
-    )
-
-
-def _version(memory: Memory) -> MemoryVersion:
-    return MemoryVersion(
-        user_id=memory.user_id,
-        memory=memory,
-        number=memory.current_version,
-        kind=memory.kind,
-        content=memory.content,
-        summary=memory.summary,
-        change=Change.CREATED,
-        actor=Origin.IMPORT,
-        created_at=memory.created_at,
-    )
-
-
-def _source(version: MemoryVersion, loading: Loading) -> Source:
-    return Source(
-        user_id=version.user_id,
-        memory_id=version.memory_id,
-        version=version,
-        origin=Origin.IMPORT,
-        reference=loading.reference,
-        created_at=timezone.now(),
     )
 
 

@@ -141,10 +141,3 @@ def bring_back(memory: Memory) -> None:
     """
     memory.status, memory.archived_at = MemoryStatus.ACTIVE, None
     memory.last_accessed_at = timezone.now()
-
-
-def people_with_some(now: datetime) -> Iterator[User]:
-    """Yield the users who have memories to archive; call this function inside `as_system`."""
-    owners = unused(now).order_by().values("user").distinct()
-    on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
-    yield from on.exclude(settings__longterm_enabled=False).order_by("pk")

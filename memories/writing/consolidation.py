@@ -161,20 +161,12 @@ def people_to_ask_for(now: datetime) -> list[User]:
     These users have old notes, enough old memories to merge, or unused memories. Call this function
     inside `as_system`.
     """
-    asked = (
-        single_texts.people_with_unread_notes(now),
-        people_with_enough(now),
-        archive.people_with_some(now),
-    )
-    return list({one.pk: one for people in asked for one in people}.values())
-
-
-def people_with_enough(now: datetime) -> Iterator[User]:
-    """Yield the users who have enough old memories to merge. Call it inside `as_system`."""
-    pools = eligible(now).order_by().values("user", "kind", "project")
-    enough = pools.annotate(count=Count("pk")).filter(count__gte=FEWEST)
-    owners = {row["user"] for row in enough}
-    yield from User.objects.filter(pk__in=owners, hidden_at__isnull=True).order_by("pk")
+    groups = eligible(now).order_by().values("user", "kind", "project")
+    enough = groups.annotate(count=Count("pk")).filter(count__gte=FEWEST)
+    waiting = (enough, single_texts.unread_notes(now).order_by(), archive.unused(now).order_by())
+    owners = {pk for rows in waiting for pk in rows.values_list("user", flat=True).distinct()}
+    on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
+    return list(on.exclude(settings__longterm_enabled=False).order_by("pk"))
 
 
 def _pools(memories: QuerySet[Memory]) -> Iterator[QuerySet[Memory]]:

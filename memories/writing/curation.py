@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from conversations.models import Rating
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memcenter.lib.errors import Conflict, Invalid
 from memories.extraction import masking
 from memories.extraction.masking import masked
 from memories.extraction.wording.languages import ANSWERS
@@ -81,7 +81,7 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
     wrote such a text, the memory awaits the user's review. Raise `NotFound` if the memory no longer
     exists.
     """
-    memory = _lock(user, memory)
+    memory = memory_writes.lock(memory, user=user)
     changes = dict(edit.changes)
     kind = memory_writes.check_kind(changes.pop("kind")) if "kind" in changes else memory.kind
     if edit.text is not None:
@@ -131,7 +131,7 @@ def enable(*, user: User, memory: Memory) -> Memory:
 
 
 def _reinstate(user: User, memory: Memory) -> Memory:
-    memory = _lock(user, memory)
+    memory = memory_writes.lock(memory, user=user)
     if memory.status != MemoryStatus.SUPERSEDED:
         return memory
     if memory.superseded_by is not None:
@@ -160,13 +160,13 @@ def recycle(*, user: User, memory: Memory, kept_for: timedelta | None = None) ->
 
     `kept_for` replaces `RECYCLE_DAYS`. Does nothing to a memory that is already in the recycle bin.
     """
-    found = _lock(user, memory, visible=True)
+    found = memory_writes.lock(memory, user=user, with_bin=True)
     return found if found.deleted_at else _audit("deleted", _recycle(found, kept_for=kept_for))
 
 
 def take_back(*, user: User, memory: Memory) -> Memory:
     """Restore the memory from the recycle bin, unchanged. Does nothing to any other memory."""
-    found = _lock(user, memory, visible=True)
+    found = memory_writes.lock(memory, user=user, with_bin=True)
     return _audit("restored", _take_back(found)) if found.deleted_at else found
 
 
@@ -187,8 +187,8 @@ def bulk(
         "unpin": lambda one: _set(user, one, pinned=False),
         "tag": lambda one: _tag(user, one, tag_name),
         "untag": lambda one: _untag(user, one, tag_name),
-        "recycle": lambda one: _recycle(_lock(user, one, visible=True)),
-        "restore": lambda one: _take_back(_lock(user, one, visible=True)),
+        "recycle": lambda one: _recycle(memory_writes.lock(one, user=user, with_bin=True)),
+        "restore": lambda one: _take_back(memory_writes.lock(one, user=user, with_bin=True)),
     }
     if action not in acts:
         raise Invalid.field("action", f"Must be one of {', '.join(acts)} or forget.")
@@ -253,7 +253,7 @@ def _untag(user: User, memory: Memory, tag: str) -> Memory:
 
 
 def _set(user: User, memory: Memory, **fields: Any) -> Memory:
-    memory = _lock(user, memory)
+    memory = memory_writes.lock(memory, user=user)
     changed = [*fields, "updated_at"]
     if "status" in fields:
         _switch(memory, fields.pop("status"))
@@ -280,19 +280,6 @@ def _switch(memory: Memory, status: str) -> None:
     memory.status = status
 
 
-def _lock(user: User, memory: Memory, *, visible: bool = False) -> Memory:
-    rows = Memory.visible if visible else Memory.objects
-    found = (
-        rows.select_for_update(of=("self",))
-        .select_related("user", "project")
-        .filter(user=user, pk=memory.pk)
-        .first()
-    )
-    if found is None:
-        raise NotFound("There is no such memory.")
-    return found
-
-
 # Factors for the confidence. A good rating reduces the doubt by a fifth, as a repetition does.
 _FACTORS = {Rating.NEGATIVE: 0.6, Rating.VERY_NEGATIVE: 0.3}
 _DOUBT_LEFT = 0.8
@@ -306,10 +293,7 @@ def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str 
     in a recall depends on the rating too (`retrieval/evidence.py`). Raise `NotFound` if the memory
     doesn't exist.
     """
-    rows = Memory.visible.select_for_update(of=("self",)).select_related("user", "project")
-    found = rows.filter(user=user, pk=memory.pk).first()
-    if found is None:
-        raise NotFound("There is no such memory.")
+    found = memory_writes.lock(memory, user=user, with_bin=True)
     before = _unrated(found)
     found.feedback = rating or ""
     found.feedback_reason = masked(comment) if rating else ""

@@ -119,8 +119,8 @@ def create(
     memory = _new_memory(draft)
     memory.user, memory.status, memory.conflicts_with = user, status, conflicts_with
     change = Change.CONSOLIDATED if inputs else Change.CREATED
-    version = _new_version(memory, change=change, actor=draft.origin, reason=reason)
-    sources = [] if source is None else [_new_source(version, source)]
+    version = new_version(memory, change=change, actor=draft.origin, reason=reason)
+    sources = [] if source is None else [new_source(version, source)]
     for made in sources:
         made.memory = memory
     rows: list[Model] = [memory, version, *sources]
@@ -263,7 +263,7 @@ def restore_version(
     memory no longer exists, `Invalid` if it has no such version and `Conflict` if the version was
     forgotten or has changed.
     """
-    memory = _lock(memory)
+    memory = lock(memory, user=memory.user_id)
     old = MemoryVersion.objects.filter(memory=memory, number=number).first()
     if old is None:
         raise Invalid.field("version", "There is no such version.")
@@ -288,13 +288,16 @@ def restore_version(
     return memory
 
 
-def _lock(memory: Memory) -> Memory:
+def lock(memory: Memory, *, user: User | int, with_bin: bool = False) -> Memory:
     """Return the memory's current row, locked until the transaction ends.
 
-    Raise `NotFound` if the memory no longer exists. The lock prevents gaps in the version numbers.
+    `user` is the owner of the memory, or the owner's primary key. With `with_bin`, a memory in the
+    recycle bin is found too. Raise `NotFound` if the user has no such memory. The lock prevents
+    gaps in the version numbers.
     """
-    rows = Memory.objects.select_for_update(of=("self",)).select_related("user", "project")
-    found = rows.filter(user=memory.user_id, pk=memory.pk).first()
+    visible = Memory.visible if with_bin else Memory.objects
+    rows = visible.select_for_update(of=("self",)).select_related("user", "project")
+    found = rows.filter(user=user, pk=memory.pk).first()
     if found is None:
         raise NotFound("There is no such memory.")
     return found
@@ -308,12 +311,12 @@ def _index(memory: Memory, draft: Draft) -> None:
 
 
 def add_source(version: MemoryVersion, *, source: SourceInput) -> Source:
-    made = _new_source(version, source)
+    made = new_source(version, source)
     statements.insert([made])
     return made
 
 
-def _new_source(version: MemoryVersion, source: SourceInput) -> Source:
+def new_source(version: MemoryVersion, source: SourceInput) -> Source:
     return Source(
         user_id=version.user_id,
         memory_id=version.memory_id,
@@ -368,16 +371,23 @@ def check_kind(value: str) -> str:
 def _version(
     memory: Memory, *, change: Change, actor: str, reason: str = "", candidate_text: str = ""
 ) -> MemoryVersion:
-    made = _new_version(
+    made = new_version(
         memory, change=change, actor=actor, reason=reason, candidate_text=candidate_text
     )
     statements.insert([made])
     return made
 
 
-def _new_version(
-    memory: Memory, *, change: Change, actor: str, reason: str = "", candidate_text: str = ""
+def new_version(
+    memory: Memory,
+    *,
+    change: Change,
+    actor: str,
+    reason: str = "",
+    candidate_text: str = "",
+    at: datetime | None = None,
 ) -> MemoryVersion:
+    """Return the unsaved version of the memory's current text."""
     return MemoryVersion(
         user_id=memory.user_id,
         memory=memory,
@@ -389,7 +399,7 @@ def _new_version(
         change=change,
         actor=actor,
         reason=reason[:300],
-        created_at=timezone.now(),
+        created_at=at or timezone.now(),
     )
 
 

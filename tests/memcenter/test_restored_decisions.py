@@ -107,7 +107,7 @@ def listen(maya: User) -> Webhook:
 def tool(maya: User, command: dict[str, str]) -> None:
     planned = memory_tool.prepare(command, user=maya)
     with as_user(maya):
-        memory_tool.carry_out(planned)
+        planned()
 
 
 # Each case has a person of its own and stops twice: where the backup is made, and after what was
@@ -277,7 +277,7 @@ def a_file_that_an_agent_deleted_stays_deleted(maya: User) -> Case:
     delete = {"command": "delete", "path": "/memories/trip.md"}
     planned = memory_tool.prepare(delete, user=maya)
     yield
-    memory_tool.carry_out(planned)
+    planned()
     yield
     left = MemoryFile.objects.filter(user=maya).values_list("path", flat=True)
     assert list(left) == ["other.md"]

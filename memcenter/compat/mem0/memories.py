@@ -234,8 +234,7 @@ class DeleteAllView(Mem0View):
     def delete(self, asked: Asked) -> Response:
         what = memory_search.every(asked.data)
         whose = people.readers(asked, what.tree)
-        begun = [memory_search.forget(user, what.tree, key_id=asked.key_id) for user in whose]
-        first = next((operation for operation in begun if operation is not None), None)
+        first = memory_search.forget_of_each(whose, what.tree, key_id=asked.key_id)
         event_id = first.public_id if first else None
         return Response({"message": "Memories deleted successfully!", "event_id": event_id})
 

@@ -169,7 +169,13 @@ def every(body: Mapping[str, Any]) -> Wanted:
     return wanted(given)
 
 
-def forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
+def forget_of_each(people: Sequence[User], tree: Node, *, key_id: int | None) -> Operation | None:
+    """Forget the memories of each user that match a filter; return the first of the operations."""
+    begun = [_forget(user, tree, key_id=key_id) for user in people]
+    return next((operation for operation in begun if operation is not None), None)
+
+
+def _forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
     """Forget the user's memories that match a filter, whatever their state.
 
     If the filter consists of names only, also forget the conversations recorded under these names.

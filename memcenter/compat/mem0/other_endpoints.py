@@ -307,11 +307,8 @@ def _forget_user(asked: Asked, name: str) -> Operation:
 
 def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
     tree = parse({f"{kind}_id": name})
-    begun = [
-        memory_search.forget(user, tree, key_id=asked.key_id)
-        for user in _people_of(asked, kind, name, tree)
-    ]
-    return next((operation for operation in begun if operation is not None), None)
+    whose = _people_of(asked, kind, name, tree)
+    return memory_search.forget_of_each(whose, tree, key_id=asked.key_id)
 
 
 def _people_of(asked: Asked, kind: str, name: str, tree: Joined) -> list[User]:
