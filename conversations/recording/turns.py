@@ -108,7 +108,7 @@ def record_turn(
         return RecordedTurn(conversation, question, answer, known, (), repeated=True)
     turn = _create_turn(question, answer, project_key=project_key, tools=tools, labels=labels)
     if told != said.content:
-        learnability.note(masking.refusals_of(told), user_id=user.pk, turn=turn)
+        learnability.record_refusals(masking.refusals_of(told), user_id=user.pk, turn=turn)
     _save_counters(conversation)
     audit_log.gather("turn.recorded", subject=user.subject, target=turn.public_id)
     operations = _enqueue(user, turn, priority, learns=thread.learns, forget=forget)

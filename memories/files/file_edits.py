@@ -127,7 +127,7 @@ def carry_out(edit: Edit, *, user: User) -> Done:
         direct_writes.check_on(user)
     work = _Work(edit, user, {one.id: one for one in known})
     work.carry_out(plan)
-    learnability.note(edit.refused, user_id=user.pk)
+    learnability.record_refusals(edit.refused, user_id=user.pk)
     return work.done
 
 

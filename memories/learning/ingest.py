@@ -66,7 +66,7 @@ def extract(text: TurnText) -> Extraction:
     return learnability.without_topics(replace(found, candidates=kept), text.not_to_keep)
 
 
-def only_forgets(text: TurnText) -> Extraction:
+def extract_forget_requests(text: TurnText) -> Extraction:
     """Extract only the requests to forget, for a text that nothing may be learned from.
 
     No chat model is called.
@@ -85,9 +85,9 @@ def extract_from(heard: Heard) -> Extraction:
     statements by the assistant are extracted, and only if both speakers are named.
     """
     if not heard.learns:
-        return only_forgets(heard.text)
+        return extract_forget_requests(heard.text)
     if not learnability.may_teach(heard.turn):
-        return learnability.what_may_be_heard(extract(heard.text))
+        return learnability.only_forget_requests(extract(heard.text))
     if heard.turn.user_message.learning != Learning.DONE:
         return extract(heard.text)
     if not (heard.text.user.speaker and heard.text.assistant.speaker):
@@ -336,7 +336,7 @@ def mark(user: User, turn: Turn, extraction: Extraction) -> None:
     """
     understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
-        learnability.note(extraction.refused, user_id=user.pk, turn=turn)
+        learnability.record_refusals(extraction.refused, user_id=user.pk, turn=turn)
         if extraction.withheld:
             episodes = Episode.everything.filter(user=user, turn=turn)
             ids = list(episodes.values_list("pk", flat=True))

@@ -59,7 +59,7 @@ def _marks(turn: Turn) -> set[str]:
     return {turn.user_message.withheld, turn.assistant_message.withheld}
 
 
-def what_may_be_heard(extraction: Extraction) -> Extraction:
+def only_forget_requests(extraction: Extraction) -> Extraction:
     """Return only the "forget that" requests from the extraction of a message that isn't kept.
 
     These requests still count because they refer to earlier messages.
@@ -157,7 +157,7 @@ def _telling(text: str, ids: Iterable[str], at: datetime | None) -> Telling:
     return Telling(text, said, tuple(ids), at)
 
 
-def note(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:
+def record_refusals(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:
     """Record that secrets were refused, in the transaction that marks their text as processed.
 
     `turn` is None if the text isn't a turn.

@@ -54,9 +54,9 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
     if own.longterm_enabled and message.withheld != Withheld.MEMORY_OFF:
         extraction = ingest.extract(text)
     else:
-        extraction = ingest.only_forgets(text)
+        extraction = ingest.extract_forget_requests(text)
     if message.withheld not in (Withheld.NO, Withheld.MEMORY_OFF):
-        extraction = learnability.what_may_be_heard(extraction)
+        extraction = learnability.only_forget_requests(extraction)
     _carry_out_forgets(run, user, message, extraction)
     decided = ingest.learn_all(
         run,
@@ -69,7 +69,7 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
 
 def _mark_message(message: Message, extraction: Extraction, *, user: User) -> None:
     if still := _held_message(user, message):
-        learnability.note(extraction.refused, user_id=user.pk)
+        learnability.record_refusals(extraction.refused, user_id=user.pk)
         still.learning = Learning.DONE
         if extraction.withheld and still.withheld == Withheld.NO:
             still.withheld = Withheld.ASKED
@@ -158,7 +158,7 @@ def _learn_from_note(run: Run, user: User, line: DailyNote) -> list[Decided]:
 
 def _mark_note(line: DailyNote, extraction: Extraction, *, user: User) -> None:
     if _holds_note(user, line):
-        learnability.note(extraction.refused, user_id=user.pk)
+        learnability.record_refusals(extraction.refused, user_id=user.pk)
         DailyNote.objects.filter(pk=line.pk).update(learned_at=timezone.now())
 
 

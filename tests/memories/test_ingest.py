@@ -131,7 +131,7 @@ def test_learning_twice_from_one_turn_changes_nothing(
         candidate("Has a cat named Biscuit", "my cat Biscuit", kind="fact"),
     ]
     say(conversation, "I like tea, and so does my cat Biscuit.")
-    note = learnability.note
+    note = learnability.record_refusals
     killed: list[bool] = []
 
     def die_once(*refused: Any, **about: Any) -> None:
@@ -140,7 +140,7 @@ def test_learning_twice_from_one_turn_changes_nothing(
             raise RuntimeError("killed")
         note(*refused, **about)
 
-    monkeypatch.setattr(learnability, "note", die_once)
+    monkeypatch.setattr(learnability, "record_refusals", die_once)
     worker.drain()
     Operation.objects.filter(status=Status.PENDING).update(run_after="2020-01-01T00:00Z")
     worker.drain()
