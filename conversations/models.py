@@ -44,7 +44,6 @@ class Conversation(Record):
     last_number = models.PositiveIntegerField(default=0)
     message_count = models.PositiveIntegerField(default=0)
     last_message_at = models.DateTimeField(null=True, blank=True)
-    extracted_at = models.DateTimeField(null=True, blank=True)
     examined_through = models.PositiveIntegerField(default=0)
     flushed_through = models.PositiveIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField()
