@@ -43,7 +43,6 @@ from memories.extraction.heard_message import (
     NOT_OWN,
     HeardMessage,
     forget_requests,
-    is_asked,
     is_in_a_role,
     is_of_client,
     is_withheld,
@@ -290,7 +289,6 @@ def _candidates(
         for statement in message.reading.statements
         if labels.may_be_kept(statement, asked=asked or _has_phone(statement, message))
         and not is_fragment(statement, message.said.text)
-        and not is_asked(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
         and not any(statement.start < end and start < statement.end for start, end in handled)
         and not (wish and statement.start < wish[1] and wish[0] < statement.end)
