@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from memories.extraction import answer_wishes, masking
 from memories.extraction import statement_labels as labels
-from memories.extraction.arbitration.pairs import CONFLICTS
+from memories.extraction.arbitration.pairs import CONFLICTS, PairReader
 from memories.extraction.called_off import (
     CalledOff,
     called_off,
@@ -64,21 +64,12 @@ _SAID_BEFORE = 24  # characters before a statement that are searched for words o
 _BREAKS = re.compile(r"[.!?;\n。！？；]")
 _LETTER = re.compile(r"[^\W_]")
 _ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")  # about the message's own words
-# A phone number, which the reader model is unsure about: the person is asked.
-_PHONE = re.compile(
-    r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
-    r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
-)
 
 
-class MessageReader(Protocol):
+class MessageReader(PairReader, Protocol):
     """The methods of `memories.reader.Reader` that the extractor needs."""
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
-
-    def relations(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Mapping[str, float]]: ...
-
-    def about(self, request: str, memory: str) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -102,8 +93,6 @@ class BundledExtractor:
 
     def extract(self, turn: TurnText) -> Extraction:
         message = self._heard(turn.user, "user", turn)
-        if _is_torn(message):
-            message = self._heard(turn.user, "user", _alone(turn))
         forget = tuple(forget_requests(message))
         withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
@@ -261,20 +250,6 @@ class BundledExtractor:
         return HeardMessage(said, role, before, answers, reading, spans, covered, orders)
 
 
-def _is_torn(message: HeardMessage) -> bool:
-    """Return whether all statements that seem worth keeping are fragments of longer phrases.
-
-    Earlier messages can cause this error of the reader model, so the caller then reads the message
-    without them.
-    """
-    kept = [one for one in message.reading.statements if labels.may_be_kept(one, asked=False)]
-    return bool(kept) and all(is_fragment(one, message.said.text) for one in kept)
-
-
-def _alone(turn: TurnText) -> TurnText:
-    return replace(turn, before=(), before_assistant="")
-
-
 def _candidates(
     message: HeardMessage, *, handled: Sequence[tuple[int, int]] = ()
 ) -> Iterator[Candidate]:
@@ -287,7 +262,7 @@ def _candidates(
     found = [
         statement
         for statement in message.reading.statements
-        if labels.may_be_kept(statement, asked=asked or _has_phone(statement, message))
+        if labels.may_be_kept(statement, asked=asked)
         and not is_fragment(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
         and not any(statement.start < end and start < statement.end for start, end in handled)
@@ -335,10 +310,6 @@ def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
         quoted_role="assistant",
         reasons=("accepted",),
     )
-
-
-def _has_phone(statement: Statement, message: HeardMessage) -> bool:
-    return _PHONE.search(message.covered[statement.start : statement.end]) is not None
 
 
 def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:
