@@ -64,6 +64,11 @@ _SAID_BEFORE = 24  # characters before a statement that are searched for words o
 _BREAKS = re.compile(r"[.!?;\n。！？；]")
 _LETTER = re.compile(r"[^\W_]")
 _ORDERS = ("remember", "dont_keep_this", "dont_keep_topic")  # about the message's own words
+# A phone number, which the reader model is unsure about: the person is asked.
+_PHONE = re.compile(
+    r"(?i)\b(?:phone|mobile|cell|number)\b[^.!?\d\n]{0,20}\d[\d ()-]{6,20}\d"
+    r"|(?:电话|手机)[^。！？\d\n]{0,6}\d[\d -]{6,20}\d"
+)
 
 
 class MessageReader(PairReader, Protocol):
@@ -262,7 +267,7 @@ def _candidates(
     found = [
         statement
         for statement in message.reading.statements
-        if labels.may_be_kept(statement, asked=asked)
+        if labels.may_be_kept(statement, asked=asked or _has_phone(statement, message))
         and not is_fragment(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
         and not any(statement.start < end and start < statement.end for start, end in handled)
@@ -310,6 +315,10 @@ def _accepted_claims(message: HeardMessage) -> Iterator[Candidate]:
         quoted_role="assistant",
         reasons=("accepted",),
     )
+
+
+def _has_phone(statement: Statement, message: HeardMessage) -> bool:
+    return _PHONE.search(message.covered[statement.start : statement.end]) is not None
 
 
 def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:
