@@ -27,7 +27,7 @@ _SURE = 0.5  # minimum probability of the topic "answers"
 _LEAST = 1e-3  # added to both parts of the odds ratio; keeps the log-odds between -7 and 7
 # Memories of these kinds describe the person, so they are never wishes.
 NEVER = ("skill", "event", "task")
-# A text that only names units: "Fahrenheit and pounds".
+# Text that only names units: "Fahrenheit and pounds".
 _UNITS = re.compile(
     r"(?:(?:always|use|in|please|and|or|not|over|for|never|degrees|celsius|fahrenheit|metric|imperial"
     r"|units|pounds|lbs|kilos?|kg|stone|miles|kilomet(?:er|re)s|km|feet|inches|cm|litres|gallons"
@@ -59,7 +59,7 @@ def is_wish(
     """
     if len(text) > LONGEST or kind in NEVER:
         return False
-    if is_form_of_address(text) or _UNITS.fullmatch(text):
+    if is_worded_as_wish(text):
         return True
     if embedder is None or embedder.model != LEARNED_FOR:
         return is_mostly_about_answers(statements)
@@ -67,6 +67,11 @@ def is_wish(
     own = embedder.embed([text])[0] if vector is None else vector
     features = features_of(statements, vector=own)
     return float(features @ weights) + bias >= 0
+
+
+def is_worded_as_wish(text: str) -> bool:
+    """Return whether the text begins with a form of address ("call me") or only names units."""
+    return is_form_of_address(text) or _UNITS.fullmatch(text) is not None
 
 
 def is_mostly_about_answers(statements: Sequence[Statement]) -> bool:

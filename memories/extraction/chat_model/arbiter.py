@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from memcenter.lib.errors import ProviderError
@@ -93,11 +92,15 @@ class ModelArbiter:
             language=segment.language(candidate.content),
         )
         try:
-            return named, self._asker.ask(prompt, read=partial(questions.fields, name="verdict"))
+            return named, self._asker.ask(prompt, read=_verdict)
         except TooLong:
             if len(offered) == 1:
                 raise
             return self._answer(candidate, offered[: len(offered) // 2])
+
+
+def _verdict(answer: str) -> dict[str, Any]:
+    return questions.fields(answer, name="verdict")
 
 
 def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
