@@ -22,7 +22,6 @@ from memcenter.lib.errors import Conflict, Invalid
 from memcenter.lib.text import segment
 from memories import language_steps
 from memories.extraction import corrections, masking
-from memories.extraction.arbitration import pairs
 from memories.extraction.contrasts import Contrast, contrasts
 from memories.extraction.masking import screen
 from memories.extraction.types import Candidate, Said, TurnText, Verdict
@@ -168,6 +167,7 @@ _MOST_RELATED = 5
 _MOST_OFFERED = 3  # memories that a sentence may replace exactly as typed
 # A rejected value at the end of a sentence, without a comma.
 _REJECTED = re.compile(r"(?i) not (?:on |at |the |a ){0,3}(?P<old>[^,.;!?\n]{1,30})[.!]?$")
+_SEPARATORS = {"en": "; ", "zh": "；"}
 _SAME_END = 3  # characters at the end of two texts that say the same of somebody else
 _EDITS = SignedIds("edit_", salt="memories.told")
 
@@ -264,7 +264,7 @@ def _change_of(
     own = [one for one in candidates if _shares_words(one.content, memory.content)]
     other = [one for one in candidates if one not in own]
     if own and other:
-        new = pairs.join(one.content for one in own)
+        new = _SEPARATORS[segment.language(text)].join(one.content for one in own)
     else:
         new, other = _without_rejected(text, memory.content), []
     new = _without_copula(new, memory.content)
