@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from memories.extraction import answer_wishes, masking
 from memories.extraction import statement_labels as labels
-from memories.extraction.arbitration.pairs import CONFLICTS
+from memories.extraction.arbitration.pairs import CONFLICTS, PairReader
 from memories.extraction.called_off import (
     CalledOff,
     called_off,
@@ -43,7 +43,6 @@ from memories.extraction.heard_message import (
     NOT_OWN,
     HeardMessage,
     forget_requests,
-    is_asked,
     is_in_a_role,
     is_of_client,
     is_withheld,
@@ -72,14 +71,10 @@ _PHONE = re.compile(
 )
 
 
-class MessageReader(Protocol):
+class MessageReader(PairReader, Protocol):
     """The methods of `memories.reader.Reader` that the extractor needs."""
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
-
-    def relations(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Mapping[str, float]]: ...
-
-    def about(self, request: str, memory: str) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -103,8 +98,6 @@ class BundledExtractor:
 
     def extract(self, turn: TurnText) -> Extraction:
         message = self._heard(turn.user, "user", turn)
-        if _is_torn(message):
-            message = self._heard(turn.user, "user", _alone(turn))
         forget = tuple(forget_requests(message))
         withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
@@ -262,20 +255,6 @@ class BundledExtractor:
         return HeardMessage(said, role, before, answers, reading, spans, covered, orders)
 
 
-def _is_torn(message: HeardMessage) -> bool:
-    """Return whether all statements that seem worth keeping are fragments of longer phrases.
-
-    Earlier messages can cause this error of the reader model, so the caller then reads the message
-    without them.
-    """
-    kept = [one for one in message.reading.statements if labels.may_be_kept(one, asked=False)]
-    return bool(kept) and all(is_fragment(one, message.said.text) for one in kept)
-
-
-def _alone(turn: TurnText) -> TurnText:
-    return replace(turn, before=(), before_assistant="")
-
-
 def _candidates(
     message: HeardMessage, *, handled: Sequence[tuple[int, int]] = ()
 ) -> Iterator[Candidate]:
@@ -290,7 +269,6 @@ def _candidates(
         for statement in message.reading.statements
         if labels.may_be_kept(statement, asked=asked or _has_phone(statement, message))
         and not is_fragment(statement, message.said.text)
-        and not is_asked(statement, message.said.text)
         and not any(statement.start <= at < statement.end for at in unwanted)
         and not any(statement.start < end and start < statement.end for start, end in handled)
         and not (wish and statement.start < wish[1] and wish[0] < statement.end)

@@ -26,8 +26,6 @@ from memories.screening.secret_search import Span
 LIKELY = 0.6  # minimum probability of "worth keeping" for a statement to become a candidate
 FLAG = 0.5  # minimum probability at which a flag of the whole message counts as set
 _SURELY_FORGET = 0.9  # the minimum for the flag "forget" if no word of forgetting occurs
-_ASKED = re.compile("是不是|是否|[吗么]$|来着$")
-_ASKED_AFTER = re.compile(r"\s?(?:[吗么](?!\w)|来着)")
 _CLIENT = re.compile(
     r"(?i)\b(?:my|our|one of (?:my|our)|an?) (?:patient|client|customer|pupil|student|resident)s?\b"
     r"|我们?的?(?:病人|患者|客户|来访者|学员)"
@@ -89,15 +87,6 @@ def not_lived(message: HeardMessage) -> Iterator[tuple[int, int]]:
 def _is_lived(statement: Statement) -> bool:
     lived = sum(statement.share("said", said) for said in LIVED)
     return lived >= 0.5 or statement.share("keep", "yes") >= LIKELY
-
-
-def is_asked(statement: Statement, text: str) -> bool:
-    """Return whether a Chinese statement is part of a question.
-
-    An example is 我对花生过敏 ("I'm allergic to peanuts") in 我对花生过敏吗 ("am I allergic …?").
-    """
-    words = text[statement.start : statement.end].rstrip()
-    return bool(_ASKED_AFTER.match(text, statement.start + len(words)) or _ASKED.search(words))
 
 
 def is_of_client(statement: Statement, text: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memcenter.lib.text.shingles import has_han
 from memories.extraction.types import Candidate, Refused
 from memories.extraction.word_tables import compiled
 from memories.screening import learned_secrets
@@ -32,7 +33,6 @@ _PLAIN = str.maketrans(
 MARK_EN = "[redacted]"
 MARK_ZH = "[已隐去]"
 
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 _COVERED = re.compile(rf"{SECRET}+")
 _P = compiled("secret_masking")
 _FEWEST_LEFT = 4  # characters that must be left besides the mask, in either script
@@ -60,7 +60,7 @@ def blanked(text: str) -> str:
     """Replace covered secrets by a readable mark in the language of the text."""
     if SECRET not in text:
         return text
-    return _COVERED.sub(MARK_ZH if _HAN.search(text) else MARK_EN, text)
+    return _COVERED.sub(MARK_ZH if has_han(text) else MARK_EN, text)
 
 
 def masked(text: str) -> str:

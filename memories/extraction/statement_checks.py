@@ -1,8 +1,7 @@
 """Check the statements that the reader model finds against the words around them.
 
 The words in and around a statement can show that the statement is only a question (我爸生日好久,
-"when is my dad's birthday"), is taken back ("just kidding"), is a slip of the tongue, or is cut off
-in the middle of a word.
+"when is my dad's birthday"), is taken back ("just kidding"), or is cut off in the middle of a word.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from dataclasses import replace
 
 import rjieba
 
-from memories.extraction.word_tables import compiled, table
+from memories.extraction.word_tables import compiled
 from memories.reader import Statement
 
-_P = compiled("statement_checks", people=table("own_words")["cjk_relation"])
+_P = compiled("statement_checks")
 _BREAKS = "，,。.!！?？;；、\n \t"
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _CLAUSE = re.compile(r"[，,;；\s]+")
@@ -34,7 +33,7 @@ def checked(statements: Sequence[Statement], text: str) -> tuple[Statement, ...]
     """Extend the statements to whole words, and mark statements that aren't worth keeping."""
     ends = [0, *(statement.end for statement in statements)]
     whole = [_whole(one, text, floor=floor) for one, floor in zip(statements, ends, strict=False)]
-    return tuple(_marked(_joined(whole, text), text))
+    return tuple(_marked(whole, text))
 
 
 def is_only_question(text: str) -> bool:
@@ -68,27 +67,10 @@ def _marked(statements: Sequence[Statement], text: str) -> Iterator[Statement]:
         others = statements[number + 1].start if number + 1 < len(statements) else len(text)
         if _P["joking"].search(after) and statement.end <= others:
             yield _denied(statement, said="joked")
-        elif (
-            _is_asked(said, after)
-            or _is_whole_question(statement, text)
-            or _is_slip(statement, text)
-            or _is_empty(said)
-        ):
+        elif _is_asked(said, after) or _is_whole_question(statement, text):
             yield _denied(statement)
         else:
             yield statement
-
-
-def _joined(statements: Sequence[Statement], text: str) -> list[Statement]:
-    """Join a Chinese statement that ends with 想 ("want to") and the statement right after it."""
-    joined: list[Statement] = []
-    for statement in statements:
-        last = joined[-1] if joined else None
-        is_near = last is not None and last.end == statement.start
-        if last and is_near and _P["wants_more"].search(text[last.start : last.end]):
-            statement = replace(statement, start=joined.pop().start)
-        joined.append(statement)
-    return joined
 
 
 def _denied(statement: Statement, **answers: str) -> Statement:
@@ -103,6 +85,10 @@ def _denied(statement: Statement, **answers: str) -> Statement:
 
 
 def _is_asked(said: str, after: str) -> bool:
+    """Return whether a Chinese statement is part of a question.
+
+    An example is 我对花生过敏 ("I'm allergic to peanuts") in 我对花生过敏吗 ("am I allergic …?").
+    """
     if not _HAN.search(said):
         return False
     return bool(_P["asks_at_end"].search(said) or _P["asks_after"].search(after))
@@ -116,24 +102,6 @@ def _is_whole_question(statement: Statement, text: str) -> bool:
     is_whole &= len(sentence) - (statement.end - statement.start) <= _MOST_AROUND
     asks = is_whole and _HAN.search(sentence) and _P["asks_within"].search(sentence)
     return bool(asks) and not _P["no_question"].search(sentence)
-
-
-def _is_slip(statement: Statement, text: str) -> bool:
-    """Return whether a statement is a slip of the tongue, or begins with the denial of a slip.
-
-    An example is 我老公…哦不是 前夫 ("my husband … oh no, ex-husband").
-    """
-    said = text[statement.start : statement.end]
-    before, after = text[: statement.start][-_NEAR:], text[statement.end :][:_NEAR]
-    if _P["begins_with_denial"].search(said) and _P["slip_before"].search(before):
-        return True
-    hesitates = after.lstrip()[:1] in "…—哦噢呃额" and after.strip() != ""
-    return bool(hesitates and _P["slip"].search(after))
-
-
-def _is_empty(said: str) -> bool:
-    """Return whether a statement only names somebody, or only says that nothing is decided."""
-    return bool(_P["only_person"].search(said) or _P["only_undecided"].search(said))
 
 
 def _whole(statement: Statement, text: str, *, floor: int) -> Statement:

@@ -16,6 +16,7 @@ from itertools import combinations
 from typing import Protocol
 
 from memcenter.lib.text import segment
+from memcenter.lib.text.shingles import has_han
 from memories.extraction.masking import ADDED_DATE
 from memories.extraction.types import Candidate, Known
 
@@ -210,7 +211,6 @@ def _are_taste_and_habit(old: str, new: str) -> bool:
 
 _END = " \t\r\n.。!！;；,，"
 _PIECES = re.compile(r"；|; ")
-_HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 def fold(text: str) -> str:
@@ -239,7 +239,7 @@ def join(texts: Iterable[str]) -> str:
         for folded, piece in reversed(said.items())
         if not any(_is_continued_by(words[folded], other) for other in words.values())
     ]
-    chinese = bool(kept) and all(_HAN.search(piece) for piece in kept)
+    chinese = bool(kept) and all(map(has_han, kept))
     return ("；" if chinese else "; ").join(kept)
 
 

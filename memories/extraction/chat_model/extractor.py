@@ -211,14 +211,12 @@ class ModelJointReader:
             for stretch in pieces(spoken, cost=_cost, most=_STRETCH, shared=1)
             for gathered in self._stretch(stretch)
         ]
-        known = masking.folded(turns[0].text.known_block) if turns else ""
-        kept: dict[str, Gathered] = {}
-        for gathered in found:
-            if not masking.repeats(
-                gathered.candidate.content, gathered.candidate.quote, known=known
-            ):
-                kept.setdefault(masking.folded(gathered.candidate.content), gathered)
-        return list(kept.values())[: prompts.MOST_CANDIDATES]
+        kept = masking.without_repeats(
+            (gathered.candidate for gathered in found),
+            block=turns[0].text.known_block if turns else "",
+            most=prompts.MOST_CANDIDATES,
+        )
+        return [gathered for gathered in found if any(gathered.candidate is one for one in kept)]
 
     def _stretch(self, turns: Sequence[Heard]) -> list[Gathered]:
         if len(turns) < 2 or not any(turn.fresh for turn in turns):
@@ -251,7 +249,7 @@ def _quotable(heard: Heard) -> Quotable:
 
 
 def _shown_turns(number: int, heard: Heard) -> dict[str, Any]:
-    reply = masking.blanked(masking.cover(heard.text.assistant.text))
+    reply = masking.masked(heard.text.assistant.text)
     return {
         "turn": number,
         "day": f"{heard.text.user.spoken_at:%Y-%m-%d, %A}",

@@ -11,6 +11,7 @@ from typing import Any
 import rjieba
 
 from memcenter.lib.text import segment
+from memcenter.lib.text.shingles import has_han
 from memories.extraction import commands, masking
 from memories.extraction.chat_model import prompts, questions
 from memories.extraction.types import Candidate, Said, TurnText
@@ -20,7 +21,6 @@ from memories.extraction.wording.languages import language_of, tag_of, topic_nam
 from memories.extraction.wording.own_words import data_of
 
 _ACCEPTED = 0.1  # subtracted from the confidence if the person only agreed with a claim
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 _YEARS = range(1900, 2200)
 _AS_SAID = {"zh": 4, "en": 10}  # minimum letters of a quotation that may replace the statement
 
@@ -43,7 +43,7 @@ class Spoken:
 
     @property
     def language(self) -> str:
-        accepted_only = self.accepted is not None and not _HAN.search(self.own.mask)
+        accepted_only = self.accepted is not None and not has_han(self.own.mask)
         text = self.accepted.text if self.accepted and accepted_only else self.own.readable
         return language_of(text)
 
@@ -111,7 +111,7 @@ def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> st
     Return an empty string if the quotation is needed but too short to be understood by itself.
     """
     language = spoken.language
-    fits = bool(_HAN.search(content)) if language == "zh" else not _HAN.search(content)
+    fits = has_han(content) is (language == "zh")
     if fits:
         return content
     letters = len(masking.folded(quotation.text))

@@ -29,11 +29,14 @@ class ModelSummarizer:
     def summarize(
         self, previous: str, messages: Sequence[tuple[str, str]], *, max_tokens: int
     ) -> str:
-        said = [(role, _shown(text)) for role, text in messages if text.strip()]
+        shown = ((role, masking.masked(text)) for role, text in messages if text.strip())
+        said = [(role, tokens.truncate(text, limit=_LONGEST_MESSAGE)) for role, text in shown]
         if not said or max_tokens <= 0:
             return ""
         language = segment.language(" ".join(text[:200] for _, text in said[-200:]))
-        return self._rolled(_blanked(previous), said, language, max_tokens=max_tokens, size=_PIECE)
+        return self._rolled(
+            masking.masked(previous), said, language, max_tokens=max_tokens, size=_PIECE
+        )
 
     def _rolled(
         self,
@@ -81,11 +84,3 @@ def _summary(answer: str) -> str:
     if not any(sign.isalnum() for sign in text):
         raise Unreadable
     return text
-
-
-def _shown(text: str) -> str:
-    return tokens.truncate(_blanked(text), limit=_LONGEST_MESSAGE)
-
-
-def _blanked(text: str) -> str:
-    return masking.blanked(masking.cover(text))

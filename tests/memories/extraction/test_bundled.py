@@ -1,6 +1,5 @@
 """What becomes of what the reader heard: words, confidence, marks, and what is never kept."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -342,20 +341,6 @@ def test_the_health_of_a_client_is_asked_about(
 ) -> None:
     told.hears(text, statement(text, text, topic=topic, whose="related"))
     assert (only(extract(text, told=told)).confidence < 0.5) is is_asked
-
-
-def test_a_message_of_which_only_a_scrap_is_found_is_read_by_itself(told: FakeReader) -> None:
-    text, wish = "always answer in rhyme please", "always answer in rhyme"
-    whole = statement(text, wish, kind="preference", topic="answers")
-    scrap = statement(text, "always", kind="preference", topic="answers")
-
-    class Misled(FakeReader):
-        def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading:
-            return replace(super().read(text), statements=(scrap if before else whole,))
-
-    told.hears(text, whole)
-    misled = Misled(told.readings)
-    assert only(extract(text, told=misled, before=("hi",))).content == wish
 
 
 def test_a_request_to_forget_beside_something_to_keep_is_asked_about(told: FakeReader) -> None:

@@ -1,4 +1,4 @@
-"""Words around a statement show that it is asked, taken back, a slip, or cut out of a word."""
+"""Words around a statement show that it is asked, taken back, or cut out of a word."""
 
 import pytest
 
@@ -86,25 +86,8 @@ def test_a_joke_takes_back_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("text", "quotes", "kept"),
     [
-        ("我老公…哦不是 前夫 我自己带娃", ("我老公", "不是 前夫", "我自己带娃"), ["我自己带娃"]),
-        ("My husband... I mean my ex. I work", ("My husband", "I work"), ["I work"]),
-    ],
-)  # fmt: skip
-def test_a_slip_is_not_kept(text: str, quotes: tuple[str, ...], kept: list[str]) -> None:
-    assert heard(text, *quotes) == kept
-
-
-def test_what_says_that_nothing_is_decided_is_not_kept() -> None:
-    text = "我想换工作 还没想好"
-    assert heard(text, "我想换工作", "还没想好") == ["我想换工作"]
-
-
-@pytest.mark.parametrize(
-    ("text", "quotes", "kept"),
-    [
         ("不对豆豆钢琴课是周日", ("课是周日",), ["豆豆钢琴课是周日"]),
         ("大理算了不去了", ("了不去了",), ["大理算了不去了"]),
-        ("我体重要减到100斤", ("我体重要", "减到100斤"), ["我体重要减到100斤"]),
         ("call me Lan", ("call me",), ["call me Lan"]),
         ("我住在成都", ("我住在成都",), ["我住在成都"]),
     ],
