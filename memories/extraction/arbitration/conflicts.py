@@ -20,11 +20,13 @@ from memories.extraction.contrasts import contrasts
 from memories.extraction.corrections import (
     PATTERNS,
     bare_contrast,
+    numbers_of_series,
     old_value,
     with_exchanged_value,
     without_values,
 )
 from memories.extraction.masking import ADDED, ADDED_DATE
+from memories.extraction.new_values import with_new_amount
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
 from memories.extraction.wording.chinese_subjects import leading_name
@@ -66,6 +68,8 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
     the old value, the memory must contain that value. The user reviews a statement that ends a
     memory if the two share only one word of many.
     """
+    if _gives_new_amount(candidate, memory, reading):
+        return Finding(Verdict.REPLACE, "corrected")
     if reading.relation in CONFLICTS and ends_home(candidate, memory):
         return Finding(Verdict.REPLACE, "newer_value")
     if not (candidate.corrects or reading.relation is Relation.ENDED):
@@ -86,6 +90,8 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     figures ("I'm 34", "112 now") don't say what they are about.
     """
     texts = candidate.content, memory.content
+    if _gives_new_amount(candidate, memory, reading):
+        return False
     if is_form_of_address(texts[0]) != is_form_of_address(texts[1]):
         return True
     is_same = reading.relation is Relation.SAME
@@ -230,13 +236,27 @@ def exchanged(candidate: Candidate, memory: Known) -> str:
     return " ".join(text.split()) if is_named else ""
 
 
+def _gives_new_amount(candidate: Candidate, memory: Known, reading: Reading) -> bool:
+    """Return whether a candidate only gives a new amount of what a memory counts.
+
+    The memory must say more than the candidate, and the reader model must find a newer value, or a
+    conflict if the person corrected the memory.
+    """
+    is_newer = reading.relation is Relation.NEWER
+    if not is_newer and not (candidate.corrects and reading.relation in CONFLICTS):
+        return False
+    text = with_new_amount(memory.content, candidate.content)
+    is_part = not telling_words(text) <= telling_words(candidate.content)
+    return is_part and not numbers_of_series(text)
+
+
 def corrected_part(candidate: Candidate, memory: Known) -> str:
     """Return the memory's text with only the old value replaced, or an empty string.
 
     The result is empty unless it says more than the correction. For example, "Gymnastics is on
     Wednesdays, not Tuesdays" changes only the day in "Mia has gymnastics on Tuesdays at 5".
     """
-    text = exchanged(candidate, memory)
+    text = exchanged(candidate, memory) or with_new_amount(memory.content, candidate.content)
     if telling_words(text) - telling_words(candidate.content):
         return text
     old = candidate.old_value
