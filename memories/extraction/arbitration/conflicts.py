@@ -201,6 +201,8 @@ def spares_other_parts(candidate: Candidate, memory: Known, finding: Finding) ->
         return finding
     if exchanged(candidate, memory):
         return Finding(Verdict.REPLACE, "corrected")
+    if finding.reason == "corrected" and with_new_amount(memory.content, candidate.content):
+        return finding
     return CONTRADICTS if _has_other_parts(candidate, memory) else finding
 
 
@@ -304,6 +306,16 @@ def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], se
     texts = candidate.content, memory.content
     named = telling_words(" ".join(ADDED.findall(" ".join(texts))))
     return telling_words(texts[0]) & telling_words(texts[1]), named
+
+
+def name_same_matter(candidate: Candidate, memory: Known) -> bool:
+    """Return whether two statements share a word that tells what they are about, or are similar.
+
+    The reader model finds a newer value of anything in statements with words of change, such as
+    现在 ("now") and "moved". So without this, such a statement may overwrite an unrelated memory.
+    """
+    shared = telling_words(candidate.content) & telling_words(memory.content)
+    return bool(shared) or memory.similarity >= STRANGERS
 
 
 def shared_matter(memory: Known, candidate: Candidate) -> Matter:
