@@ -265,7 +265,7 @@ def lacks_name(text: str, language: str) -> bool:
     start, end, gender = _pronoun(text, language)
     if gender not in ("f", "m") or start or text[end:].lstrip()[:1] == "[":
         return False
-    return not any(people_in(text, language))
+    return not any(people_in(text, language)) and not PATTERNS["named"].search(text)
 
 
 def _relation_of(name: str, earlier: Sequence[str]) -> str:

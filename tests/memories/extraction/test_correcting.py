@@ -87,6 +87,7 @@ def test_the_latest_message_that_has_the_wrong_words_is_meant() -> None:
         ("definitely not vegan", "my sister is vegan"),
         ("I do not eat meat", "I eat meat on Sundays"),
         ("tea not coffee please", "I drink coffee"),
+        ("no no sorry not every day, only when I run", "I take Symbicort every day"),
         ("actually can you make it shorter, not longer", "write a poem about Mars"),
         ("I meant Friday", "Monday or Tuesday is fine"),
         ("我不是说错了吗", "我姐小敏"),

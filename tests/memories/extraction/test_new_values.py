@@ -17,7 +17,7 @@ NOW = datetime(2026, 11, 3, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("said", "earlier", "again"),
     [
-        ("it's 15 colonies now", "I keep 14 colonies on the moor", "I keep 15 colonies on the moor"),
+        ("it's 15 colonies now", "I keep 14 colonies up here", "I keep 15 colonies up here"),
         ("we're up to 15 colonies now", "I've got 14 colonies", "I've got 15 colonies"),
         ("it's actually 15 colonies, I miscounted", "I keep 14 colonies", "I keep 15 colonies"),
         ("the rent's 900 now", "my rent is 850 a month", "my rent is 900 a month"),
@@ -72,7 +72,7 @@ def test_the_reader_must_find_that_the_new_amount_conflicts(
 @pytest.mark.parametrize(
     ("said", "known", "text"),
     [
-        ("it's 15 colonies now", "I keep 14 colonies on the moor", "I keep 15 colonies on the moor"),
+        ("it's 15 colonies now", "I keep 14 colonies up here", "I keep 15 colonies up here"),
         ("30k a week now", "I run about 20k a week", "I run about 30k a week"),
         ("[我]现在68了", "我体重70公斤", "我体重68公斤"),
         ("房租涨到8500了", "我们店房租一个月8000", "我们店房租一个月8500"),

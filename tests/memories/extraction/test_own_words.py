@@ -578,9 +578,7 @@ def test_a_chinese_clause_without_subject_is_about_the_relative(
     assert named_person(clause, [before, ""], language="zh", whose="related") == [(0, lead)]
 
 
-@pytest.mark.parametrize(
-    "clause", ["现在是小杨帮我看店", "小杨现在帮我看店", "现在小刘在管店里"]
-)
+@pytest.mark.parametrize("clause", ["现在是小杨帮我看店", "小杨现在帮我看店", "现在小刘在管店里"])
 def test_a_statement_about_a_named_person_is_of_nobody_else(clause: str) -> None:
     before = ["我老婆回娘家了，", ""]
     assert named_person(clause, before, language="zh", whose="related") == []
