@@ -50,10 +50,12 @@ from memories.extraction.heard_message import (
     orders_of,
     quotation,
 )
+from memories.extraction.new_values import new_amount
 from memories.extraction.statement_checks import checked, is_fragment
-from memories.extraction.types import Candidate, Extraction, Said, TurnText
+from memories.extraction.types import Candidate, Extraction, ForgetRequest, Said, TurnText
 from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
+from memories.extraction.wording.people import lacks_name
 from memories.reader import Reading, Statement
 from memories.screening import learned_secrets as screened
 
@@ -108,6 +110,7 @@ class BundledExtractor:
         found = [] if withheld else [*corrected, *_candidates(message, handled=handled)]
         if not (withheld or found or ended):
             ended = self._taken_back(turn, message)
+            forget = forget or (() if ended else self._retracted(message))
         candidates = [*ended, *(whole_sentence(one, off, turn.user.text) for one in found)]
         forget = () if ended else forget
         if turn.user.speaker and turn.assistant.speaker:
@@ -161,7 +164,8 @@ class BundledExtractor:
     def _corrected(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
         """Find a correction of an earlier message; return the new candidates and the correction."""
         earlier = list(reversed(turn.before))
-        found = correction(turn.user.text, [message.text for message in earlier])
+        texts = [message.text for message in earlier]
+        found = correction(turn.user.text, texts) or new_amount(turn.user.text, texts)
         if found is None:
             return [], None
         wrong, right = (
@@ -170,6 +174,9 @@ class BundledExtractor:
         )
         gone = wrong.keys() - right.keys()
         news = [content for content in right if content not in wrong]
+        said = turn.user.text[found.start : found.end].strip()
+        if found.is_update and not any(self._conflict(old, said) >= FLAG for old in gone):
+            return [], None
         sure = not found.is_noun or any(
             self._conflict(old, new) >= FLAG for old in gone for new in news
         )
@@ -210,6 +217,18 @@ class BundledExtractor:
         if any(map(message.flag, NOT_OWN)) or not (back := taken_back(turn.user.text)):
             return []
         return list(retractions(back, *self._earlier(turn), self._meant))
+
+    def _retracted(self, message: HeardMessage) -> tuple[ForgetRequest, ...]:
+        """Return requests to forget the earlier statements that a message calls wrong.
+
+        The statements are from other conversations. The requests are never
+        clear, so the person chooses what is forgotten.
+        """
+        if any(map(message.flag, NOT_OWN)):
+            return ()
+        sentences = [sentence for _, _, sentence in taken_back(masking.blanked(message.covered))]
+        said = [one for one in sentences if PATTERNS["own_statement"].search(one)]
+        return tuple(ForgetRequest(one, one, in_words=False) for one in said)
 
     def _meant(self, old: str, new: str) -> float:
         """Return the probability that a text that calls something wrong means an earlier one."""
@@ -348,6 +367,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     content = without if change == "corrects" else content
     if not _LETTER.search(content):
         return None
+    doubted = unsure or is_of_client(statement, content) or lacks_name(content, language)
     kind = labels.kind_of(statement, message.covered[begin : statement.end])
     topic = statement.sure("topic", FLAG)  # a wrong tag misleads more than none
     return Candidate(
@@ -356,7 +376,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         importance=_EXPLICIT_IMPORTANCE if explicit else labels.importance(statement, kind),
         confidence=_EXPLICIT_CONFIDENCE
         if explicit
-        else labels.confidence(statement, unsure=unsure or is_of_client(statement, content)),
+        else labels.confidence(statement, unsure=doubted),
         quote=quote,
         quote_start=start,
         quoted_role=message.role,

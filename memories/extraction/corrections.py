@@ -46,6 +46,10 @@ _PHRASE = 5  # most words that may replace wrong words
 _LONGER = 3  # characters by which a Chinese value may be longer than the one it replaces
 _ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
+# The first clause of a sentence, together with the next one if this begins with "not" or "but".
+_CONTRAST_FIRST = re.compile(
+    r"[^,，;；]{1,60}(?:[,，]\s?(?:not |不是|而是|是|but |it)[^,，;；]{1,40})?"
+)
 NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -73,7 +77,8 @@ class Correction:
 
     `place` is the index of the earlier message, and `text` its corrected text. `is_noun` means that
     its only noun of the same kind was replaced; the reader model must then confirm that both
-    statements conflict.
+    statements conflict. `is_update` means that the new words only give a new amount; the model must
+    then confirm that they conflict with the earlier statement.
     """
 
     place: int
@@ -81,6 +86,7 @@ class Correction:
     start: int
     end: int
     is_noun: bool = False
+    is_update: bool = False
 
 
 def correction(said: str, before: Sequence[str]) -> Correction | None:
@@ -88,7 +94,7 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
 
     `before` holds the earlier messages, latest first.
     """
-    for sentence in _SENTENCE.finditer(said):
+    for sentence in _sentences_and_contrasts(said):
         values = _only_values(sentence[0])
         corrects = values or _CUE.search(sentence[0]) or bare_contrast(sentence[0])
         if len(sentence[0]) > _MOST or not corrects:
@@ -105,16 +111,32 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
     return None
 
 
+def _sentences_and_contrasts(said: str) -> Iterator[re.Match[str]]:
+    """Yield each sentence, and the contrast at its beginning if more follows.
+
+    In "viola not cello, got that wrong", the contrast is "viola not cello".
+    """
+    for sentence in _SENTENCE.finditer(said):
+        yield sentence
+        contrast = _CONTRAST_FIRST.match(said, *sentence.span())
+        if contrast and bare_contrast(contrast[0]):
+            yield contrast
+
+
 def bare_contrast(sentence: str) -> tuple[str, str] | None:
     """Return the wrong and the right words of a sentence that says nothing else, or None.
 
-    The wrong words are empty if the sentence doesn't name them: 改成无锡 ("change it to Wuxi").
+    The right words may stand first ("viola, not cello"). The wrong words are empty if the sentence
+    doesn't name them: 改成无锡 ("change it to Wuxi").
     """
     found = PATTERNS["bare_contrast"].search(sentence.strip(EDGE))
     if found is None:
         return None
-    wrong = found["wrong"] or found["zh_wrong"] or ""
-    return wrong, found["right"] or found["zh_right"] or found["zh_new"]
+    if found["first"] and PATTERNS["no_value"].search(f"{found['first']} {found['then']}"):
+        return None
+    wrong = found["wrong"] or found["then"] or found["zh_wrong"] or found["zh_then"] or ""
+    rights = ("right", "first", "zh_right", "zh_first", "zh_new")
+    return wrong, next(found[name] for name in rights if found[name]).strip(EDGE)
 
 
 def sentences(said: str) -> list[tuple[int, str]]:
@@ -191,6 +213,8 @@ def _fits(rest: str, earlier: str) -> bool:
 
 def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield possible pairs of right and wrong words; the wrong words are empty if not named."""
+    if (contrast := bare_contrast(sentence)) and contrast[0]:
+        yield contrast[1], contrast[0]
     for form in _CONTRASTS:
         for found in form.finditer(_without_cue(sentence)):
             right, wrong = bare(PATTERNS["clause"].sub("", found["right"])), bare(found["wrong"])

@@ -20,11 +20,13 @@ from memories.extraction.contrasts import contrasts
 from memories.extraction.corrections import (
     PATTERNS,
     bare_contrast,
+    numbers_of_series,
     old_value,
     with_exchanged_value,
     without_values,
 )
 from memories.extraction.masking import ADDED, ADDED_DATE
+from memories.extraction.new_values import with_new_amount
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
 from memories.extraction.wording.chinese_subjects import leading_name
@@ -66,6 +68,8 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
     the old value, the memory must contain that value. The user reviews a statement that ends a
     memory if the two share only one word of many.
     """
+    if _gives_new_amount(candidate, memory, reading):
+        return Finding(Verdict.REPLACE, "corrected")
     if reading.relation in CONFLICTS and ends_home(candidate, memory):
         return Finding(Verdict.REPLACE, "newer_value")
     if not (candidate.corrects or reading.relation is Relation.ENDED):
@@ -86,6 +90,8 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     figures ("I'm 34", "112 now") don't say what they are about.
     """
     texts = candidate.content, memory.content
+    if _gives_new_amount(candidate, memory, reading):
+        return False
     if is_form_of_address(texts[0]) != is_form_of_address(texts[1]):
         return True
     is_same = reading.relation is Relation.SAME
@@ -195,6 +201,8 @@ def spares_other_parts(candidate: Candidate, memory: Known, finding: Finding) ->
         return finding
     if exchanged(candidate, memory):
         return Finding(Verdict.REPLACE, "corrected")
+    if finding.reason == "corrected" and with_new_amount(memory.content, candidate.content):
+        return finding
     return CONTRADICTS if _has_other_parts(candidate, memory) else finding
 
 
@@ -230,13 +238,27 @@ def exchanged(candidate: Candidate, memory: Known) -> str:
     return " ".join(text.split()) if is_named else ""
 
 
+def _gives_new_amount(candidate: Candidate, memory: Known, reading: Reading) -> bool:
+    """Return whether a candidate only gives a new amount of what a memory counts.
+
+    The memory must say more than the candidate, and the reader model must find a newer value, or a
+    conflict if the person corrected the memory.
+    """
+    is_newer = reading.relation is Relation.NEWER
+    if not is_newer and not (candidate.corrects and reading.relation in CONFLICTS):
+        return False
+    text = with_new_amount(memory.content, candidate.content)
+    is_part = not telling_words(text) <= telling_words(candidate.content)
+    return is_part and not numbers_of_series(text)
+
+
 def corrected_part(candidate: Candidate, memory: Known) -> str:
     """Return the memory's text with only the old value replaced, or an empty string.
 
     The result is empty unless it says more than the correction. For example, "Gymnastics is on
     Wednesdays, not Tuesdays" changes only the day in "Mia has gymnastics on Tuesdays at 5".
     """
-    text = exchanged(candidate, memory)
+    text = exchanged(candidate, memory) or with_new_amount(memory.content, candidate.content)
     if telling_words(text) - telling_words(candidate.content):
         return text
     old = candidate.old_value
@@ -284,6 +306,16 @@ def _shared_and_named(candidate: Candidate, memory: Known) -> tuple[set[str], se
     texts = candidate.content, memory.content
     named = telling_words(" ".join(ADDED.findall(" ".join(texts))))
     return telling_words(texts[0]) & telling_words(texts[1]), named
+
+
+def name_same_matter(candidate: Candidate, memory: Known) -> bool:
+    """Return whether two statements share a word that tells what they are about, or are similar.
+
+    The reader model finds a newer value of anything in statements with words of change, such as
+    现在 ("now") and "moved". So without this, such a statement may overwrite an unrelated memory.
+    """
+    shared = telling_words(candidate.content) & telling_words(memory.content)
+    return bool(shared) or memory.similarity >= STRANGERS
 
 
 def shared_matter(memory: Known, candidate: Candidate) -> Matter:

@@ -402,16 +402,18 @@ def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
 def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -> Finding:
     """Return the finding for a candidate that contradicts, updates or ends a memory."""
     if relation is Relation.ENDED:
-        ends_part = conflicts.ends_part(candidate, memory)
-        return BESIDE if ends_part else Finding(Verdict.REPLACE, "no_longer")
+        if conflicts.ends_part(candidate, memory):
+            return BESIDE
+        is_same = conflicts.name_same_matter(candidate, memory)
+        return Finding(Verdict.REPLACE, "no_longer") if is_same else CONTRADICTS
     if _are_of_projects(candidate, memory) and _differ_in_one_value(candidate, memory):
         return NEWER
     if conflicts.changes_part(candidate, memory):
         return CONTRADICTS
     if candidate.corrects:
         return Finding(Verdict.REPLACE, "corrected")
-    surely = relation is Relation.NEWER or candidate.explicit
-    if surely or _may_replace_unasked(candidate, memory):
+    is_newer = relation is Relation.NEWER and conflicts.name_same_matter(candidate, memory)
+    if is_newer or candidate.explicit or _may_replace_unasked(candidate, memory):
         return Finding(Verdict.REPLACE, "newer_value")
     return CONTRADICTS
 

@@ -8,6 +8,7 @@ than a missing subject.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import rjieba
 
@@ -21,7 +22,10 @@ _LONGEST = 24  # only this many characters of a statement are tagged
 _LETTER = re.compile(r"[^\W\d_]")
 _PREDICATES = ("过敏", "過敏")  # rjieba takes 对虾过敏 ("allergic to shrimp") for two nouns
 _DOUBLED = re.compile(r"([\u4e00-\u9fff])\1")
-_NAMES_BEGIN = frozenset(table("own_words")["surnames"]) | frozenset("小老阿")
+_SURNAMES = frozenset(table("own_words")["surnames"])
+_FAMILIAR = frozenset("小老阿")  # before a surname: 小刘, 老周
+_NAMES_BEGIN = _SURNAMES | _FAMILIAR
+_ODD_TAGS = ("t", "zg", "x", "nr", "nz")  # tags that rjieba gives to names such as 老周
 
 
 def begins_with_noun(text: str) -> bool:
@@ -50,14 +54,38 @@ def leading_name(text: str) -> str:
     The name is a doubled word (豆豆), or a word that rjieba tags as a personal name and that begins
     with a surname, 小, 老 or 阿.
     """
-    words = rjieba.tag(text.strip()[:_LONGEST])
+    text = text.strip()[:_LONGEST]
+    words = rjieba.tag(text)
     word, tag = words[0] if words else ("", "")
     if _DOUBLED.fullmatch(word):
         return word if tag.startswith(_NAME_TAGS) else ""
-    return word if is_name(word, tag) else ""
+    return next((name for start, name in names(text) if start == 0), "")
 
 
-def is_name(word: str, tag: str) -> bool:
+def names(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the start of each personal name in a text, and the name.
+
+    rjieba tears some names apart, or adds the next character: 小|刘, 小|杨帮.
+    """
+    at, before = 0, ""
+    for word, tag in rjieba.tag(text):
+        if before in _FAMILIAR and word[0] in _SURNAMES and (len(word) == 1 or tag[:2] == "nr"):
+            yield at - 1, before + word[0]
+        elif _is_name(word, tag):
+            yield at, word
+        at, before = at + len(word), word
+
+
+def names_subject(text: str) -> bool:
+    """Return whether a personal name is the subject of a statement: 现在是小杨帮我看店."""
+    for start, _ in names(text):
+        before = rjieba.tag(text[:start])
+        return all(word == "是" or tag.startswith(_BEFORE_SUBJECT) for word, tag in before)
+    return False
+
+
+def _is_name(word: str, tag: str) -> bool:
     """Return whether a word with this part of speech names a person: 王芳, 小雨, 老周, 阿明."""
     is_surnamed = len(word) in (2, 3) and word[0] in _NAMES_BEGIN and word[0] != word[1]  # no 谢谢
-    return tag.startswith("nr") and is_surnamed
+    is_familiar = word[0] in _FAMILIAR and word[1:] in _SURNAMES and tag in _ODD_TAGS
+    return (tag.startswith("nr") and is_surnamed) or is_familiar

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import rjieba
-
 from memcenter.lib.text import segment
 from memories.extraction.word_tables import patterns, table
-from memories.extraction.wording.chinese_subjects import is_name, leading_name
+from memories.extraction.wording.chinese_subjects import leading_name, names, names_subject
 from memories.screening import linear
 
 PATTERNS = {name: linear.compile(one) for name, one in patterns("own_words").items()}
+_TITLES = ("先生", "太太", "阿姨", "叔叔", "师傅", "老板")
+_NAMED_IN = 4  # the message, the other side's question and two earlier messages
 _CLAUSES = re.compile(r"[\s，,。.!！?？;；、…]")
 _GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
 _NO_SUBJECT = frozenset(table("own_words")["no_subject"].split("|"))
@@ -47,8 +47,11 @@ def people_in(text: str, language: str) -> Iterator[Person]:
                 continue  # 她老公 ("her husband") isn't a relative of the person
             words = found["who"] + (found["name"] or "").removeprefix("叫")
             gender = _cjk_gender(found["relation"])
-            if len(found["who"]) == 1 and at and text[at - 1] in _SURNAMES:  # 王姐, 陈叔
+            is_title = len(found["who"]) == 1 or found["who"] in _TITLES
+            if is_title and at and text[at - 1] in _SURNAMES:  # 王姐, 陈叔, 张阿姨
                 at, words = at - 1, text[at - 1] + words
+            elif found["who"] == "先生":
+                continue  # not a husband, as in 我先生
             yield Person(at, words, gender, found["relation"], name)
         return
     for found in PATTERNS["person"].finditer(text):
@@ -76,7 +79,7 @@ def _is_owner(word: str | None, *, before: str) -> bool:
 def _cjk_gender(word: str) -> str:
     if any(sign in word for sign in ("父母", "爸妈", "双胞胎", "两个", "们", "両親")):
         return "s"
-    if "婿" in word:
+    if "婿" in word or word == "先生":
         return "m"
     if any(sign in word for sign in "猫貓狗犬"):
         return "p"
@@ -100,14 +103,17 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
     to have the pronoun's gender is preferred to a name of unknown gender. If a Chinese pronoun may
     mean several people, nobody is named.
     """
+    most = _NAMED_IN if pronoun else 2  # texts of which names count as well as relatives
     for number, text in enumerate(earlier):
         people = [*people_in(text, language)]
         if pronoun == "s":
             people += _two_names(text)
         elif language == "zh" and pronoun in ("f", "m"):
             people = _with_chinese_names(text, people)
-        elif language in ("en", "es", "fr") and pronoun != "p" and number < 2:
+        elif language in ("en", "es", "fr") and pronoun != "p" and number < most:
             people += _other_names(text, people, earlier, pronoun=pronoun, language=language)
+        if not people and language == "en" and pronoun in ("f", "m", "s"):
+            people = [one._replace(gender=pronoun) for one in _own_subjects(text)]
         fitting = [one for one in sorted(people) if _matches_gender(pronoun, one.gender)]
         sure = [one for one in fitting if pronoun and one.gender == pronoun]
         meant = sure or fitting
@@ -116,6 +122,12 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
         if meant:
             return meant[-1].words
     return ""
+
+
+def _own_subjects(text: str) -> Iterator[Person]:
+    """Yield whom "my …" means at the beginning of a clause, such as "my carer"."""
+    for found in PATTERNS["own_subject"].finditer(text):
+        yield Person(start_of(found, "who"), found["who"])
 
 
 def _are_several(people: Sequence[Person], text: str, *, any_clause: bool) -> bool:
@@ -155,15 +167,14 @@ def _with_chinese_names(text: str, people: Sequence[Person]) -> list[Person]:
     """
     found = {person.start + len(person.words): person for person in people}
     taken = {at for end, person in found.items() for at in range(person.start, end)}
-    at = 0
-    for word, tag in rjieba.tag(text):
-        is_own = text[:at].endswith(_OWN_NAME) and text[at + len(word) :][:1] != "的"
-        is_named = is_name(word, tag) or (at in found and leading_name(word))
-        if at not in taken and is_named and not is_own:
+    called = dict(names(text))
+    called |= {at: name for at in found if (name := leading_name(text[at:]))}
+    for at, name in sorted(called.items()):
+        end = at + len(name)
+        is_own = text[:at].endswith(_OWN_NAME) and text[end : end + 1] != "的"
+        if at not in taken and not is_own:
             person = found.pop(at, Person(at, ""))
-            words = person.words + word
-            found[at + len(word)] = person._replace(words=words, name=word)
-        at += len(word)
+            found[end] = person._replace(words=person.words + name, name=name)
     return sorted(found.values())
 
 
@@ -179,7 +190,7 @@ def names_in(text: str) -> Iterator[Person]:
         begins = before[-1:] in ("", *'.!?:…\n"“¿¡-')
         if (
             PATTERNS["place"].search(before[-8:])
-            or words.split()[-1] in _NO_NAMES
+            or words.split()[-1].removesuffix("s") in _NO_NAMES
             or words.lower() in segment.ENGLISH_STOP_WORDS
         ):
             continue
@@ -231,12 +242,14 @@ def named_person(
         or PATTERNS["ours"].search(text)
     ):
         return []
-    verbs = "begins_with_verb", "begins_with_their_verb"
+    verbs = "begins_with_verb", "begins_with_their_verb", "begins_with_adjective"
     if not cjk and not any(PATTERNS[name].search(text) for name in verbs):
         return []  # "oisin is 4" names somebody, although the name wasn't found above
     said = earlier[0].rpartition("\n")[2]
     if language == "zh":
         name = leading_name(text)
+        if not name and names_subject(text):
+            return []  # 现在是小杨帮我看店 names somebody else than the text before it
         who = _relation_of(name, earlier) if name else _name_before(said)
         if name or who or not said.strip():
             # The first statement of a message names its own subject.
@@ -245,6 +258,14 @@ def named_person(
     nearby = [said] if said.strip() else list(earlier[1:])
     who = _antecedent(nearby, "", language)
     return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
+
+
+def lacks_name(text: str, language: str) -> bool:
+    """Return whether a text begins with "he" or "she" and nothing says who that is."""
+    start, end, gender = _pronoun(text, language)
+    if gender not in ("f", "m") or start or text[end:].lstrip()[:1] == "[":
+        return False
+    return not any(people_in(text, language)) and not PATTERNS["named"].search(text)
 
 
 def _relation_of(name: str, earlier: Sequence[str]) -> str:

@@ -794,3 +794,27 @@ def test_a_bare_correction_changes_the_only_memory_that_it_fits(
     decision = decide(one, *old)
     assert decision.content == content
     assert (decision.verdict is Verdict.MERGE) == (content is not None)
+
+
+@pytest.mark.parametrize("reads", ["newer", "ended"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("我戒烟了", "我血型是O型"),
+        ("数学月考61", "今年开春就改跑广州了"),
+        ("月租7200", "我延毕了，原定六月，现在十二月"),
+        ("I quit smoking", "my blood type is O"),
+        ("rent is due on the 3rd", "we've moved choir to Fridays now"),
+    ],
+)
+def test_a_statement_on_another_matter_replaces_nothing_unasked(
+    old: str, new: str, reads: str
+) -> None:
+    said = candidate(new, corrects=reads == "newer")
+    decision = decide(said, known(old, similarity=0.2), reads=reads, share=0.97)
+    assert decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH, Verdict.REVIEW)
+
+
+def test_what_shares_no_word_but_much_meaning_is_replaced() -> None:
+    decision = decide("had a son", known("is pregnant", similarity=0.5), reads="newer", share=0.97)
+    assert decision.verdict is Verdict.REPLACE

@@ -58,6 +58,8 @@ OLIVES, OLIVEN = "I really like olives", "我特别喜欢吃橄榄"
         ("刚才说喜欢橄榄是错的", OLIVEN),
         ("我喜欢橄榄那句是假的", OLIVEN),
         ("喜欢橄榄那个不对", OLIVEN),
+        ("never mind what I said about liking olives", OLIVES),
+        ("我刚才说的喜欢橄榄不算", OLIVEN),
     ],
 )
 def test_what_is_called_wrong_ends_the_memory_that_it_means(said: str, fact: str) -> None:
@@ -97,3 +99,23 @@ def test_the_opposite_of_what_was_said_corrects_it(said: str) -> None:
 )
 def test_other_sentences_call_nothing_off(said: str) -> None:
     assert not list(called_off(said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "never mind what I said about olives",
+        "the thing about my sister in York is wrong",
+        "what I told you about Leeds isn't true",
+        "我之前说的橄榄那个不算",
+    ],
+)
+def test_what_another_conversation_said_is_taken_back_by_a_question(said: str) -> None:
+    found = extract(said, before=("hello there",), told=FakeReader())
+    (request,) = found.forget
+    assert not found.candidates and (request.about, request.in_words) == (said, False)
+
+
+@pytest.mark.parametrize("said", ["my answer to question 3 is wrong", "never mind", "第三题是错的"])
+def test_what_says_nothing_of_an_earlier_statement_asks_nothing(said: str) -> None:
+    assert not extract(said, before=("hello there",), told=FakeReader()).forget

@@ -57,6 +57,12 @@ from tests.memories.extraction.readings import FakeReader, statement
         ("改成无锡", "我妈住在苏州", "我妈住在无锡"),
         ("it's not Leeds but York", "my mum lives in Leeds", "my mum lives in York"),
         ("no the 8th", "dentist is monday 7th dec at 4", "dentist is 8th dec at 4"),
+        ("viola not cello", "my daughter plays the cello", "my daughter plays the viola"),
+        ("it's viola, not cello", "Ada plays the cello", "Ada plays the viola"),
+        ("sorry viola not cello, got that wrong", "Ada plays the cello", "Ada plays the viola"),
+        ("york not leeds", "I work in leeds", "I work in york"),
+        ("是中提琴不是大提琴", "我女儿拉大提琴", "我女儿拉中提琴"),
+        ("是中提琴，不是大提琴，我搞混了", "我女儿拉大提琴", "我女儿拉中提琴"),
     ],
 )
 def test_the_earlier_message_is_said_again_rightly(said: str, earlier: str, again: str) -> None:
@@ -78,6 +84,10 @@ def test_the_latest_message_that_has_the_wrong_words_is_meant() -> None:
         ("its my cousin", "my sister Ewa has a peanut allergy"),
         ("actually I love it here, not like Leeds", "I moved out in May"),
         ("sorry I'm not well today", "I have a cold"),
+        ("definitely not vegan", "my sister is vegan"),
+        ("I do not eat meat", "I eat meat on Sundays"),
+        ("tea not coffee please", "I drink coffee"),
+        ("no no sorry not every day, only when I run", "I take Symbicort every day"),
         ("actually can you make it shorter, not longer", "write a poem about Mars"),
         ("I meant Friday", "Monday or Tuesday is fine"),
         ("我不是说错了吗", "我姐小敏"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memories.extraction.wording.chinese_subjects import is_only_noun
 from memories.extraction.wording.own_words import LONGEST, OwnWords, own_words
-from memories.extraction.wording.people import named_person
+from memories.extraction.wording.people import lacks_name, named_person
 
 SPOKEN = datetime(2026, 11, 25, 10, tzinfo=UTC)
 
@@ -539,3 +539,69 @@ def test_a_pronoun_never_means_the_speaker() -> None:
 @pytest.mark.parametrize("text", ["对虾过敏", "對蝦過敏"])
 def test_an_allergy_is_no_part_of_the_clause_before(text: str) -> None:
     assert not is_only_noun(text)
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "said", "text"),
+    [
+        ("en", "my other half works nights", "he's diabetic", "he's [my other half] diabetic"),
+        ("en", "my youngest is coeliac", "she's 4 now", "she's [my youngest] 4 now"),
+        ("en", "our eldest starts uni soon", "she does law", "she [our eldest] does law"),
+        ("en", "my folks live in Cork", "they don't drive", "they [my folks] don't drive"),
+        ("en", "hubby's allergic to cats", "he has asthma", "he [hubby] has asthma"),
+        ("en", "met up with Dave yesterday", "he's a dad now", "he's [Dave] a dad now"),
+        ("en", "my carer comes on Mondays", "she's from Ghana", "she's [my carer] from Ghana"),
+        ("en", "my granddaughter is two", "she has eczema", "she [my granddaughter] has eczema"),
+        ("zh", "我先生在医院上班", "他不吃辣", "他[我先生]不吃辣"),
+        ("zh", "我丈母娘住我们家", "她有糖尿病", "她[我丈母娘]有糖尿病"),
+        ("zh", "店里现在小刘在管", "她是湖南人", "她[小刘]是湖南人"),
+        ("zh", "现在是老周带我们组", "他不喝酒", "他[老周]不喝酒"),
+        ("zh", "隔壁张阿姨在帮忙", "她膝盖不好", "她[张阿姨]膝盖不好"),
+    ],
+)
+def test_a_pronoun_means_whom_the_message_before_names(
+    language: str, before: str, said: str, text: str
+) -> None:
+    assert kept(said, language=language, before=(before,), whose="related").text == text
+
+
+@pytest.mark.parametrize(
+    ("before", "clause", "lead"),
+    [
+        ("我家娃在学钢琴，", "不吃胡萝卜", "[我家娃]"),
+        ("我先生在医院上班，", "对青霉素过敏", "[我先生]"),
+    ],
+)
+def test_a_chinese_clause_without_subject_is_about_the_relative(
+    before: str, clause: str, lead: str
+) -> None:
+    assert named_person(clause, [before, ""], language="zh", whose="related") == [(0, lead)]
+
+
+@pytest.mark.parametrize("clause", ["现在是小杨帮我看店", "小杨现在帮我看店", "现在小刘在管店里"])
+def test_a_statement_about_a_named_person_is_of_nobody_else(clause: str) -> None:
+    before = ["我老婆回娘家了，", ""]
+    assert named_person(clause, before, language="zh", whose="related") == []
+
+
+@pytest.mark.parametrize("said", ["vegan", "allergic to nuts", "scared of dogs", "works nights"])
+def test_a_statement_of_a_relative_without_subject_names_the_relative(said: str) -> None:
+    before = ["my sister Jo is a nurse. ", ""]
+    found = named_person(said, before, language="en", whose="related")
+    assert found == [(0, "[my sister Jo:] ")]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "lacks"),
+    [
+        ("he's diabetic", "en", True),
+        ("she [my sister] is a nurse", "en", False),
+        ("he's my brother", "en", False),
+        ("Tom says he's off", "en", False),
+        ("她是护士", "zh", True),
+        ("他[老周]不喝酒", "zh", False),
+        ("小刘说她不去", "zh", False),
+    ],
+)
+def test_a_text_lacks_the_name_of_whom_it_is_about(text: str, language: str, lacks: bool) -> None:
+    assert lacks_name(text, language) is lacks
