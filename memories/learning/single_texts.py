@@ -21,6 +21,7 @@ from memories.forgetting.tombstones import Telling
 from memories.indexing import search_index
 from memories.learning import ingest, learnability, memory_flush, turn_context
 from memories.models import Arbitration, DailyNote, Memory, Origin
+from memories.recall import traces
 from memories.writing import similar_memories, verdicts
 from memories.writing.memory_writes import SourceInput
 from memories.writing.verdicts import Decided
@@ -128,6 +129,7 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
             still.learning = Learning.DONE
             if extraction.withheld and still.withheld == Withheld.NO:
                 still.withheld = Withheld.ASKED
+                traces.erase_query(still)
             still.secrets = extraction.secret_places
             still.save(update_fields=["learning", "secrets", "withheld"])
     return decided
