@@ -26,6 +26,7 @@ from memories.extraction import commands, masking
 from memories.extraction.wording.owners import Ownership, ownership
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked, Outcome
+from memories.learning import ingest
 from memories.models import MemoryVersion
 from memories.recall import search, traces
 from ops.access import as_user
@@ -86,7 +87,7 @@ class Prepared:
     assistant answers, also because the message only asks to forget. `withheld` is True if the
     message asks not to be kept; `secret` is True if the demo assistant must say that it contains a
     secret. `passing` is True for a temporary chat, which can't store a list of memories to choose
-    from.
+    from. `teaches` is False if nothing in the message could be remembered.
     """
 
     text: str
@@ -102,6 +103,7 @@ class Prepared:
     of_others: Sequence[str] = ()
     perhaps: Sequence[str] = ()
     quoted: Sequence[str] = ()
+    teaches: bool = True
 
 
 def prepare(
@@ -123,7 +125,8 @@ def prepare(
     with as_user(user):
         speakers = selectors.speakers_of(user)
     query = search.prepare_query(text, speakers=speakers)
-    asked = spoken_requests.asked_in(text)
+    heard = spoken_requests.heard_alone(text)
+    asked = spoken_requests.prepare(heard.forget)
     passing = isinstance(conversation, TemporaryConversation)
     is_demo = is_demo or not model_name() or spoken_requests.says_nothing_else(text, asked)
     withheld = commands.is_asked_not_to(text)
@@ -147,6 +150,7 @@ def prepare(
             of_others=known.of_others,
             perhaps=known.perhaps,
             quoted=() if forget or withheld or secret else known.ids,
+            teaches=any(map(ingest.is_important, heard.candidates)),
         )
 
 
@@ -298,6 +302,7 @@ def demo_answer(prepared: Prepared) -> str:
         forget=prepared.forget.stated if prepared.forget else None,
         passing=prepared.passing,
         remembering=prepared.remembering,
+        teaches=prepared.teaches,
         withheld=prepared.withheld,
         secret=prepared.secret,
     )

@@ -228,6 +228,7 @@ def answer(
     perhaps: Sequence[str] = (),
     language: str | None = None,
     learned: Sequence[str] | None = None,
+    teaches: bool = True,
     forget: str | None = None,
     remembering: bool = True,
     withheld: bool = False,
@@ -240,16 +241,19 @@ def answer(
     statement about the user. `of_others` holds those about somebody else, where the user asks about
     themselves. `perhaps` holds memories that were recalled too, but don't surely fit
     the question. `learned` holds what was learned from this message (None: not known
-    yet, since learning runs in the background). `forget` is the outcome of a request to forget (a
-    status of `memories.forgetting.spoken_requests`, or None without a request). `remembering` is
-    False while memory is off. `withheld` is True if the person asks not to keep the message, and
-    `secret` if it contains a secret. `passing` is True for a temporary chat, which can't store a
-    list of memories to choose from. The reply never repeats the message, which may contain a text
-    to be forgotten.
+    yet, since learning runs in the background). `teaches` is False if the message states nothing
+    that could be remembered, such as a joke; the reply then doesn't thank for it. `forget` is the
+    outcome of a request to forget (a status of `memories.forgetting.spoken_requests`, or None
+    without a request). `remembering` is False while memory is off. `withheld` is True if the person
+    asks not to keep the message, and `secret` if it contains a secret. `passing` is True for a
+    temporary chat, which can't store a list of memories to choose from. The reply never repeats the
+    message, which may contain a text to be forgotten.
     """
     text = _TEXTS[_language(message, language)]
     memories = _quotable(remembered)
     intent = intent_of(message)
+    if intent is Intent.TELLING and remembering and not teaches and not learned:
+        intent = Intent.OTHER
     is_off = not remembering and not passing
     if forget is not None or intent in (Intent.FORGET, Intent.NEVER_MIND):
         return text[_forget_outcome(forget, intent=intent, passing=passing)]

@@ -37,7 +37,9 @@ PAGE_CHARS = 8_000  # limit of message characters, which keeps the page below 10
 class Bubble:
     """One message as it is displayed. `day` is set only on the first message of a day.
 
-    `is_last` is True for the last question and its answer. Only that answer can be requested again.
+    `settled` says what became of the choice that this answer asked for; it is shown in place of the
+    text, which is folded. `is_last` is True for the last question and its answer. Only that answer
+    can be requested again.
     """
 
     public_id: str
@@ -51,6 +53,7 @@ class Bubble:
     used: int = 0
     lessons: Lessons | None = None
     card: Card | None = None
+    settled: str = ""
     receipts: Sequence[ForgetLine] = ()
     is_temporary: bool = False
     is_whole_turn: bool = False
@@ -180,6 +183,7 @@ def made(
     cards = {
         assistants[pk]: one for pk, one in forget_cards.cards_of(user, turns, asked=asked).items()
     }
+    settled = {assistants[pk]: words for pk, words in forget_cards.settled_words(asked).items()}
     gone = {assistants[pk]: of for pk, of in forget_cards.receipts_of(user, asked).items()}
     paired = {pk for turn in turns for pk in (turn.user_message_id, turn.assistant_message_id)}
     used = turn_memories.counts_of(user, [one for one in messages if one.role == Role.ASSISTANT])
@@ -201,6 +205,7 @@ def made(
                 used=used[message.pk],
                 lessons=lessons.get(message.pk),
                 card=cards.get(message.pk),
+                settled=settled.get(message.pk, ""),
                 receipts=gone.get(message.pk, ()),
                 is_whole_turn=message.pk in paired,
                 is_completed=message.completed,

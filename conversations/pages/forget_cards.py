@@ -6,7 +6,7 @@ stored in the turn's operation, so the list isn't stored in a message.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -17,13 +17,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from conversations.models import Message, Role, Turn
 from memcenter.lib.errors import NotFound
 from memcenter.lib.text.richtext import shorten
 from memories.extraction.masking import additions_in_words
-from memories.forgetting.spoken_requests import FORGOTTEN, Outcome
+from memories.forgetting.spoken_requests import FORGOTTEN, NEEDS_CHOICE, Outcome
 from memories.models import Memory, Source
 from ops import selectors
 from ops.forgetting.erasure import FORGET_KINDS
@@ -34,6 +35,7 @@ from ops.pages.forgetting import ShownReceipt
 from ops.pages.operation_rows import Happening
 
 _SHOWN = 160
+_NEAREST = 3  # doubtful memories shown at once if no memory is likely; the others are folded
 _LATELY = timedelta(days=7)  # no card is shown for requests older than this
 
 
@@ -65,7 +67,7 @@ class Card:
     and memories that were learned from the same messages. `asks_again` is True if the card lists
     only the chosen items and asks for confirmation. `also` then holds the texts of other memories
     that are forgotten together with the chosen messages, and `left_out` is the number of likely
-    messages that the button "Forget all likely" leaves out.
+    messages that the button for all likely items leaves out.
     """
 
     turn_id: str
@@ -82,10 +84,6 @@ class Card:
         """Return the likely lines without `teaches_more`, which one button selects together."""
         lines = [*self.memories, *self.messages]
         return [one for one in lines if one.is_likely and not one.teaches_more]
-
-    @property
-    def has_doubtful(self) -> bool:
-        return not all(one.is_likely for one in [*self.memories, *self.messages])
 
     def asking_again(self, chosen: Sequence[Line], also: Sequence[Memory]) -> Card:
         """Return a card that asks to confirm the chosen lines.
@@ -106,18 +104,39 @@ class Card:
 
     @property
     def groups(self) -> list[tuple[str, list[Line]]]:
-        """Return groups of lines with headings: likely memories, likely messages and the rest."""
-        doubtful = [one for one in [*self.memories, *self.messages] if not one.is_likely]
+        """Return groups of lines with headings: likely memories, nearest ones, likely messages."""
+        beside = _("Learned beside it") if self.is_done else _("What comes nearest")
         groups = [
-            (_("Memories"), [one for one in self.memories if one.is_likely]),
-            (_("Messages that mention it"), [one for one in self.messages if one.is_likely]),
-            (_("Perhaps also"), doubtful),
+            (_("Memories"), [one for one in self.memories if self._is_shown(one)]),
+            (beside, self._nearest),
+            (_("Messages that mention it"), [one for one in self.messages if self._is_shown(one)]),
         ]
         return [(heading, lines) for heading, lines in groups if lines]
 
     @property
-    def count(self) -> int:
-        return len(self.memories) + len(self.messages) + len(self.also)
+    def others(self) -> list[Line]:
+        """Return the doubtful lines that aren't in `groups`, most probable memories first."""
+        shown = [one for _heading, lines in self.groups for one in lines]
+        return [one for one in [*self.memories, *self.messages] if one not in shown]
+
+    @property
+    def _nearest(self) -> list[Line]:
+        is_found = any(self._is_shown(one) for one in self.memories)
+        return [] if is_found else list(self.memories[:_NEAREST])
+
+    def _is_shown(self, line: Line) -> bool:
+        return line.is_likely or self.asks_again
+
+    @property
+    def likely_words(self) -> str:
+        """Return what `everything` selects: "1 memory and 2 messages"."""
+        kinds = Counter(one.name for one in self.everything)
+        return _in_words(kinds["memory"], kinds["message"])
+
+    @property
+    def words(self) -> str:
+        """Return what a confirmed choice forgets: "2 memories and 1 message"."""
+        return _in_words(len(self.memories) + len(self.also), len(self.messages))
 
     @property
     def is_unsure(self) -> bool:
@@ -159,6 +178,20 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
         if card.memories or card.messages:
             cards[turn.pk] = card
     return cards
+
+
+def settled_words(asked: Iterable[Operation]) -> dict[int, str]:
+    """Return what became of the answered cards, as a mapping from turn keys.
+
+    The words stand in place of the answer, which says that nothing is forgotten yet.
+    """
+    return {
+        one.payload["turn"]: _("You chose what to forget. What became of it is shown below.")
+        if one.payload.get("answered_by")
+        else _("You chose to keep everything.")
+        for one in asked
+        if one.payload.get("answered") and Outcome.of(one.forget_outcome).status == NEEDS_CHOICE
+    }
 
 
 def requests_of(user: User, turns: Sequence[Turn]) -> list[Operation]:
@@ -299,6 +332,14 @@ def _message_line(
         is_likely=is_likely,
         teaches_more=bool(others),
     )
+
+
+def _in_words(memories: int, messages: int) -> str:
+    parts = [
+        ngettext("%(n)d memory", "%(n)d memories", memories) % {"n": memories} if memories else "",
+        ngettext("%(n)d message", "%(n)d messages", messages) % {"n": messages} if messages else "",
+    ]
+    return _(" and ").join(filter(None, parts))
 
 
 def _short(text: str) -> str:

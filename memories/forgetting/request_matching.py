@@ -61,6 +61,9 @@ _EVERYTHING = re.compile(
 _SURE = 0.9  # minimum probability at which the reader model alone decides
 _LISTED_FROM = 0.003
 _NEAR = 0.24  # cosine; most unrelated short statements have a lower one
+# In another language than the request, only the meaning can tell: minimum cosine, and minimum
+# distance to the next memory.
+_SAME_MEANING, _APART = 0.4, 0.15
 _MOST_UNRELATED = 10  # unrelated memories are listed only among the first ten
 
 
@@ -161,6 +164,20 @@ def possible_matches(ranked: Sequence[Signals]) -> list[Meant]:
         if one.about >= pairs.PERHAPS
         or (one.probability >= _LISTED_FROM and (one.is_related or place < _MOST_UNRELATED))
     ]
+
+
+def is_translation(subject: str, one: Signals) -> bool:
+    """Return True if a memory in another language probably says what the request names.
+
+    The pair head and shared words tell little across languages, so such a memory is offered as
+    likely but isn't a clear match.
+    """
+    is_foreign = _is_chinese(subject) != _is_chinese(one.meant.content)
+    return is_foreign and one.cosine >= _SAME_MEANING and one.nearer >= _APART
+
+
+def _is_chinese(text: str) -> bool:
+    return language_of(text) == "zh"
 
 
 def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:

@@ -186,9 +186,14 @@ def says_nothing_else(text: str, asked: Sequence[Asked]) -> bool:
 
 
 def _requests_in(text: str) -> Sequence[ForgetRequest]:
+    return heard_alone(text).forget
+
+
+def heard_alone(text: str) -> Extraction:
+    """Return what the bundled extractor hears in a message, without what was said before it."""
     now = timezone.localtime()
     said = TurnText(user=Said(text, now), assistant=Said("", now))
-    return language_steps.bundled_extractor().extract(said).forget
+    return language_steps.bundled_extractor().extract(said)
 
 
 def settle(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> Outcome | None:
@@ -297,8 +302,10 @@ def _find_meant(asked: Asked, user: User) -> Found:
         one.meant.pk
         for one in ranked
         if one.probability >= request_matching.LIKELY
-        and one.about > pairs.YES
-        and _says_most(subject, one.meant, met=read)
+        and (
+            request_matching.is_translation(subject, one)
+            or (one.about > pairs.YES and _says_most(subject, one.meant, met=read))
+        )
     }
     return Found(_rows(user, [*listed, *(one.pk for one in unread)]), likely=likely)
 

@@ -24,7 +24,7 @@ from memories.indexing import search_index
 from memories.learning import learnability
 from memories.learning.turn_context import Heard
 from memories.models import Arbitration, Memory, Origin, Project, TargetKind
-from memories.recall import searchable_texts
+from memories.recall import searchable_texts, traces
 from memories.writing import memory_writes, similar_memories, verdicts
 from memories.writing.memory_writes import Draft, SourceInput
 from memories.writing.verdicts import Decided, Meeting
@@ -58,12 +58,12 @@ def extract(text: TurnText) -> Extraction:
     Raise `ProviderError` if a model call fails.
     """
     found = language_steps.extractor().extract(text)
-    kept = tuple(
-        one
-        for one in found.candidates
-        if one.explicit or one.importance >= settings.IMPORTANCE_FLOOR
-    )
+    kept = tuple(one for one in found.candidates if is_important(one))
     return learnability.without_topics(replace(found, candidates=kept), text.not_to_keep)
+
+
+def is_important(candidate: Candidate) -> bool:
+    return candidate.explicit or candidate.importance >= settings.IMPORTANCE_FLOOR
 
 
 def extract_forget_requests(text: TurnText) -> Extraction:
@@ -332,12 +332,13 @@ def mark(user: User, turn: Turn, extraction: Extraction) -> None:
     """Mark the turn as processed and record the secrets that were refused.
 
     The user's message gets the positions of its secrets. If the user asked not to keep it, it is
-    marked as withheld, and the turn's episode is erased.
+    marked as withheld, and the turn's episode and its text in traces of recalls are erased.
     """
     understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
         learnability.record_refusals(extraction.refused, user_id=user.pk, turn=turn)
         if extraction.withheld:
+            traces.erase_query(turn.user_message)
             episodes = Episode.everything.filter(user=user, turn=turn)
             ids = list(episodes.values_list("pk", flat=True))
             if ids:

@@ -18,6 +18,7 @@ from memories.forgetting import spoken_requests
 from memories.learning import ingest, learnability, memory_flush, turn_context
 from memories.learning.ingest import SourceText
 from memories.models import DailyNote, Memory, Origin
+from memories.recall import traces
 from memories.writing.memory_writes import SourceInput
 from memories.writing.verdicts import Decided
 from ops.access import as_user
@@ -73,6 +74,7 @@ def _mark_message(message: Message, extraction: Extraction, *, user: User) -> No
         still.learning = Learning.DONE
         if extraction.withheld and still.withheld == Withheld.NO:
             still.withheld = Withheld.ASKED
+            traces.erase_query(still)
         still.secrets = extraction.secret_places
         still.save(update_fields=["learning", "secrets", "withheld"])
 

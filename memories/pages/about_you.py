@@ -22,7 +22,7 @@ from memcenter.lib.errors import ApplicationError, ProviderError
 from memories.extraction.masking import additions_in_words
 from memories.extraction.types import Verdict
 from memories.forgetting import spoken_requests
-from memories.forgetting.spoken_requests import Asked
+from memories.forgetting.spoken_requests import Asked, Found
 from memories.learning import told_messages
 from memories.models import Memory, MemoryStatus
 from memories.pages.memory_form import TellForm
@@ -41,6 +41,7 @@ from ops.pages.base import (
 )
 
 _QUOTED = 80  # characters
+_NEAREST = 3  # memories shown at once if none is likely to be meant
 _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try again in a moment.")
 
 
@@ -145,11 +146,22 @@ def _show(
         user = person(request)
         groups = [] if part else portrait_of(user, since=users.visit_portrait(user))
         is_worded = any(one.wording for group in groups for one in group.phrases)
-        meant = spoken_requests.find(asked, user=user).memories if asked else ()
+        meant, others = _meant(asked, user)
         related = [] if asked else _related(context, user)
-        page = {"groups": groups, "is_worded": is_worded, "meant": meant, "related": related}
-        page |= context | _told_about(context, user)
+        page = {"groups": groups, "is_worded": is_worded, "meant": meant, "others": others}
+        page |= {"related": related} | context | _told_about(context, user)
         return render(request, f"memories/about_you.html{part}", page, status=status)
+
+
+def _meant(asked: Sequence[Asked], user: User) -> tuple[list[Memory], list[Memory]]:
+    """Return the memories that a request to forget probably means, and the other possible ones.
+
+    If no memory is likely, the first memories are those that come nearest.
+    """
+    found = spoken_requests.find(asked, user=user) if asked else Found()
+    memories = list(found.memories)
+    first = [one for one in memories if one.pk in found.likely] or memories[:_NEAREST]
+    return first, [one for one in memories if one not in first]
 
 
 def _told_about(context: dict[str, Any], user: User) -> dict[str, Any]:

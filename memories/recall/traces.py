@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 import orjson
@@ -13,13 +13,14 @@ from django.utils import timezone
 from conversations.models import Conversation, Message
 from memcenter.lib import afterwards, ids
 from memcenter.lib.database import statements
-from memories.extraction import masking
+from memories.extraction import commands, masking
 from memories.models import RecallHit, RecallTrace, TraceKind
 from ops.access import STILL_THERE, within
 from ops.models import User
 
 # The score of a memory that a reply quotes because the question asks for it, without a search.
 _QUOTED = {"raw_relevance": 1.0, "concept": 1.0}
+_RECALLED_BEFORE = timedelta(hours=1)  # a client recalls for a message before it records the turn
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,8 @@ def record(
 
     The record is written in one statement, after the current response if there is one
     (`afterwards`). Nothing is written if the user has forgotten any data since `user` was read.
-    Secrets in the query are masked. `used` holds the ids of the memories that went into a prompt,
-    which counts as an access.
+    `stored_query` decides which text of the query is stored. `used` holds the ids of the memories
+    that went into a prompt, which counts as an access.
     """
     recalled = _Recalled(
         request_id=ids.request_id(),
@@ -109,9 +110,26 @@ class _Recalled:
     at: datetime
 
 
+def stored_query(text: str) -> str:
+    """Return the text that a trace stores of its query.
+
+    It is empty if the query asks not to be kept or contains a secret: the trace then shows what was
+    recalled, but not for which words.
+    """
+    is_secret = masking.is_redacted(masking.masked(text))
+    return "" if is_secret or commands.is_asked_not_to(text) else text
+
+
+def erase_query(message: Message) -> None:
+    """Erase the message's text from traces, for a message that turns out not to be kept."""
+    since = message.created_at - _RECALLED_BEFORE
+    traces = RecallTrace.objects.filter(user=message.user_id, created_at__gte=since)
+    traces.filter(query=message.content).update(query="")
+
+
 def _write(user: User, made: _Recalled) -> None:
     """Write the trace without waiting for the disk; a crash may lose traces of the last 0.5 s."""
-    asked = masking.masked(made.query)
+    asked = stored_query(made.query)
     noted = [
         {"name": stage.name, "took_ms": round(stage.took_ms, 2), "count": stage.count}
         for stage in made.stages

@@ -50,9 +50,13 @@ _PLAIN = (
     *("message", "conversation", "temporary_conversation", "summary", "episode", "memory"),
     *("project", "memoryfile", "dailynote", "feedback", "export", "import", "account"),
 )
+# For each kind of kept data, who decided that it is kept, and what it is.
 _KEPT = {
-    "messages": gettext_lazy("the messages it came from, and answers that repeat it"),
-    "memories": gettext_lazy("what was learned from it"),
+    "messages": (
+        gettext_lazy("Kept, not part of what was asked"),
+        gettext_lazy("the messages it came from, and answers that repeat it"),
+    ),
+    "memories": (gettext_lazy("Kept, as you chose"), gettext_lazy("what was learned from it")),
 }
 
 
@@ -76,6 +80,8 @@ _CHOSEN = {
 class ShownReceipt:
     """A receipt as the page shows it. `residue` and `places` are None if nothing was scanned.
 
+    `kept` says for each kind of kept data who decided that, and what it is.
+
     `plain_lines` are the counts of erased rows for the kinds of data that people know by name, such
     as messages. `other_lines` are the counts for all other kinds.
     """
@@ -84,19 +90,13 @@ class ShownReceipt:
     title: str
     plain_lines: list[Line]
     other_lines: list[Line]
-    kept: list[str]
+    kept: list[tuple[str, str]]
     chosen: str
     residue: int | None
     places: int | None
     wal_until: datetime | None
     backups_until: datetime | None
     on_disk: SecondLine
-
-    @property
-    def kept_label(self) -> str:
-        """Return the heading of the kept data, which says "as you chose" if the person decided."""
-        asked = self.receipt.chosen == "person" or "memories" in self.receipt.kept
-        return str(_("Kept, as you chose") if asked else _("Kept"))
 
     @property
     def lines(self) -> list[Line]:
@@ -115,7 +115,7 @@ def receipt_in_words(receipt: Receipt) -> ShownReceipt:
         title=receipt_title(receipt),
         plain_lines=[line for line in lines if line[0] in plain],
         other_lines=[line for line in lines if line[0] not in plain],
-        kept=[str(_KEPT.get(word, word)) for word in receipt.kept],
+        kept=[_kept_in_words(word) for word in receipt.kept],
         chosen=str(_CHOSEN.get(receipt.chosen, "")),
         residue=scan.get("residue"),
         places=scan.get("places"),
@@ -123,6 +123,11 @@ def receipt_in_words(receipt: Receipt) -> ShownReceipt:
         backups_until=_moment_of(receipt.disk.get("backups_until")),
         on_disk=disk_erasure.second_line(receipt),
     )
+
+
+def _kept_in_words(kept: str) -> tuple[str, str]:
+    label, words = _KEPT.get(kept, (_("Kept"), kept))
+    return str(label), str(words)
 
 
 @dataclass(frozen=True)
@@ -253,19 +258,18 @@ def forget_everything(request: HttpRequest) -> HttpResponse:
 
 
 def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
-    user, warning = person(request), ""
+    user = person(request)
     with own_transaction(request):
-        if not problem and users.is_last_owner(user):
-            warning = _("You are the only owner. Make somebody else an owner first.")
         context = {
             "section": "memory",
             "action": reverse("forget_everything"),
+            "is_last_owner": users.is_last_owner(user),
             "goes": stored_amounts.sentences_of(stored_amounts.counts_of(user)),
             "stays": [_("a receipt with counts and dates that says nothing about you")],
             "phrase": _("delete everything"),
             "ask_password": user.has_usable_password(),
             "cancel_href": reverse("data_management"),
-            "errors": [words for words in (problem, warning) if words],
+            "errors": [problem] if problem else [],
         }
         status = 422 if problem else 200
         return render(request, "ops/forget_everything.html", context, status=status)

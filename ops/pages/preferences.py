@@ -38,6 +38,7 @@ from ops.weekly_mail import Link
 
 THEME_COOKIE = "theme"
 TIME_ZONE_COOKIE = "time_zone_chosen"  # a person who chose UTC isn't asked again
+WELCOME_COOKIE = "welcome_over"  # an owner who dismissed the first questions isn't asked again
 _A_YEAR = 365 * 24 * 3600
 
 
@@ -72,10 +73,17 @@ def settings_page(request: HttpRequest) -> HttpResponse:
         return show_settings(request)
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def welcome(request: HttpRequest) -> HttpResponse:
-    """Ask an owner for language and time zone, at the first sign-in."""
+    """Ask an owner for language and time zone, at the first sign-in.
+
+    An owner who leaves this page is offered it again on other pages. A POST dismisses that offer.
+    """
+    if request.method == "POST":
+        response = redirect(way_back(request, default=settings.LOGIN_REDIRECT_URL))
+        response.set_cookie(WELCOME_COOKIE, "1", max_age=_A_YEAR, samesite="Lax", httponly=True)
+        return response
     form = WelcomeForm(
         initial={"language": get_language(), "timezone": own_settings(request).timezone}
     )

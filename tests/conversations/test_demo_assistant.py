@@ -166,6 +166,20 @@ def test_a_wish_is_acknowledged_without_repeating_what_was_said(message: str, sa
     assert "4711" not in reply
 
 
+@pytest.mark.parametrize(
+    ("message", "thanks"),
+    [
+        ("Two bees walk into a bar and order a pint of honey", "Thank you"),
+        ("I would tell you a joke about pizza, but it is cheesy", "Thank you"),
+        ("我给你讲个笑话吧小明上课睡着了", "知道了"),
+    ],
+)
+def test_where_nothing_could_be_learned_nobody_is_thanked(message: str, thanks: str) -> None:
+    assert thanks in answer(message, remembered=[])
+    reply = answer(message, remembered=[], teaches=False)
+    assert thanks not in reply and reply
+
+
 def test_what_was_learned_is_told_and_not_quoted_twice() -> None:
     reply = answer("我养了一只猫", remembered=["养了一只猫", "对花生过敏"], learned=["养了一只猫"])
 

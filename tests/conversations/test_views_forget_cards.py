@@ -125,7 +125,7 @@ def test_what_is_ticked_goes_with_one_receipt_and_the_rest_stays(
     assert "forget-" not in page_of(client, conversation)
 
 
-def test_with_memories_alone_the_receipt_says_that_the_messages_stayed_as_chosen(
+def test_with_memories_alone_the_receipt_says_that_the_messages_were_not_asked_for(
     client: Client, asking: Turn, memories: list[Memory]
 ) -> None:
     choose(client, asking, memory=[memories[0].public_id])
@@ -133,7 +133,8 @@ def test_with_memories_alone_the_receipt_says_that_the_messages_stayed_as_chosen
     receipt = Receipt.objects.get()
     assert receipt.kept == ["messages"]
     page = text_of(client.get(reverse("receipt_page", args=[receipt.public_id])))
-    assert "Kept, as you chose" in page and "you, from a list" in page
+    assert "Kept, not part of what was asked" in page and "as you chose" not in page
+    assert "you, from a list" in page
     assert "What you chose was forgotten" in page
 
 
@@ -141,11 +142,14 @@ def test_all_go_only_after_a_second_question(
     client: Client, conversation: Conversation, asking: Turn, told: Turn, memories: list[Memory]
 ) -> None:
     make_likely(*memories[:2], told.user_message, asking.user_message)
-    assert "Forget all 4…" in page_of(client, conversation)
+    assert "Forget 2 memories and 2 messages…" in page_of(client, conversation)
     url = reverse("turn_forget", args=[asking.public_id])
     for headers in ({}, htmx("bubbles")):
         question = client.post(url, {"all": "1"}, headers=headers)
-        assert question.status_code == 200 and "Forget all 4 for good" in text_of(question)
+        assert (
+            question.status_code == 200
+            and "Forget 2 memories and 2 messages for good" in text_of(question)
+        )
         assert "Lives in Brno" in text_of(question) and "I live in Brno." in text_of(question)
     assert "What should be forgotten?" in text_of(client.post(url, {"again": "1"}))
     assert len(left()) == 3 and Message.objects.count() == 4
@@ -159,10 +163,10 @@ def test_all_takes_nothing_doubtful_along(
     home, work, cello = memories
     make_likely(home, told.user_message)
     page = page_of(client, conversation)
-    assert "Perhaps also" in page and "Forget the 2 likely ones…" in page
+    assert "Others, less likely (2)" in page and "Forget 1 memory and 1 message…" in page
     url = reverse("turn_forget", args=[asking.public_id])
     question = text_of(client.post(url, {"all": "1"}))
-    assert "Forget all 2 for good" in question
+    assert "Forget 1 memory and 1 message for good" in question
     assert "Works in Brno" not in question and ASKED not in question
     assert choose(client, asking, all="1", sure="1") == 302
     assert left() == [work.content, cello.content]
@@ -221,7 +225,8 @@ def test_chosen_alone_it_goes_after_a_question_that_names_every_memory(
     chosen = {"message": [quoting.assistant_message.public_id]}
     url = reverse("turn_forget", args=[asking.public_id])
     question = client.post(url, chosen)
-    assert question.status_code == 200 and "Forget all 3 for good" in text_of(question)
+    assert question.status_code == 200
+    assert "Forget 2 memories and 1 message for good" in text_of(question)
     for text in ("Also learned only there", "Marries in June 2027", "Learns the tango"):
         assert text in text_of(question)
     assert "Likes June" not in text_of(question)
@@ -251,7 +256,24 @@ def test_a_card_with_nothing_likely_says_so_and_ticks_nothing(
     client: Client, conversation: Conversation, asking: Turn
 ) -> None:
     page = page_of(client, conversation)
-    assert "nothing that is clearly what you mean" in page and "checked" not in page
+    assert "Nothing I remember is clearly what you mean" in page and "checked" not in page
+
+
+def test_where_nothing_is_likely_only_the_nearest_are_open(
+    client: Client, alice: User, conversation: Conversation, asking: Turn
+) -> None:
+    """A weak match of many memories is no reason to read through all of them."""
+    many = [make_memory(alice, f"Has been to Brno in {year}") for year in range(2001, 2013)]
+    operation = Operation.objects.get(payload__turn=asking.pk, kind="extract_turn")
+    told = operation.payload["forget"]
+    told |= {"memory_ids": [one.public_id for one in many], "likely_ids": []}
+    operation.save(update_fields=["payload"])
+    card = page_of(client, conversation).split('<form class="card forget"')[1].split("</form>")[0]
+    shown, folded = card.split("<details")
+    assert "What comes nearest" in shown and shown.count('type="checkbox"') == 3
+    others = len(many) - 3 + len(told["message_ids"])
+    assert f"Others, less likely ({others})" in folded
+    assert folded.count('type="checkbox"') == others and 'name="all"' not in card
 
 
 def test_what_was_never_told_ticks_nothing_and_the_answer_says_so(
@@ -284,7 +306,7 @@ def test_the_likely_memory_is_ticked_and_the_doubtful_stand_below(
     pairs.means(work.content, share=0.3)
     answer_text.exchange(ASKED, user=alice, conversation=conversation)
     card = page_of(client, conversation).split('<form class="card forget"')[1].split("</form>")[0]
-    likely, doubtful = card.split("Perhaps also")
+    likely, doubtful = card.split("Others, less likely")
     assert f'value="{home.public_id}" checked' in likely and "I live in Brno." in likely
     assert work.content in doubtful and "checked" not in doubtful
     assert card.count("checked") == 2 and "clearly what you mean" not in card
@@ -337,6 +359,28 @@ def test_everything_stays_and_it_is_not_asked_again(
     page = text_of(client.post(url, {"all": "1"}, headers=htmx("bubbles")))
     assert "You have answered this already" in page and 'id="bubbles"' in page
     assert len(left()) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [("memory", "You chose what to forget."), ("keep", "You chose to keep everything.")],
+)
+def test_once_chosen_the_answer_no_longer_says_that_nothing_was_forgotten(
+    client: Client,
+    conversation: Conversation,
+    asking: Turn,
+    memories: list[Memory],
+    given: str,
+    words: str,
+) -> None:
+    answered = asking.assistant_message.content
+    before = page_of(client, conversation)
+    assert answered in before and words not in before
+    choose(client, asking, **{given: memories[0].public_id})
+    worker.drain()
+    after = page_of(client, conversation)
+    shown, folded = after[after.index(words) :].split("<details", 1)
+    assert answered not in shown and answered in folded.split("</details>")[0]
 
 
 def test_nothing_ticked_forgets_nothing_and_says_so(client: Client, asking: Turn) -> None:
@@ -397,7 +441,7 @@ def test_what_was_learned_beside_a_plain_match_is_offered_and_not_ticked(
     interview = make_memory(alice, "Interview on the 3rd of December", turns=[told])
     said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
     page = page_of(client, conversation)
-    assert "Forget what was said beside it too?" in page and "Perhaps also" in page
+    assert "Forget what was said beside it too?" in page and "Learned beside it" in page
     assert f'name="memory" value="{interview.public_id}">' in page
     assert left() == ["Interview on the 3rd of December"]
     assert choose(client, said.turn, memory=interview.public_id) == 302

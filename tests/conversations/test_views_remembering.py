@@ -162,7 +162,9 @@ def test_what_was_not_to_be_kept_is_kept_when_the_person_says_so(
 ) -> None:
     Message.objects.filter(pk=turn.user_message_id).update(withheld=Withheld.ASKED)
     page = address("conversation", turn.conversation.public_id)
-    assert "Not kept, as you asked" in text_of(client.get(page))
+    shown = text_of(client.get(page))
+    assert "Not kept, as you asked" in shown and "The message itself is still here." in shown
+    assert address("message_forget", turn.user_message.public_id) in shown.split("still here.")[1]
     client.post(url_of(turn.user_message), form_of("Keeps bees on the roof"))
     shown = text_of(client.get(page))
     assert "Not kept, as you asked" not in shown and "1 memory learned" in shown

@@ -76,6 +76,20 @@ def test_without_a_word_of_forgetting_nothing_goes_before_it_was_asked(
     assert left() == ["Plays the cello", "Lives in Brno"]
 
 
+@pytest.mark.parametrize(
+    ("request_", "memory"),
+    [("忘掉我的肩伤", "Has a shoulder injury"), ("Forget my shoulder injury.", "肩膀受伤了")],
+)
+def test_a_memory_in_another_language_is_likely_but_never_goes_unasked(
+    alice: User, request_: str, memory: str
+) -> None:
+    others = ("Allergic to peanuts", "Plays the cello", "住在布尔诺", "每周二跑步")
+    wanted, *_ = told(alice, memory, *others)
+    outcome = settled(request_, user=alice)
+    assert (outcome.status, outcome.likely_ids) == (NEEDS_CHOICE, [wanted.public_id])
+    assert left() == [memory, *others]
+
+
 HOME, WORK = "Lives in Brno", "Works in Brno at the hospital"
 AS_NEAR, CELLO = "Lives in Brno with Ana", "Plays the cello"
 POLLEN = "Allergic to the pollen in Brno"

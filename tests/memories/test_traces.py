@@ -8,6 +8,8 @@ import pytest
 from django.db import connection, connections
 from psycopg.errors import LockNotAvailable
 
+from conversations.block import context
+from conversations.recording import conversation_names
 from memcenter.lib import afterwards
 from memcenter.lib.database import statements
 from memories import selectors
@@ -188,3 +190,25 @@ def test_a_trace_does_not_wait_for_a_memory_that_is_being_changed(alice: User) -
     meanwhile.join()
     counts = Memory.objects.order_by("pk").values_list("access_count", flat=True)
     assert list(counts) == [0, 1] and RecallTrace.objects.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("asked", "is_kept"),
+    [
+        ("Don't keep this: I'm seeing somebody new. What would you give her?", False),
+        ("我怀孕了，该吃什么？这句别记", False),
+        ("My password is hunter2-and-more, what is it for?", False),
+        ("What is my cat called?", True),
+    ],
+)
+def test_a_trace_holds_no_text_of_a_message_that_is_not_kept(
+    alice: User, asked: str, is_kept: bool
+) -> None:
+    make_memory(alice, "Has a cat named Biscuit")
+    context.build(
+        search.prepare_query(asked),
+        user=alice,
+        conversation=conversation_names.create(user=alice, external_id=None),
+    )
+    assert RecallTrace.objects.get().query == (asked if is_kept else "")

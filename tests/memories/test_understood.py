@@ -11,7 +11,7 @@ from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.bundled import BundledExtractor
 from memories.forgetting import spoken_requests
-from memories.models import Memory
+from memories.models import Memory, RecallTrace
 from memories.reader import Secret
 from memories.recall.searchable_texts import masked_message, masked_turn
 from memories.screening import learned_secrets
@@ -19,7 +19,7 @@ from memories.screening.secret_search import Places
 from ops.access import as_user
 from ops.models import User
 from ops.queue import worker
-from tests.factories import make_memory
+from tests.factories import make_memory, make_trace
 from tests.memories.extraction.readings import FakeReader, statement
 from tests.memories.test_ingest import say
 from tests.pair_reader import FakePairs
@@ -51,8 +51,13 @@ def test_a_message_that_is_not_to_be_kept_is_marked(
 ) -> None:
     text = "between us, I'm seeing somebody"
     told.hears(text, statement(text, "I'm seeing somebody"), flags=flags)
+    trace = make_trace(conversation.user, text)
+    other = make_trace(conversation.user, "What is my cat called?")
 
     assert heard(conversation, text).withheld == withheld
+    queries = RecallTrace.objects.in_bulk([trace.pk, other.pk])
+    assert queries[trace.pk].query == ("" if flags else text)
+    assert queries[other.pk].query == other.query
     assert Memory.objects.exists() == (not flags)
 
 

@@ -166,6 +166,25 @@ def test_the_first_sign_in_asks_for_language_and_time_zone_alone(client: Client)
     assert "Same as the browser" not in form and "data-time-zone-field" in form
 
 
+_OPEN = "Two questions from the first page are still open"
+
+
+@pytest.mark.parametrize("way", ["answered", "dismissed"])
+def test_an_owner_who_left_the_first_questions_is_offered_them_again(
+    client: Client, maya: User, way: str
+) -> None:
+    pages = ("/", "/memory/")
+    assert all(_OPEN not in client.get(page).text for page in pages)  # maya isn't an owner
+    User.objects.filter(pk=maya.pk).update(is_superuser=True)
+    for page in pages:
+        assert _OPEN in (shown := client.get(page).text) and f"/welcome/?next={page}" in shown
+    if way == "answered":
+        client.post("/settings/preferences/", {"language": "en", "timezone": "Europe/Prague"})
+    else:
+        assert client.post("/welcome/", {"next": "/memory/"})["Location"] == "/memory/"
+    assert all(_OPEN not in client.get(page).text for page in pages)
+
+
 def test_the_name_that_pages_show_is_the_persons_own(client: Client, maya: User) -> None:
     assert f"{maya.username}’s memory" in client.get("/memory/").text
     assert client.post("/settings/preferences/", {"display_name": " Dana  B "}).status_code == 302

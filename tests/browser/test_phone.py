@@ -1,0 +1,100 @@
+"""On a phone of 390 px nothing covers what a person needs, and no icon stands alone."""
+
+from itertools import count
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import remembering, sign_in
+from tests.live import Product
+
+pytestmark = pytest.mark.browser
+
+_numbers = count(1)
+_TALK = """
+from ops.access import as_system
+from ops.models import User
+from tests.factories import make_conversation, make_turn
+with as_system():
+    talk = make_conversation(User.objects.get(username={name!r}), title="Long")
+    for number in range(20):
+        make_turn(talk, f"Remark {{number}}.", f"Noted {{number}}.", extracted_at=talk.created_at)
+    print(talk.public_id)
+"""
+_ALONE = """all => all.filter(phrase => {
+  const lines = phrase.querySelector("a").getClientRects(), last = lines[lines.length - 1];
+  const icon = phrase.querySelector(".portrait__correct .icon").getBoundingClientRect();
+  const middle = (icon.top + icon.bottom) / 2;
+  return middle < last.top || middle > last.bottom;
+}).map(phrase => phrase.textContent)"""
+
+
+@pytest.fixture
+def phone(page: Page) -> Page:
+    page.set_viewport_size({"width": 390, "height": 780})
+    return page
+
+
+@pytest.fixture
+def talk(phone: Page, product: Product) -> Page:
+    """A long conversation, at its end."""
+    person = product.person(f"phone-{next(_numbers)}")
+    made = product.shell(_TALK.format(name=person.username)).split()[-1]
+    sign_in(phone, person, then=f"/c/{made}/")
+    return phone
+
+
+def overlap(one: Locator, other: Locator) -> bool:
+    first, second = one.bounding_box(), other.bounding_box()
+    assert first and second
+    apart = (
+        first["x"] + first["width"] <= second["x"],
+        second["x"] + second["width"] <= first["x"],
+        first["y"] + first["height"] <= second["y"],
+        second["y"] + second["height"] <= first["y"],
+    )
+    return not any(apart)
+
+
+def test_a_toast_covers_neither_the_navigation_nor_the_composer(talk: Page) -> None:
+    copy = talk.locator(".bubble--user").last.get_by_label("Copy", exact=True)
+    copy.click()
+    toast = talk.locator(".toast").first
+    expect(toast).to_be_visible()
+    for place in (".site-header", ".chat__bar", ".chat__foot"):
+        assert not overlap(toast, talk.locator(place)), place
+
+
+def test_a_toast_of_the_memory_list_leaves_the_navigation_free(
+    phone: Page, product: Product
+) -> None:
+    sign_in(phone, remembering(product, f"phone-{next(_numbers)}", "Keeps bees", "Has a cat"))
+    phone.goto("/memory/long-term/")
+    row = phone.locator(".row").first
+    row.locator(".row__menu summary").click()
+    row.locator(".menu__item", has_text="Disable").click()
+    toast = phone.locator(".toast").first
+    expect(toast).to_be_visible()
+    assert not overlap(toast, phone.locator(".site-header"))
+
+
+def test_the_button_to_the_end_covers_no_message(talk: Page) -> None:
+    button = talk.locator("#to-end")
+    expect(button).to_be_hidden()
+    talk.locator(".chat__scroll").evaluate("one => one.scrollTo(0, 0)")
+    expect(button).to_be_visible()
+    for place in (".chat__scroll", ".chat__foot"):
+        assert not overlap(button, talk.locator(place)), place
+    button.click()
+    expect(button).to_be_hidden()
+
+
+def test_the_icon_that_corrects_stands_on_the_line_of_its_words(
+    phone: Page, product: Product
+) -> None:
+    words = "Likes to walk along the river with her sister every single Sunday morning in May"
+    told = [words[:length].rstrip() for length in range(28, len(words), 3)]
+    sign_in(phone, remembering(product, f"phone-{next(_numbers)}", *told), then="/memory/")
+    phrases = phone.locator(".portrait__phrase")
+    expect(phrases.first).to_be_visible()
+    assert phrases.evaluate_all(_ALONE) == []
