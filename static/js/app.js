@@ -65,7 +65,7 @@
   });
 
   function stepInMenu(menu, step) {
-    const items = [...menu.querySelectorAll(".menu__item, .menu__panel input")];
+    const items = [...menu.querySelectorAll(".menu__item, .menu__panel input:not([type=hidden])")];
     const at = items.indexOf(document.activeElement);
     // From the summary, up leads to the last.
     const from = at < 0 && step < 0 ? 0 : at;
