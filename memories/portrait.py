@@ -28,7 +28,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from memories.extraction.wording.languages import TOPICS
-from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, PortraitPhrase
+from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, Origin, PortraitPhrase
+from memories.standalone import stands_alone
 from ops.models import User
 
 MOST = 150  # memories in a portrait, the most important first
@@ -39,6 +40,7 @@ _NAME = re.compile(
     r"|\bcall(?:ed)? me\b(?! (?:back|again|when|after|before|at|on|in|if|later)\b)"
     r"|\bi['’]?m called\b|名字|我叫|叫我|姓名|^叫"
 )
+_OF_OTHERS = re.compile(r"\b(?:related|others)\.")  # reason codes: whom a statement is about
 SHOWN = 6  # phrases of a group before "more"
 
 TITLES: Mapping[str, str | Promise] = {
@@ -52,6 +54,7 @@ TITLES: Mapping[str, str | Promise] = {
     "plans": _("Plans"),
     "answers": _("How to talk to you"),
     "more": _("More about you"),
+    "fragments": _("Said in passing"),
 }
 _TOPICS_OF = {
     "self": ("self",),
@@ -88,6 +91,17 @@ class Phrase:
     def text(self) -> str:
         return self.wording or " ".join(self.memory.content.split())
 
+    @property
+    def is_fragment(self) -> bool:
+        """Return whether the phrase is only understandable beside what was said around it.
+
+        A memory that the user wrote always stands as written.
+        """
+        if self.memory.origin == Origin.USER:
+            return False
+        reason = self.memory.reason or ""  # type: ignore[attr-defined]
+        return not stands_alone(self.text, of_other=_OF_OTHERS.search(reason) is not None)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -97,6 +111,11 @@ class Group:
     @property
     def title(self) -> str:
         return str(TITLES[self.key])
+
+    @property
+    def is_quiet(self) -> bool:
+        """Return whether the group is shown folded, after all others."""
+        return self.key == "fragments"
 
     @property
     def first(self) -> Sequence[Phrase]:
@@ -111,13 +130,15 @@ def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
     """Return the groups of the portrait that have memories, in a fixed order.
 
     Within a group, constraints come first, then pinned and important memories, then the newest.
+    Memories that mean little without their conversation are in the last group, `fragments`.
     Memories of projects aren't about the person and are left out. `since` is the time of the last
     visit.
     """
     groups: dict[str, list[Phrase]] = {key: [] for key in TITLES}
     for memory in most_telling(user):
+        phrase = _phrase(memory, since)
         key = group_of(tags=memory.tags, kind=memory.kind, standing=memory.standing)
-        groups[key].append(_phrase(memory, since))
+        groups["fragments" if phrase.is_fragment else key].append(phrase)
     return [Group(key, phrases) for key, phrases in groups.items() if phrases]
 
 
@@ -159,9 +180,10 @@ def lines_of(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def most_telling(user: User) -> QuerySet[Memory]:
-    """Return the memories of the portrait, with the annotations `changed_at` and `wording`.
+    """Return the memories of the portrait, annotated with `changed_at`, `reason` and `wording`.
 
-    `wording` is None if the current version has no phrase yet.
+    `reason` holds the reason codes of the current version. `wording` is None if the current version
+    has no phrase yet.
     """
     limits_first = Case(
         When(kind=Kind.CONSTRAINT, then=Value(0)), default=Value(1), output_field=IntegerField()
@@ -176,6 +198,7 @@ def most_telling(user: User) -> QuerySet[Memory]:
     )
     rows = rows.annotate(
         changed_at=Subquery(newest.values("created_at")[:1]),
+        reason=Subquery(newest.values("reason")[:1]),
         wording=Subquery(phrase.values("text")[:1]),
     )
     return rows.order_by(limits_first, "-pinned", F("importance").desc(), "-created_at")[:MOST]

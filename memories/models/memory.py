@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Rating
@@ -179,6 +180,12 @@ class Memory(Record):
                 fields=["purge_at"], condition=Q(purge_at__isnull=False), name="memory_purge"
             ),
         ]
+
+    @property
+    def is_in_use(self) -> bool:
+        """Return True if answers may use the memory now: active, present and not expired."""
+        holds = self.valid_until is None or self.valid_until > timezone.now()
+        return holds and self.status == MemoryStatus.ACTIVE and self.deleted_at is None
 
     @property
     def is_always_included(self) -> bool:

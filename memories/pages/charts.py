@@ -107,7 +107,7 @@ def _uses(found: Uses) -> dict[str, Any]:
         found.memories,
     )
     said = words % {"used": _number(found.used), "n": _number(found.memories)}
-    return _bars("uses", _("Used most often"), said, (_("Memory"), _("Times used")), bars)
+    return _bars("uses", _("Used most often"), said, (_("Memory"), _("Used in answers")), bars)
 
 
 def _kinds(kinds: Mapping[str, int]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import rjieba
 from django.conf import settings
-from django.db.models import Count, Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -290,16 +289,15 @@ def memory_page(request: HttpRequest, memory_id: str) -> HttpResponse:
 
 def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
     reasons = reasons_of(memory, sources)
-    used = selectors.uses_of(memory.user, memory)
     return {
         "memory": memory,
-        **used.aggregate(use_count=Count("pk"), last_use=Max("trace__created_at")),
         "reasons": reasons[:_SHOWN_REASONS],
         "because": because_of(selectors.version_in_use(memory)),
         "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
         "menu": page_menu_of(memory),
-        "is_in_use": memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
-        and memory.deleted_at is None,
+        "is_in_use": memory.is_in_use,
+        "may_be_rated": memory.deleted_at is None
+        and memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED),
         "archive_days": settings.ARCHIVE_DAYS,
     }
 
@@ -322,7 +320,11 @@ def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
         }
         for name, (label, icon, _read) in sections.items()
     ]
-    return {"tabs": tabs, "chosen": chosen, chosen: sections[chosen][2](person(request), memory)}
+    found = sections[chosen][2](person(request), memory)
+    context = {"tabs": tabs, "chosen": chosen, chosen: found}
+    if chosen == "used":
+        context["unlisted_uses"] = max(0, memory.access_count - len(found))
+    return context
 
 
 def _related(user: User, memory: Memory) -> list[Related]:

@@ -114,7 +114,7 @@ class Row:
 
     @property
     def is_off(self) -> bool:
-        return self.memory.status != MemoryStatus.ACTIVE or self.is_expired
+        return not self.memory.is_in_use
 
 
 @dataclass(frozen=True)

@@ -53,15 +53,27 @@
     if (panel.bottom > window.innerHeight && above > panel.height) menu.classList.add("menu--up");
   }, true);
 
+  // What a menu's item does may close a dialog later: the focus then returns to the menu's button,
+  // since a closed menu's item can't have it.
+  document.addEventListener("click", ({ target }) => {
+    const menu = target.closest(".menu__item")?.closest("details.menu");
+    if (menu?.contains(document.activeElement)) menu.querySelector("summary").focus();
+  }, true);
+  document.addEventListener("focusout", ({ target, relatedTarget }) => {
+    const menu = target.closest?.("details.menu[open]");
+    if (menu && relatedTarget && !menu.contains(relatedTarget)) menu.open = false;
+  });
+
   function stepInMenu(menu, step) {
-    const items = [...menu.querySelectorAll(".menu__item, .menu__panel input")];
+    const items = [...menu.querySelectorAll(".menu__item, .menu__panel input:not([type=hidden])")];
     const at = items.indexOf(document.activeElement);
     // From the summary, up leads to the last.
     const from = at < 0 && step < 0 ? 0 : at;
     items[(from + step + items.length) % items.length]?.focus();
   }
   document.addEventListener("keydown", (event) => {
-    const menu = event.target.closest?.("details.menu[open]");
+    const outside = event.target === document.body && event.key === "Escape";
+    const menu = outside ? document.querySelector("details.menu[open]") : event.target.closest?.("details.menu[open]");
     if (!menu) return;
     if (event.key === "Escape") {
       menu.open = false;
@@ -103,6 +115,13 @@
   // Which file was chosen is said by the page, as choosing it is.
   on("change", "[data-file]", (_event, field) => {
     field.form.querySelector("[data-file-name]").textContent = field.files[0]?.name ?? "";
+  });
+
+  // The help lists only the keys that do something on this page.
+  on("click", '[data-dialog-open="keyboard-help"]', () => {
+    for (const line of document.querySelectorAll("#keyboard-help [data-works-with]")) {
+      line.hidden = !document.querySelector(line.dataset.worksWith);
+    }
   });
 
   // "/" goes to the search field; other single keys press the button that names them. Ctrl+/ is "?"
@@ -151,6 +170,20 @@
   }
   document.addEventListener("htmx:beforeSend", ({ detail }) => markBusy(detail.requestConfig.elt, true));
   document.addEventListener("htmx:afterRequest", ({ detail }) => markBusy(detail.requestConfig.elt, false));
+
+  // A row that is replaced keeps the focus; the next row gets it if this one left the list.
+  let focusedRow = "";
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const row = detail.target?.closest?.(".row");
+    focusedRow = row?.contains(document.activeElement) ? row.id : "";
+  });
+  document.addEventListener("htmx:afterSettle", () => {
+    const row = focusedRow && document.getElementById(focusedRow);
+    focusedRow = "";
+    if (!row || document.activeElement !== document.body) return;
+    const near = [row, row.nextElementSibling, row.previousElementSibling].find((one) => one?.matches(".row:not([hidden])"));
+    near?.querySelector("summary, .row__title")?.focus();
+  });
 
   // The bulk bar counts what is ticked; its last link unticks all.
   function countTicked(area) {

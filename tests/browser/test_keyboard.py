@@ -83,3 +83,77 @@ def test_a_memory_is_forgotten_by_the_keyboard(center: Page) -> None:
     center.keyboard.press("Enter")
     expect(center.locator(".row")).to_have_count(1)
     expect(center.locator(".toast")).to_contain_text("Forgotten")
+
+
+MENUS = "document.querySelectorAll('details.menu').length"
+
+
+def open_menu(page: Page, number: int) -> None:
+    page.locator("details.menu > summary").nth(number).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("details.menu").nth(number)).to_have_attribute("open", "")
+
+
+@pytest.mark.parametrize("address", [LIST, "/memory/", "/settings/"])
+def test_every_menu_works_by_keyboard_and_returns_the_focus(center: Page, address: str) -> None:
+    center.goto(address)
+    for number in range(center.evaluate(MENUS)):
+        menu = center.locator("details.menu").nth(number)
+        summary = menu.locator("summary")
+        if not summary.is_visible():
+            continue
+        for key in ("ArrowDown", "ArrowUp"):
+            open_menu(center, number)
+            center.keyboard.press(key)
+            expect(menu.locator(".menu__item:focus, input:focus")).to_have_count(1)
+            center.keyboard.press("Escape")
+            expect(menu).not_to_have_attribute("open", "")
+            expect(summary).to_be_focused()
+
+
+def test_a_menu_that_tab_leaves_is_closed(center: Page) -> None:
+    open_menu(center, 0)
+    tab_to(center, "Plays the cello")
+    expect(center.locator("details.menu[open]")).to_have_count(0)
+
+
+def test_escape_closes_a_menu_that_lost_the_focus(center: Page) -> None:
+    open_menu(center, 0)
+    center.evaluate("document.activeElement.blur()")
+    center.keyboard.press("Escape")
+    expect(center.locator("details.menu[open]")).to_have_count(0)
+
+
+def test_a_dialog_from_a_menu_gives_the_focus_back_to_the_menu(center: Page) -> None:
+    tab_to(center, "Grows tomatoes", role="summary")
+    for key in ("Enter", "ArrowUp", "Enter"):
+        center.keyboard.press(key)
+    expect(center.get_by_role("dialog")).to_contain_text("Forget this now?")
+    center.keyboard.press("Escape")
+    expect(center.get_by_role("dialog")).to_have_count(0)
+    row = center.locator(".row", has_text="Grows tomatoes")
+    expect(row.locator("summary")).to_be_focused()
+
+
+def test_the_next_row_has_the_focus_after_a_row_was_deleted(center: Page) -> None:
+    row = center.locator(".row").first
+    row.locator("summary").focus()
+    for key in ("Enter", "ArrowUp", "ArrowUp", "Enter"):
+        center.keyboard.press(key)
+    expect(center.locator(".row:not([hidden])")).to_have_count(1)
+    expect(center.locator(".row:focus-within")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("address", "searches"), [(LIST, True), ("/memory/", False)])
+def test_the_help_lists_what_works_on_the_page(
+    center: Page, address: str, *, searches: bool
+) -> None:
+    center.goto(address)
+    center.keyboard.press("?")
+    help_text = center.get_by_role("dialog")
+    expect(help_text).to_contain_text("Open a menu and move in it")
+    search = help_text.get_by_text("Search on this page")
+    expect(search).to_be_visible() if searches else expect(search).to_be_hidden()
+    expect(help_text.get_by_text("Decide in the review inbox")).to_be_hidden()
+    center.keyboard.press("Escape")
+    expect(help_text).to_have_count(0)

@@ -126,15 +126,20 @@ def test_the_line_follows_what_is_done_to_a_row(client: Client, alice: User, act
     assert "1 thing remembered" in text_of(done)
 
 
-def test_the_number_of_answers_is_that_of_the_tab(client: Client, alice: User) -> None:
+def test_the_number_of_answers_is_one_on_the_row_the_page_and_the_tab(
+    client: Client, alice: User
+) -> None:
     memory = Memory.objects.get(content="Number 0")
     for _ in range(2):
         make_trace(alice, "Where to?", hits=[memory.public_id])
     RecallHit.objects.update(in_block=True, components={"raw_relevance": 0.9})
     Memory.objects.filter(pk=memory.pk).update(access_count=7)
     page = text_of(client.get(address("memory_page", memory.public_id, show="used")))
-    assert "Used in 2 answers" in page
+    assert "Used in 7 answers." in page
     assert page.count('<li class="use">') == 2
+    assert "5 more answers used it." in page
+    row = text_of(client.get(address("memory_list"))).split(f'id="row-{memory.public_id}"')[1]
+    assert "used in 7 answers" in row.split("</time></div>")[0]
 
 
 def test_answers_that_a_constraint_does_not_fit_are_not_counted_but_it_says_it_is_always_there(
@@ -146,9 +151,52 @@ def test_answers_that_a_constraint_does_not_fit_are_not_counted_but_it_says_it_i
         RecallHit.objects.filter(trace=trace).update(
             in_block=True, components={"raw_relevance": relevance}
         )
+    Memory.objects.filter(pk=memory.pk).update(access_count=1)
     page = text_of(client.get(address("memory_page", memory.public_id, show="used")))
-    assert "Always included in answers. Used in 1 answer," in " ".join(page.split())
+    assert "Always included in answers. Used in 1 answer." in " ".join(page.split())
     assert page.count('<li class="use">') == 1
     listed = text_of(client.get(address("memory_list")))
     row = listed.split(f'id="row-{memory.public_id}"')[1].split("</time></div>")[0]
     assert "always included" in row
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"status": MemoryStatus.DISABLED},
+        {"status": MemoryStatus.ARCHIVED},
+        {"valid_until": BEGAN},
+        {"deleted_at": BEGAN, "purge_at": BEGAN},
+    ],
+    ids=["disabled", "archived", "expired", "deleted"],
+)
+@pytest.mark.parametrize(
+    "always", [{"standing": True}, {"pinned": True}, {"kind": Kind.CONSTRAINT}]
+)
+def test_what_is_not_in_use_is_not_called_always_included(
+    alice: User, fields: dict[str, object], always: dict[str, object]
+) -> None:
+    memory = make_memory(alice, "Prefers short answers", **always, **fields)
+    client = signed_in(alice)
+    for page in (address("memory_page", memory.public_id), address("memory_list")):
+        text = re.sub(r'(?s)<details class="menu.*?</details>', "", text_of(client.get(page)))
+        assert "always included" not in text.lower(), page
+
+
+@pytest.mark.parametrize(
+    ("texts", "line"),
+    [
+        ([], ""),
+        (["Keeps bees"], "1 match"),
+        (["Keeps bees", "Feeds bees"], "2 matches, best first"),
+    ],
+)
+def test_only_several_matches_have_an_order(alice: User, texts: list[str], line: str) -> None:
+    make_memory(alice, "Lives in Brno")
+    for text in texts:
+        make_memory(alice, text)
+    page = text_of(signed_in(alice).get(address("memory_list"), {"q": "bees"}))
+    found = page.split("found-line")[1].split("</p>")[0]
+    assert (line or "Show all") in found
+    assert ("best first" in found) is (len(texts) > 1)
+    assert page.count("No matches") == (0 if texts else 1)

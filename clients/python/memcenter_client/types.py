@@ -1292,7 +1292,7 @@ class OperationPage(TypedDict):
 
 
 class PortraitGroup(TypedDict):
-    group: Literal['self', 'family', 'health', 'food', 'work', 'home', 'hobbies', 'plans', 'answers', 'more']
+    group: Literal['self', 'family', 'health', 'food', 'work', 'home', 'hobbies', 'plans', 'answers', 'more', 'fragments']
     phrases: list[PortraitPhrase]
 
 

@@ -1736,7 +1736,7 @@ export interface components {
         };
         PortraitGroup: {
             /** @enum {string} */
-            group: "self" | "family" | "health" | "food" | "work" | "home" | "hobbies" | "plans" | "answers" | "more";
+            group: "self" | "family" | "health" | "food" | "work" | "home" | "hobbies" | "plans" | "answers" | "more" | "fragments";
             phrases: components["schemas"]["PortraitPhrase"][];
         };
         PortraitPhrase: {

@@ -209,8 +209,8 @@ def _named_month(match: linear.Match, said: Sentence, step: int | None) -> Dated
 
 
 def _day_of_month(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse "on the 5th", but not "the 5th floor"."""
-    if not said.lead or not _P["after_day"].search(said.after[:16]):
+    """Parse "on the 5th", but not "the 5th floor" or "every month on the 5th"."""
+    if not said.lead or said.habit or not _P["after_day"].search(said.after[:16]):
         return None
     return _dated(match, said.nth(int(match["day"])), relative=True)
 
@@ -274,7 +274,7 @@ def _cjk_year(word: str, today: date) -> int:
 def _cjk_year_alone(match: linear.Match, said: Sentence) -> Dated | None:
     year, edge = _part(match, "year"), _part(match, "edge")
     if match["this"]:  # 月初八 is a day of the lunar calendar
-        if said.after[:1] in _CJK_NUMERALS:
+        if said.habit or said.after[:1] in _CJK_NUMERALS:
             return None
         days = year_days(said.today.year, match["this"][1:]) if match["this"][0] == "年" else None
         days = days or month_of(said.today.year, said.today.month, match["this"][1:])
@@ -316,7 +316,12 @@ def _cjk_distance(match: linear.Match, said: Sentence) -> Dated | None:
 
 
 def _cjk_nth(match: linear.Match, said: Sentence) -> Dated | None:
-    """Parse a day such as 5号 (the 5th), but not 5号线 (metro line 5) or 5日間 (five days)."""
+    """Parse a day such as 5号 (the 5th), but not 5号线 (metro line 5) or 5日間 (five days).
+
+    Return None if the statement recurs, as in 每月15号 (on the 15th of every month).
+    """
+    if said.habit:
+        return None
     after, before = said.after[:1], said.before[-1:]
     wrong = "线線楼樓院店码碼机機仓倉位間目前後" if match[0][-1] != "日" else ""
     if (after and after in wrong) or before in tuple("月第年路街星曜.-/"):
