@@ -21,7 +21,7 @@ from memories.reader.statements import (
     Scores,
     Secret,
     Statement,
-    innocent,
+    secret_shares,
     secrets,
     sigmoid,
     softmax,
@@ -31,7 +31,6 @@ from memories.reader.tokenizer import Tokenizer
 
 PATH = Path(__file__).parent / "data" / "reader.onnx"
 _PARTICLE = re.compile("[\u4e00-\u9fff](?:[吗呢吧嘛]|了(?![解不结却断当]))")
-SECRET = 0.85  # a span counts as a secret if a token in it reaches this probability
 
 
 class Model:
@@ -81,14 +80,14 @@ def _normal(about: Mapping[str, str]) -> dict[int, str]:
 class Reading:
     """What the model found in a message; statements and secrets are in text order.
 
-    `flags` maps each name in `statements.FLAGS` to its probability. `innocent` holds the spans
-    (start, end) that the model is confident are not part of a secret.
+    `flags` maps each name in `statements.FLAGS` to its probability. `shares` holds each token's
+    start, end and probability of being part of a secret.
     """
 
     statements: tuple[Statement, ...]
     secrets: tuple[Secret, ...]
     flags: dict[str, float]
-    innocent: tuple[tuple[int, int], ...] = ()
+    shares: tuple[tuple[int, int, float], ...] = ()
 
 
 class Readings:
@@ -127,38 +126,33 @@ class Reader:
         self._model = model
         self._latest = Readings()
 
-    def read(
-        self, text: str, *, before: Sequence[str] = (), assistant: str = "", secret: float = SECRET
-    ) -> Reading:
+    def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading:
         """Return the statements, secrets and flags that the model finds in a message.
 
         `before` holds up to three earlier messages of the same person, latest first; `assistant` is
-        the assistant's message that this message answers. `secret` is the minimum probability at
-        which a span counts as a secret. At most 2,048 tokens are used: the first 1,536 and the last
-        512.
+        the assistant's message that this message answers. At most 2,048 tokens are used: the first
+        1,536 and the last 512.
         """
-        asked = (text, assistant, str(secret), *before[:3])
-        return self._latest.of(
-            asked, lambda: self._read(text, before=before, assistant=assistant, secret=secret)
-        )
+        asked = (text, assistant, *before[:3])
+        return self._latest.of(asked, lambda: self._read(text, before=before, assistant=assistant))
 
-    def _read(self, text: str, *, before: Sequence[str], assistant: str, secret: float) -> Reading:
+    def _read(self, text: str, *, before: Sequence[str], assistant: str) -> Reading:
         found: list[Statement] = []
         hidden: list[Secret] = []
-        plain: list[tuple[int, int]] = []
+        secret: list[tuple[int, int, float]] = []
         flags = dict.fromkeys(FLAGS, 0.0)
         for window in inputs.windows(
             self._model.tokenizer, text, before=before[:3], assistant=assistant
         ):
             tokens, texts = self._model.scores(window)
             found += (_whole_words(each, text) for each in statements(tokens, window.tokens))
-            hidden += secrets(tokens, window.tokens, least=secret)
-            plain += innocent(tokens, window.tokens)
+            hidden += secrets(tokens, window.tokens)
+            secret += secret_shares(tokens, window.tokens)
             shares = sigmoid(texts[: len(FLAGS)]).tolist()
             flags = {
                 name: max(flags[name], share) for name, share in zip(FLAGS, shares, strict=False)
             }
-        return Reading(tuple(found), tuple(hidden), flags, tuple(plain))
+        return Reading(tuple(found), tuple(hidden), flags, tuple(secret))
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
         """Return, for each pair (known, new), the probability of each relation in `PAIRS`.

@@ -47,8 +47,7 @@ def head_slices() -> dict[str, slice]:
 Scores = NDArray[np.float32]
 _OUTSIDE, _BEGIN, _INSIDE = range(len(TAGS))
 _NEVER = -1e9
-BESIDE = 0.5  # probability from which a token belongs to an adjacent secret
-INNOCENT = 0.03  # probability below which a token isn't part of a secret, whatever a rule says
+POSSIBLE = 0.1  # probability from which a token may be part of a secret
 
 
 @dataclass(frozen=True)
@@ -132,42 +131,30 @@ def _statement(scores: Scores, tokens: Sequence[Token | None]) -> Statement:
     return Statement(first.start, last.end, shares)
 
 
-def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> list[Secret]:
-    """Return the spans with a token whose probability of being secret is at least `least`.
+def secrets(scores: Scores, tokens: Sequence[Token | None]) -> list[Secret]:
+    """Return the spans of tokens that may be part of a secret.
 
-    A span also includes adjacent tokens with a probability of at least `BESIDE`, and a single token
-    between two such tokens.
+    A span is a run of tokens with a probability of at least `POSSIBLE`.
     """
-    shares = sigmoid(scores[:, SECRET])
-    near = [
-        token is not None and share >= BESIDE for token, share in zip(tokens, shares, strict=True)
-    ]
     found: list[Secret] = []
-    at = 0
-    while at < len(tokens):
-        end = at
-        while end < len(tokens) and (near[end] or (end > at and any(near[end : end + 2]))):
-            end += 1
-        if end > at:
-            share = float(shares[at:end].max())
-            first, last = tokens[at], tokens[end - 1]
-            if share >= least and first and last:
-                found.append(Secret(first.start, last.end, share))
-        at = end + 1
-    return found
-
-
-def innocent(scores: Scores, tokens: Sequence[Token | None]) -> list[tuple[int, int]]:
-    """Return the spans of tokens whose probability of being secret is below `INNOCENT`."""
-    found: list[tuple[int, int]] = []
-    for token, share in zip(tokens, sigmoid(scores[:, SECRET]).tolist(), strict=True):
-        if token is None or share >= INNOCENT:
-            continue
-        if found and found[-1][1] >= token.start:
-            found[-1] = (found[-1][0], token.end)
+    for start, end, share in secret_shares(scores, tokens, least=POSSIBLE):
+        if found and start <= found[-1].end + 1:
+            found[-1] = Secret(found[-1].start, end, max(found[-1].share, share))
         else:
-            found.append((token.start, token.end))
+            found.append(Secret(start, end, share))
     return found
+
+
+def secret_shares(
+    scores: Scores, tokens: Sequence[Token | None], *, least: float = 0.0
+) -> list[tuple[int, int, float]]:
+    """Return each token's start, end and probability of being part of a secret, from `least` on."""
+    shares = sigmoid(scores[:, SECRET]).tolist()
+    return [
+        (token.start, token.end, share)
+        for token, share in zip(tokens, shares, strict=True)
+        if token is not None and share >= least
+    ]
 
 
 def softmax(scores: Scores) -> Scores:

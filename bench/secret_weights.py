@@ -1,0 +1,193 @@
+"""Fit the weights with which a span is judged to be a secret or not.
+
+    .venv/bin/python bench/secret_weights.py [--write]
+
+Fits both steps of `memories/screening/secret_judge.py` to the rows of `bench/data/secrets`, and
+with `--write` stores the weights there. The first step learns from all rows; where the reader model
+was trained on a row, its own spans tell nothing, and the spans with digits, quotes or capitals are
+used instead. The second step learns only from the sets in `UNSEEN`, which the reader was not
+trained on, with results of the first step that were fitted without the row's file. The output shows
+what the second step reaches on these files: the share of secret spans found, and of others judged
+to be secret, for several limits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import re2
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.forget_weights import fitted
+from bench.secret_screening import SETS, Row, rows
+from memories.reader import reader
+from memories.screening import learned_secrets, secret_judge, secret_search
+from memories.screening.secret_judge import FEATURES, Candidate
+
+Floats = NDArray[np.float64]
+# Prefixes of the sets that the shipped reader was not trained on.
+UNSEEN = (
+    *("eighteenth", "nineteenth", "twentieth", "twentyfirst", "hard", "near", "pairs", "names"),
+)
+_LIKE_SECRETS = re2.compile(
+    r"[A-Za-z0-9][\w\-.!@#$%^&*/+=:]*[0-9!@#$%^&*][\w\-.!@#$%^&*/+=]*|[0-9]+"
+    r"|[\"“「『‘'][^\"”」』’']{2,40}[\"”」』’']|\b[A-Z][a-z]+[0-9]*\b"
+)
+_FOLDS = 4
+_ROUNDS = 300  # of gradient descent
+_PENALTY = 0.1  # on the squares of the weights of the first step, for all examples together
+_OWN = 3  # how often an example of an unseen set counts in the first step
+_LIMITS = (0.2, 0.3, 0.35, 0.4, 0.5)
+
+
+@dataclass(frozen=True)
+class Example:
+    row: Row
+    candidate: Candidate
+    is_secret: bool
+    file: str
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args(arguments)
+    files = sorted(SETS.glob("*.jsonl"))
+    unseen = [file for file in files if file.stem.split("_")[0] in UNSEEN]
+    learned = [
+        one for file in files if file not in unseen for one in _examples(file, with_reader=False)
+    ]
+    judged = [one for file in unseen for one in _examples(file, with_reader=True)]
+    names = [file.stem for file in unseen]
+    folds = np.array([names.index(one.file) % _FOLDS for one in judged])
+    matrix = Matrix.of([*learned, *judged])
+    right = np.array([one.is_secret for one in (*learned, *judged)], np.float64)
+    counts = np.array([1.0] * len(learned) + [float(_OWN)] * len(judged))
+    own = np.arange(len(learned), len(right))
+    by_text = np.zeros(len(judged))
+    for fold in range(_FOLDS):
+        left_out = np.zeros(len(right))
+        left_out[own[folds == fold]] = 1
+        words = first_step(matrix, right, counts * (1 - left_out))
+        by_text[folds == fold] = matrix.logits(words)[own[folds == fold]]
+        print(f"fold {fold + 1} of {_FOLDS}", file=sys.stderr, flush=True)
+    signals = np.array(
+        [
+            secret_judge.values(one.candidate, each)[:-1]
+            for one, each in zip(judged, by_text, strict=True)
+        ]
+    )
+    wanted = right[own]
+    bias, *others = fitted(np.hstack([np.ones((len(own), 1)), signals]), wanted)
+    second = np.array([*others, bias])
+    _show(judged, 1 / (1 + np.exp(-(signals @ second[:-1] + bias))))
+    print(
+        dict(
+            zip(
+                ("by_text", "read", "by_rule", "by_form", "bias"),
+                second.round(2).tolist(),
+                strict=True,
+            )
+        )
+    )
+    if options.write:
+        words = first_step(matrix, right, counts)
+        np.savez_compressed(
+            secret_judge.WEIGHTS, words=words.astype(np.float16), signals=second.astype(np.float32)
+        )
+
+
+def _examples(file: Path, *, with_reader: bool) -> Iterator[Example]:
+    for row in rows(file):
+        places = [
+            (start, start + len(secret))
+            for secret in row.secrets
+            for start in _places(secret, row.text)
+        ]
+        if with_reader:
+            found = list(learned_secrets.candidates(row.text, reader().read(row.text)))
+        else:
+            spans = {(one.start, one.end) for one in secret_search.find(row.text)}
+            spans |= {match.span() for match in _LIKE_SECRETS.finditer(row.text)}
+            found = [
+                Candidate(*span, "", 0, by_rule=False, by_form=False) for span in sorted(spans)
+            ]
+        for one in found:
+            is_secret = any(start < one.end and one.start < end for start, end in places)
+            yield Example(row, one, is_secret, file.stem)
+
+
+def _places(secret: str, text: str) -> Iterator[int]:
+    start = text.find(secret)
+    while start >= 0:
+        yield start
+        start = text.find(secret, start + 1)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The features of all examples, end to end; example n starts at `starts[n]`."""
+
+    features: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    scale: Floats
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> Matrix:
+        found = [
+            secret_judge.features(one.row.text, one.candidate.start, one.candidate.end)
+            for one in examples
+        ]
+        lengths = np.array([len(each) for each in found])
+        starts = np.concatenate([[0], lengths.cumsum()[:-1]])
+        return cls(np.concatenate(found).astype(np.int64), starts, 1 / np.sqrt(lengths))
+
+    def logits(self, words: Floats) -> Floats:
+        sums = np.add.reduceat(words[self.features], self.starts) * self.scale
+        return np.asarray(sums + words[FEATURES])
+
+    def gradient(self, errors: Floats) -> Floats:
+        lengths = np.diff([*self.starts, len(self.features)])
+        shares = np.repeat(errors * self.scale, lengths)
+        return np.append(np.bincount(self.features, shares, FEATURES), errors.sum())
+
+
+def first_step(matrix: Matrix, right: Floats, counts: Floats) -> Floats:
+    """Fit a logistic regression with Nesterov's accelerated gradient method."""
+    words = ahead = np.zeros(FEATURES + 1)
+    total = counts.sum()
+    step = (
+        2.0 / total
+    )  # the rows have length 1 (sqrt 2 with the bias), so the curvature is below .5
+    speed = 1.0
+    for _ in range(_ROUNDS):
+        errors = counts * (1 / (1 + np.exp(-matrix.logits(ahead))) - right)
+        gradient = matrix.gradient(errors) + _PENALTY * ahead
+        before, words = words, ahead - step * gradient
+        faster = (1 + math.sqrt(1 + 4 * speed**2)) / 2
+        ahead = words + (speed - 1) / faster * (words - before)
+        speed = faster
+    return words
+
+
+def _show(judged: Sequence[Example], shares: Floats) -> None:
+    for language in ("en", "zh"):
+        mine = [at for at, one in enumerate(judged) if one.row.language == language]
+        secret = [shares[at] for at in mine if judged[at].is_secret]
+        other = [shares[at] for at in mine if not judged[at].is_secret]
+        for limit in _LIMITS:
+            found, wrong = (np.mean([one >= limit for one in each]) for each in (secret, other))
+            of = f"{len(secret)}, {wrong:.3f} of {len(other)}"
+            print(f"{language} from {limit}: {found:.3f} of {of}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

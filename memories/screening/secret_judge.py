@@ -1,0 +1,106 @@
+"""Judge whether a span that may be a secret is one, by the words around it and its form.
+
+The judge is a logistic regression in two steps. The first one sees only the text: hashed words,
+pairs of words and the shape of the span. The second one adds the reader model's probability and
+whether a rule found the span. `bench/secret_weights.py` fits both to `bench/data/secrets`.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.screening import linear
+
+FEATURES = 1 << 16  # number of hashed features
+SECRET = 0.35  # minimum probability at which a span counts as a secret
+WEIGHTS = Path(__file__).parent / "data" / "secret_judge.npz"
+_LEAST = 1e-4  # probabilities of the reader model are limited to _LEAST and 1 - _LEAST
+_WORD = linear.compile(r"[A-Za-z]+|[0-9]+|\p{Han}|[^\sA-Za-z0-9\p{Han}]")
+_SHAPES = (
+    (linear.compile(r"[A-Z]+"), "A"),
+    (linear.compile(r"[a-z]+"), "a"),
+    (linear.compile(r"[0-9]"), "0"),
+    (linear.compile(r"\p{Han}+"), "字"),
+)
+_NEAR, _AROUND = 70, 300  # characters before and after the span
+_BEFORE, _AFTER = 14, 9  # number of the nearest words whose side matters
+_CLOSE = 4  # number of the nearest words whose distance matters
+_LONGEST = 24  # characters of a span and of its shape
+Weights = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A span `text[start:end]` that may be a secret.
+
+    `share` is the reader model's highest probability in the span. `by_rule` says that a rule found
+    it, and `by_form` that its form alone makes it a secret, such as a card number.
+    """
+
+    start: int
+    end: int
+    category: str
+    share: float
+    by_rule: bool
+    by_form: bool
+
+
+def probability(text: str, candidate: Candidate) -> float:
+    """Return the probability that the candidate is a secret (0 to 1)."""
+    words, signals = _weights()
+    found = features(text, candidate.start, candidate.end)
+    by_text = float(words[found].sum()) / math.sqrt(len(found)) + float(words[FEATURES])
+    return 1 / (1 + math.exp(-float(signals @ np.array(values(candidate, by_text)))))
+
+
+def values(candidate: Candidate, by_text: float) -> list[float]:
+    """Return the inputs of the second step; `by_text` is the result of the first one (a logit)."""
+    share = min(max(candidate.share, _LEAST), 1 - _LEAST)
+    read = math.log(share / (1 - share))
+    return [by_text, read, float(candidate.by_rule), float(candidate.by_form), 1.0]
+
+
+def features(text: str, start: int, end: int) -> list[int]:
+    """Return the features of the span `text[start:end]`: sorted numbers below `FEATURES`."""
+    before = _words(text[max(0, start - _NEAR) : start])[-_BEFORE:][::-1]
+    after = _words(text[end : end + _NEAR])[:_AFTER]
+    span = text[start:end]
+    names = {f"whole {span.lower()[:_LONGEST]}", f"shape {_shape(span)[:_LONGEST]}"}
+    names |= {f"length {min(len(span), 30)}", f"words {len(span.split())}"}
+    names.add(f"digits {sum(map(str.isdigit, span))}")
+    for side, words in (("before", before), ("after", after)):
+        names |= {f"{side} {word}" for word in words}
+        names |= {f"{side} {at} {word}" for at, word in enumerate(words[:_CLOSE])}
+        names |= {f"{side} {one} {other}" for one, other in pairwise(words)}
+        names |= {
+            f"{side} {' '.join(three)}" for three in zip(words, words[1:], words[2:], strict=False)
+        }
+    around = _words(text[max(0, start - _AROUND) : end + _AROUND])
+    names |= {f"near {word}" for word in around}
+    names |= {f"near {one} {other}" for one, other in pairwise(around)}
+    return sorted({zlib.crc32(name.encode("utf-8", "replace")) % FEATURES for name in names})
+
+
+def _words(text: str) -> list[str]:
+    return ["0" if word.isdigit() else word for word in _WORD.findall(text.lower())]
+
+
+def _shape(span: str) -> str:
+    for pattern, sign in _SHAPES:
+        span = pattern.sub(sign, span)
+    return span
+
+
+@cache
+def _weights() -> tuple[Weights, Weights]:
+    """Return the weights of the first step, its bias last, and those of the second step."""
+    with np.load(WEIGHTS) as stored:
+        return stored["words"].astype(np.float32), stored["signals"].astype(np.float32)
