@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from memories.forgetting.request_matching import Signals
 
 Floats = NDArray[np.float64]
-UNSEEN = ("fourth", "fifth")  # prefixes of the files that `training.packing --unseen` leaves out
+UNSEEN = (
+    "fourth",
+    "fifth",
+    "sixth",
+)  # prefixes of the files that `training.packing --unseen` leaves out
 _STEPS = 40  # of Newton's method
 _PENALTY = 1.0  # on the squares of the weights of the standardised signals
 

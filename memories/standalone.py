@@ -46,8 +46,8 @@ _ZH_PREDICATES = ("过敏", "過敏", "不耐受")  # rjieba takes these for nou
 _ZH_NOUN_TAGS = ("n", "l", "b", "j", "eng", "m", "t", "q", "x", "f", "r", "s", "uj")
 # A name before its predicate: "Otis wants", "rohan cant", "Wiremu's birthday".
 _NAMED_FIRST = re.compile(
-    r"[A-Z][^\W\d_]+ (?!\d)[^\W\d_]+|[A-Z][^\W\d_]+['’]s "
-    r"|(?i:[a-z]+ (?:is|has|cant|wont|isnt|doesnt|had) )"
+    r"[A-Z][^\W\d_]{1,30} (?!\d)[^\W\d_]|[A-Z][^\W\d_]{1,30}['’]s "
+    r"|(?i:[a-z]{1,30} (?:is|has|cant|wont|isnt|doesnt|had) )"
 )
 
 

@@ -268,7 +268,7 @@ class BundledExtractor:
             if min(flags.values()) < FLAG:
                 reading = replace(reading, statements=checked(alone.statements, opened))
             reading = replace(reading, flags={**reading.flags, **flags})
-        spans = screened.of_reading(said.text, reading)
+        spans = screened.of_reading(said.text, reading, read)
         covered = masking.cover_foreign(masking.covered(said.text, spans))
         orders = tuple(commands(without_openers(covered)))
         return HeardMessage(said, role, before, answers, reading, spans, covered, orders)

@@ -23,17 +23,17 @@ _AMONG = 10  # number of memories assumed for the rarity of a word
 _LEAST = 1e-4  # probabilities of the reader model are limited to _LEAST and 1 - _LEAST
 # The weights of the signals; `bench/forget_weights.py` prints them.
 WEIGHTS = {
-    "bias": -0.98,
-    "cosine": 2.17,
-    "nearer": 10.37,
-    "about": 0.19,
-    "preferred": 0.04,
-    "covered": 5.41,
+    "bias": -1.31,
+    "cosine": 3.09,
+    "nearer": 8.27,
+    "about": 0.21,
+    "preferred": 0.07,
+    "covered": 4.82,
 }
 LIKELY = 0.5  # minimum probability at which a memory is probably meant
-# Minimum probabilities for a clear match: that the memory is meant, and that no other memory is
-# meant as well.
-_MEANT, _EXACT = 0.95, 0.3
+# Minimum probabilities for a clear match: that the memory is meant, that no other memory is meant,
+# and that the request is about the memory according to the reader model alone.
+_MEANT, _EXACT, _ABOUT = 0.9, 0.7, 0.5
 _INTENDS = re.compile(
     r"\b(?:wants?|wanting|wanted to|plans?|planning|saving (?:up )?for|hop(?:e|es|ing) to"
     r"|dream\w{0,5}|thinking of|considering|intend\w{0,3}|would like|goals?)\b"
@@ -192,7 +192,7 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:
         return None
     best, others = ranked[0], ranked[1:]
     alone = best.probability * math.prod(1 - one.probability for one in others)
-    if best.probability < _MEANT or alone < _EXACT or best.about < pairs.PERHAPS:
+    if best.probability < _MEANT or alone < _EXACT or best.about < _ABOUT:
         return None
     if best.covered <= max((one.covered for one in others), default=0.0):
         return None

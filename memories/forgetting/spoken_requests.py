@@ -23,7 +23,7 @@ from memcenter.providers.base import Vectors
 from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.arbitration import pairs
-from memories.extraction.commands import speaks_of_forgetting
+from memories.extraction.commands import only_asks_not_to_forget, speaks_of_forgetting
 from memories.extraction.request_subjects import clauses_of
 from memories.extraction.types import Extraction, ForgetRequest, Said, TurnText
 from memories.forgetting import memory_forgets, request_matching
@@ -169,8 +169,11 @@ def asked_about(about: str) -> list[Asked]:
     """Return the requests to forget in a text of an API client, with embedded subjects.
 
     The text may be a request ("forget that …") or only a subject ("coffee"). Unlike a chat message,
-    the text is certainly meant as a request, even if it is as brief as "forget coffee".
+    the text is certainly meant as a request, even if it is as brief as "forget coffee". The result
+    is empty if the text only asks not to forget something.
     """
+    if only_asks_not_to_forget(about):
+        return []
     requests = [one for one in _requests_in(about) if one.about]
     found = [one for one in requests if one.in_words or not speaks_of_forgetting(about)]
     words = masking.cover(_THAT.sub("", about.strip()))

@@ -171,33 +171,21 @@ def _surrounding_context(request: HttpRequest, asked: Asked, found: int | None) 
 
 
 def _total(asked: Asked, found: int | None, totals: Totals, *, user: User) -> str:
-    if found is not None:
-        return _matches(found)
-    count = totals.listed
-    if asked.is_narrowed:
+    count = totals.listed if found is None else found
+    if found is None and asked.is_narrowed:
         count = memory_rows.count_of(user, asked.filters, most=COUNTED)
-        if not count:
-            return _matches(0)
+    if found is not None or (asked.is_narrowed and not count):
+        several = _("%(count)s matches, best first") % {"count": count}
+        return {0: "", 1: _("1 match")}.get(count, several)
     if asked.is_narrowed and count > COUNTED:
         return _("more than %(most)s memories") % {"most": floatformat(COUNTED, "0g")}
     numbers = {"shown": floatformat(count, "0g"), "used": floatformat(totals.memories, "0g")}
-    if not asked.is_narrowed and totals.memories < totals.listed:
-        words = ngettext(
-            "%(shown)s memory, %(used)s in use",
-            "%(shown)s memories, %(used)s of them in use",
-            count,
-        )
-        return words % numbers
-    return ngettext("%(shown)s memory", "%(shown)s memories", count) % numbers
-
-
-def _matches(count: int) -> str:
-    """Return the number of matches in words: only several have an order; none is said elsewhere."""
-    if count == 0:
-        return ""
-    if count == 1:
-        return _("1 match")
-    return _("%(count)s matches, best first") % {"count": count}
+    if asked.is_narrowed or totals.memories >= totals.listed:
+        return ngettext("%(shown)s memory", "%(shown)s memories", count) % numbers
+    words = ngettext(
+        "%(shown)s memory, %(used)s in use", "%(shown)s memories, %(used)s of them in use", count
+    )
+    return words % numbers
 
 
 MOST = 100

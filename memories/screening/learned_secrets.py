@@ -8,7 +8,7 @@ was processed (`Message.secrets`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from memories.reader import Reading, reader
 from memories.screening import linear, secret_judge, secret_search
@@ -20,6 +20,10 @@ CATEGORY = "password"
 _LONGEST = 240  # characters; enough for a recovery phrase of 24 words
 _MOST_OCCURRENCES = 3  # a string that occurs more often in a text isn't a secret
 _SENTENCE_ENDS = linear.compile(r"([a-z]{3}[.!?] +|[。！？\n])")
+_NAME = linear.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
+_ORDINARY = "Sunflower"  # a word that people use as a password
+_INNOCENT = 0.03  # probability below which the model finds no secret in a word
+_LITTLE = 20  # characters that a text may have besides a secret
 _LINK = linear.compile(r"(?i)\b(?:https?|webcals?)://[^\s<>\"，。；）]+")
 _GAP = linear.compile(
     r"(?i)(?: (?:the|a|an|is|are|was|of|on|in|at|to|my|and|never|always|for|with)){1,3} "
@@ -32,15 +36,18 @@ def find(text: str) -> tuple[Span, ...]:
 
     The result is cached. Only the positions are cached, never the text.
     """
-    return _known.of(text, lambda unread: of_reading(unread, reader().read(unread)))
+    return _known.of(text, lambda unread: of_reading(unread, reader().read(unread), reader().read))
 
 
-def of_reading(text: str, reading: Reading) -> tuple[Span, ...]:
-    """Return all secrets in a message, like `find`, given the model's output."""
+def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> tuple[Span, ...]:
+    """Return all secrets in a message, like `find`, given the model's output.
+
+    `read` analyses a changed text in the same context.
+    """
     kept = secret_search.joined(
         Span(one.start, one.end, one.category)
         for one in candidates(text, reading)
-        if one.by_form or secret_judge.probability(text, one) >= secret_judge.SECRET
+        if _is_secret(text, one, read)
     )
     whole = secret_search.joined([*kept, *secret_search.again(text, kept)])
     whole = secret_search.joined([*whole, *_whole_links(text, whole), *_gaps(text, whole)])
@@ -71,6 +78,35 @@ def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
                 by_rule=_overlaps(span, by_rule),
                 by_form=(span.category != CATEGORY and span in by_rule) or _overlaps(span, by_form),
             )
+
+
+def _is_secret(text: str, one: Candidate, read: Callable[[str], Reading]) -> bool:
+    if _is_all(text, one):
+        return True
+    probability = secret_judge.probability(text, one)
+    if one.by_form:
+        return probability >= secret_judge.OF_FORM
+    return probability >= secret_judge.SECRET and not _is_only_unusual(text, one, read)
+
+
+def _is_all(text: str, one: Candidate) -> bool:
+    """Return whether a text says little but a secret that a rule found ("the password is kite")."""
+    rest = len(text) - (one.end - one.start)
+    return one.by_rule and one.share >= _INNOCENT and rest <= _LITTLE
+
+
+def _is_only_unusual(text: str, one: Candidate, read: Callable[[str], Reading]) -> bool:
+    """Return whether the model took a single word for a secret only because it is unusual.
+
+    An unknown name, even with a number after it, can look like a password to the model. To check
+    this, the word is replaced by an ordinary word: if the context announces a secret, the model
+    takes the ordinary word for a secret too.
+    """
+    if one.by_rule or not _NAME.search(text[one.start : one.end]):
+        return False
+    changed = read(text[: one.start] + _ORDINARY + text[one.end :])
+    word = Span(one.start, one.start + len(_ORDINARY), CATEGORY)
+    return _share(changed, word) < _INNOCENT
 
 
 def _share(reading: Reading, span: Span) -> float:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from memories.screening import linear
 
 FEATURES = 1 << 16  # number of hashed features
-SECRET = 0.35  # minimum probability at which a span counts as a secret
+SECRET = 0.3  # minimum probability at which a span counts as a secret
+OF_FORM = 0.05  # the same, for a span with the form of a secret
 WEIGHTS = Path(__file__).parent / "data" / "secret_judge.npz"
 _LEAST = 1e-4  # probabilities of the reader model are limited to _LEAST and 1 - _LEAST
 _WORD = linear.compile(r"[A-Za-z]+|[0-9]+|\p{Han}|[^\sA-Za-z0-9\p{Han}]")
@@ -42,7 +43,7 @@ class Candidate:
     """A span `text[start:end]` that may be a secret.
 
     `share` is the reader model's highest probability in the span. `by_rule` says that a rule found
-    it, and `by_form` that its form alone makes it a secret, such as a card number.
+    it, and `by_form` that it has the form of a secret, such as a card number.
     """
 
     start: int

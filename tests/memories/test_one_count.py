@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -174,7 +175,7 @@ def test_answers_that_a_constraint_does_not_fit_are_not_counted_but_it_says_it_i
     "always", [{"standing": True}, {"pinned": True}, {"kind": Kind.CONSTRAINT}]
 )
 def test_what_is_not_in_use_is_not_called_always_included(
-    alice: User, fields: dict[str, object], always: dict[str, object]
+    alice: User, fields: dict[str, Any], always: dict[str, Any]
 ) -> None:
     memory = make_memory(alice, "Prefers short answers", **always, **fields)
     client = signed_in(alice)

@@ -42,6 +42,7 @@ READING = {
 # Nothing of a person is changed: a stream is cut, a visitor sees another language, what is said
 # in passing is kept nowhere, a temporary chat is written nowhere, a change is only shown.
 CHANGING_NOTHING = {"conversation_stop", "temporary_new", "identity_connect", "memory_tell"}
+CHANGING_NOTHING |= {"welcome"}  # it sets only a cookie
 
 
 def newest_after(number: int) -> list[AuditEvent]:

@@ -38,12 +38,10 @@ def test_what_a_mask_shows_is_no_secret() -> None:
 
 
 def test_a_number_of_a_thing_is_no_secret_whatever_a_rule_says() -> None:
-    read = FakeReader().read
     for text in ("frame number on the bike is WBK20417H", "date code 2318 on the warranty"):
         assert secret_search.find(text)
-        assert learned_secrets.of_reading(text, read(text), read) == ()
-    text = "the suitcase code is 4471"
-    assert learned_secrets.of_reading(text, read(text), read)
+        assert learned_secrets.find(text) == ()
+    assert learned_secrets.find("the suitcase code is 4471")
 
 
 @pytest.mark.parametrize(

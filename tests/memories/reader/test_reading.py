@@ -250,8 +250,7 @@ def test_a_text_is_read_once_in_the_same_context() -> None:
     assert model.count == 1
     again.read(LANGUAGES[0], before=["Where do you live?"])
     again.read(LANGUAGES[0], assistant="Where do you live?")
-    again.read(LANGUAGES[0], secret=0.5)
-    assert model.count == 4
+    assert model.count == 3
 
 
 def test_the_latest_readings_are_few_and_hold_no_text() -> None:
