@@ -104,7 +104,9 @@ class Sentences:
         if not self._patterns:
             return self.worded(language)
         start = self._rng.choice(("", "", "I ", "我", "My sister ", "我妈", "User "))
-        return start + patterns.sample(self._rng.choice(self._patterns).pattern, self._rng)
+        made = patterns.sample(self._rng.choice(self._patterns).pattern, self._rng)
+        # Lone surrogates become "?", because no input of the product accepts them.
+        return start + made.encode("utf-8", "replace").decode()
 
 
 def _ours(language: str) -> list[str]:
