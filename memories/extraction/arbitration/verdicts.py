@@ -268,8 +268,8 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     # Constraints protect the user: a statement on another matter never ends a constraint.
     contradicts = relation is Relation.CONTRADICTS
     sure = _SURE_OF_CONTRADICTION if contradicts else conflicts.SURE_OF_STRANGERS
-    is_doubtful = reading.share < sure or memory.kind == "constraint"
-    if is_doubtful and are_strangers(candidate, memory):
+    is_doubtful = memory.kind == "constraint" or relation is Relation.REFINES
+    if (is_doubtful or reading.share < sure) and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
     limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
     if relation in CONFLICTS and _is_only_planned(candidate, memory):

@@ -94,6 +94,14 @@ def test_a_merge_says_what_both_say(old: str, new: str, text: str) -> None:
     assert merge(old, new) == text
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("driving lessons", "i plan the cranes"), ("有两箱蜜蜂", "下班去学车")]
+)
+def test_texts_on_different_matters_are_never_merged(old: str, new: str) -> None:
+    decision = decide(new, known(old, similarity=0.01), reads="refines")
+    assert decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH)
+
+
 def test_a_merge_that_would_be_too_long_keeps_both() -> None:
     old = "Has a dog that " + "runs " * (LONGEST_MERGE // 10)
     new = "Rex is a beagle who " + "sleeps " * (LONGEST_MERGE // 10)
