@@ -38,9 +38,9 @@ CONTRADICTS = Finding(Verdict.REVIEW, "contradicts")
 # probability of the relation found is at least `SURE_OF_STRANGERS`. The reader model finds too many
 # relations between such texts, because it was trained on few unrelated pairs.
 STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
-# Minimum probabilities of a contradiction between statements that have at most one word in common,
-# or only a part of a word: 咖啡 ("coffee") in 咖啡店 ("coffee shop").
-_SURE_OF_ONE_WORD, _SURE_OF_PART = 0.9, 0.97
+# Minimum probabilities of a contradiction between statements that have no word in common, or only a
+# part of a word: 咖啡 ("coffee") in 咖啡店 ("coffee shop").
+_SURE_OF_NO_WORD, _SURE_OF_PART = 0.9, 0.97
 _SURE_OF_END = 0.8  # minimum probability of an end if the texts share only one word
 _LITTLE_LIKE = 0.3  # the cosine below which one common word of many isn't enough
 _AND = re.compile(r"[,，、;；和及与跟]|\b(?:and|or|und|et|y)\b")
@@ -110,8 +110,8 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     words = [segment.words(pairs.fold(text)) for text in texts]
     whole = set(words[0]) & set(words[1])
     is_part = bool(shared) and all(map(_HAN.match, shared)) and shared.isdisjoint(whole)
-    least = _SURE_OF_PART if is_part else _SURE_OF_ONE_WORD
-    return len(shared) <= 1 and words[0][:2] != words[1][:2] and reading.share < least
+    least = _SURE_OF_PART if is_part else _SURE_OF_NO_WORD
+    return (is_part or not shared) and words[0][:2] != words[1][:2] and reading.share < least
 
 
 def _share_only_name(candidate: Candidate, memory: Known) -> bool:
