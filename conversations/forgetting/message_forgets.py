@@ -68,12 +68,12 @@ def forget_messages(
     """
     target = message_erasure.target_of(user, Q(pk__in=pks), conversation=conversation.pk)
     hide(user, conversation, target)
-    rederivation.hide(user=user, lost_sources=target.lost_sources)
+    still_said = hide_memories(user, target, forget=True)
     return _begin(
         Kind.FORGET_MESSAGE,
         user,
         target,
-        {"conversation": conversation.pk, "messages": pks},
+        {"conversation": conversation.pk, "messages": pks, erasure.STILL_SAID: len(still_said)},
         named={"messages": _public_ids(Message, user, pks)},
         requested_by_key=requested_by_key,
     )
@@ -133,15 +133,17 @@ def whole(user: User, *, conversation: int, through: int) -> Target:
     return message_erasure.target_of(user, upto, conversation=conversation, is_whole=True)
 
 
-def hide_memories(user: User, target: Target, *, forget: bool) -> None:
+def hide_memories(user: User, target: Target, *, forget: bool) -> set[int]:
     """Hide memories derived from the target until they are erased or derived again.
 
-    If `forget` is False, keep the memories and only remove their link to the target.
+    If `forget` is False, keep the memories and only remove their link to the target. Return the
+    keys of the messages that are kept although they repeat a hidden memory.
     """
-    if forget:
-        rederivation.hide(user=user, lost_sources=target.lost_sources)
-    else:
+    if not forget:
         rederivation.keep(user=user, lost_sources=target.lost_sources)
+        return set()
+    hidden = rederivation.hide(user=user, lost_sources=target.lost_sources)
+    return memory_forgets.find_repeating_hidden(user, hidden)
 
 
 def _forget_all(
@@ -165,12 +167,12 @@ def _forget_all(
     hide(user, locked, target)
     if kind == Kind.FORGET_CONVERSATION:
         Conversation.objects.filter(pk=locked.pk).update(hidden_at=timezone.now())
-    hide_memories(user, target, forget=forget_memories)
+    still_said = hide_memories(user, target, forget=forget_memories)
     return _begin(
         kind,
         user,
         target,
-        payload | {"forget_memories": forget_memories},
+        payload | {"forget_memories": forget_memories, erasure.STILL_SAID: len(still_said)},
         named={
             "conversation": locked.public_id,
             "through": last,
@@ -356,11 +358,13 @@ def _forget_chosen(
     gone = memory_forgets.with_archived(user, there)
     targets = targets_of(user, pks)
     counted = [_hide_with_traces(user, target) for target in targets]
-    still_said = memory_forgets.count_telling(user, gone)
-    rederivation.hide(user=user, lost_sources=lost_sources_of(targets, gone=gone), gone=gone)
+    still_said = memory_forgets.find_telling(user, gone)
+    lost = lost_sources_of(targets, gone=gone)
+    hidden = set(rederivation.hide(user=user, lost_sources=lost, gone=gone))
+    still_said |= memory_forgets.find_repeating_hidden(user, hidden - gone)
     memory_writes.drop_facets(user.pk)
     payload = {
-        erasure.STILL_SAID: still_said,
+        erasure.STILL_SAID: len(still_said),
         "memories": sorted(gone),
         "messages": pks,
         "conversations": [one.conversation for one in targets],

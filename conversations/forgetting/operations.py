@@ -49,7 +49,13 @@ def forget_message(run: Run) -> Mapping[str, Any]:
         target = message_erasure.target_of(user, Q(pk__in=run.payload["messages"]), conversation=pk)
     _erase(run, user, [target], forget_memories=True)
     scope = "message" if len(run.payload["messages"]) <= 2 else "messages"
-    return erasure.finish(run, user=user, scope=scope, then=lambda: _summarize_again(user, [pk]))
+    return erasure.finish(
+        run,
+        user=user,
+        scope=scope,
+        kept=_still_said(run),
+        then=lambda: _summarize_again(user, [pk]),
+    )
 
 
 def _summarize_again(user: User, conversations: Sequence[int]) -> None:
@@ -71,8 +77,7 @@ def forget_choice(run: Run) -> Mapping[str, Any]:
     with as_user(user):
         targets = message_forgets.targets_of(user, payload["messages"])
     _erase(run, user, targets, forget_memories=True, gone=payload["memories"])
-    still_said = payload.get(erasure.STILL_SAID, 0)
-    kept = ("messages",) if still_said or not payload["messages"] else ()
+    kept = _still_said(run) if payload["messages"] else ("messages",)
     return erasure.finish(
         run,
         user=user,
@@ -240,7 +245,12 @@ def _own_row(run: Run, user: User) -> list[QuerySet[Conversation]]:
 
 
 def _kept(run: Run) -> tuple[str, ...]:
-    return () if run.payload["forget_memories"] else ("memories",)
+    return _still_said(run) if run.payload["forget_memories"] else ("memories",)
+
+
+def _still_said(run: Run) -> tuple[str, ...]:
+    """Return the receipt's entry for messages that repeat what was forgotten, if any are kept."""
+    return ("messages",) if run.payload.get(erasure.STILL_SAID) else ()
 
 
 stores.vouches(message_erasure.vouching)

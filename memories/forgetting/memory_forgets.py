@@ -143,8 +143,8 @@ def _begin(
     gone: set[int],
     requested_by_key: int | None,
 ) -> Operation:
-    if still_said := count_telling(user, gone):
-        payload = {**payload, erasure.STILL_SAID: still_said}
+    if still_said := find_telling(user, gone):
+        payload = {**payload, erasure.STILL_SAID: len(still_said)}
     rederivation.hide(user=user, lost_sources=Q(memory__in=gone), gone=gone)
     memory_writes.drop_facets(user.pk)
     about = Q(payload__memory__in=sorted(gone))
@@ -191,19 +191,33 @@ def repeating_messages(
     forgotten with its question.
     """
     sources = Source.objects.filter(user=user, memory__in=memories)
-    found = similar_memories.repeating(_texts_of(user, memories, sources), user=user)
+    return _repeating(user, _texts_of(user, memories, sources), told=told)
+
+
+def _repeating(user: User, texts: Collection[str], *, told: Collection[int]) -> list[Message]:
+    found = similar_memories.repeating(texts, user=user)
     rows = Message.objects.filter(user=user, pk__in=found).exclude(pk__in=told)
     questions = {*found, *told}
     answered = Turn.objects.filter(user=user, user_message__in=questions)
     return list(rows.exclude(pk__in=answered.values("assistant_message")).order_by("pk"))
 
 
-def count_telling(user: User, memories: Collection[int]) -> int:
-    """Return the number of visible messages that are sources of these memories or repeat them."""
+def find_telling(user: User, memories: Collection[int]) -> set[int]:
+    """Return the keys of visible messages that are sources of these memories or repeat them."""
     sources = Source.objects.filter(user=user, memory__in=memories)
     asked = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
-    told = list(Message.objects.filter(asked, user=user).values_list("pk", flat=True))
-    return len(told) + len(repeating_messages(user, memories, told=told))
+    told = set(Message.objects.filter(asked, user=user).values_list("pk", flat=True))
+    return told | {one.pk for one in repeating_messages(user, memories, told=told)}
+
+
+def find_repeating_hidden(user: User, memories: Collection[int]) -> set[int]:
+    """Return the keys of visible messages that repeat the hidden texts of these memories.
+
+    The memories were hidden because the messages that they were learned from are forgotten.
+    """
+    versions = MemoryVersion.everything.filter(user=user, memory__in=memories)
+    hidden = versions.filter(hidden_at__isnull=False).values_list("content", flat=True)
+    return {one.pk for one in _repeating(user, {*hidden} - {""}, told=())}
 
 
 def _texts_of(user: User, memories: Collection[int], sources: QuerySet[Source]) -> set[str]:

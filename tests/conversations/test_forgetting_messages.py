@@ -83,6 +83,17 @@ def test_a_forgotten_turn_is_erased_from_every_table(alice: User, talk: Talk) ->
     assert "jazz trio" in everything
 
 
+@pytest.mark.parametrize("is_repeated", [True, False])
+def test_the_receipt_says_if_another_answer_repeats_a_memory_of_the_message(
+    alice: User, talk: Talk, is_repeated: bool
+) -> None:
+    said = f"You told me: {talk.tea.content}" if is_repeated else "You told me a lot"
+    make_turn(make_conversation(alice), "What do you know?", said)
+    operation = drained(forget_message(talk.tea_turn.assistant_message, cascade=True))
+    assert operation.payload["still_said"] == int(is_repeated)
+    assert Receipt.objects.get().kept == (["messages"] if is_repeated else [])
+
+
 def test_the_words_and_vectors_of_a_forgotten_turn_go(talk: Talk) -> None:
     before = Vector.objects.count(), LexicalEntry.objects.count()
     drained(forget_message(talk.tea_turn.assistant_message, cascade=True))
