@@ -95,9 +95,10 @@ class Phrase:
     def is_fragment(self) -> bool:
         """Return whether the phrase is only understandable beside what was said around it.
 
-        A memory that the user wrote always stands as written.
+        A memory that the user wrote always stands as written, and a constraint (such as an allergy)
+        is too important to be folded away.
         """
-        if self.memory.origin == Origin.USER:
+        if self.memory.origin == Origin.USER or self.memory.kind == "constraint":
             return False
         reason = self.memory.reason or ""  # type: ignore[attr-defined]
         return not stands_alone(self.text, of_other=_OF_OTHERS.search(reason) is not None)

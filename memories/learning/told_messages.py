@@ -207,7 +207,8 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChang
     """Return what a sentence would change in the memories, without changing anything.
 
     `about` is the public id of the memory under which the sentence was typed. The sentence replaces
-    this memory if both share words. The list is empty if no statement is found in the sentence.
+    this memory if both share words; a change of another memory is then unsure. The list is empty if
+    no statement is found in the sentence.
     Call it outside a transaction. Raise `Invalid` if the sentence is only a secret, too long or
     empty, `Conflict` (`memory_off`) while memory is off, and `ProviderError` if a model call fails.
     """
@@ -243,6 +244,8 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChang
     return [
         replace(one, doubt="rivals")
         if one.overwrites and overwritten[one.memory] > 1
+        else replace(one, doubt=one.doubt or "unsure")
+        if about and one.overwrites and one.memory != about
         else _doubted(one, text, is_understood=is_understood)
         for one in changes
     ]

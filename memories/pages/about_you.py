@@ -103,12 +103,14 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
 def memory_keep_told(request: HttpRequest) -> HttpResponse:
     """Apply the changes that were shown and that the user has confirmed.
 
-    If no change is selected, show the preview again.
+    The choice to keep the sentence exactly as typed ("exact") excludes all other changes. If no
+    change is selected, show the preview again.
     """
-    if not request.POST.getlist("keep") and request.POST.get("said"):
+    chosen = request.POST.getlist("exact") or request.POST.getlist("keep")
+    if not chosen and request.POST.get("said"):
         return _preview(request, is_nothing_selected=True)
     try:
-        kept = told_messages.keep_changes(request.POST.getlist("keep"), user=person(request))
+        kept = told_messages.keep_changes(chosen, user=person(request))
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return leave(request, reverse("memory_home"))

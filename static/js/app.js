@@ -208,7 +208,12 @@
   const needChoices = () => document.querySelectorAll("[data-needs-choice]").forEach(needChoice);
   needChoices();
   document.addEventListener("htmx:afterSettle", needChoices);
-  on("change", "[data-needs-choice]", (_event, form) => needChoice(form));
+  on("change", "[data-needs-choice]", (event, form) => {
+    // "Exactly as typed" is an alternative to the ticked changes.
+    const other = event.target.matches("[type=radio][name=exact]") ? "[type=checkbox]" : "[name=exact]";
+    for (const input of form.querySelectorAll(`${other}:checked`)) input.checked = false;
+    needChoice(form);
+  });
 
   // A sheet left open would stay above the page when the window grows wide.
   window.addEventListener("resize", () => {

@@ -429,10 +429,41 @@ def test_a_correction_is_not_taken_for_what_is_known(
     exact = told_messages.exact_changes(said, changes, user=alice)
     assert [(one.old, one.new) for one in exact] == [(known, said), ("", said)]
     assert not any(one.is_chosen for one in [*changes, *exact])
-    assert page.count('type="radio" name="keep"') == len(exact)
+    assert page.count('type="radio" name="exact"') == len(exact)
     browser.post(address("memory_keep_told"), {"keep": [exact[0].id], "said": said})
     memory.refresh_from_db()
     assert memory.content == said
+
+
+def test_a_sentence_kept_as_typed_excludes_the_ticked_changes(
+    alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, alone = make_memory(alice, "我住totem park宿舍"), make_memory(alice, "我现在一个人住")
+    said = "搬家了 now在marine drive res"
+    ticked = told_messages._exact(
+        "now在marine drive", user=alice, memory=alone.public_id, old=alone.content
+    )
+    typed = told_messages._exact(said, user=alice, memory=room.public_id, old=room.content)
+    browser.post(
+        address("memory_keep_told"), {"keep": [ticked.id], "exact": [typed.id], "said": said}
+    )
+    room.refresh_from_db()
+    alone.refresh_from_db()
+    assert (room.content, alone.content) == (said, "我现在一个人住")
+
+
+def test_under_a_memory_a_change_of_another_one_is_not_ticked(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about, other = make_memory(alice, "Rents room 412"), make_memory(alice, "Lives alone")
+    change = told_messages.ToldChange(
+        "1", Verdict.REPLACE, "Lives by the sea", other.content, other.public_id
+    )
+    monkeypatch.setattr(told_messages, "_change", lambda candidate, *, user: change)
+    for under, is_chosen in (("", True), (other.public_id, True), (about.public_id, False)):
+        changes = told_messages.preview_changes("I live by the sea", user=alice, about=under)
+        overwriting = [one for one in changes if one.new == change.new]
+        assert [one.is_chosen for one in overwriting] == [is_chosen], under
 
 
 def test_a_sentence_is_kept_as_typed_as_a_new_memory_too(alice: User, browser: Client) -> None:
@@ -457,7 +488,7 @@ def test_the_memory_under_which_a_sentence_is_typed_is_offered_first(
     exact = told_messages.exact_changes(said, changes, user=alice, about=about.public_id)
     assert exact[0].memory == about.public_id
     page = text_of(browser.post(address("memory_tell"), {"said": said, "about": about.public_id}))
-    assert page.count('type="radio" name="keep"') == len(exact)
+    assert page.count('type="radio" name="exact"') == len(exact)
 
 
 @pytest.mark.parametrize(

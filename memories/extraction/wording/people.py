@@ -96,12 +96,21 @@ def _matches_gender(pronoun: str, person: str) -> bool:
     return person in (pronoun, "", "p") or (not pronoun and person != "s")
 
 
+def _is_vague(person: Person, pronoun: str) -> bool:
+    """Return whether "he" or "she" in a later message hardly means this person or pet.
+
+    These are pets and people without a name or "my", such as "the doctor".
+    """
+    is_pet = person.gender == "p"
+    return pronoun in ("f", "m") and (is_pet or person.words.lower().startswith("the "))
+
+
 def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
     """Return the words for the person that a pronoun refers to, or an empty string.
 
     The person is the last one mentioned whose gender may fit. Within a text, a person who is known
     to have the pronoun's gender is preferred to a name of unknown gender. If a Chinese pronoun may
-    mean several people, nobody is named.
+    mean several people, or the text has "our" with an unknown word ("our karen"), nobody is named.
     """
     most = _NAMED_IN if pronoun else 2  # texts of which names count as well as relatives
     for number, text in enumerate(earlier):
@@ -114,7 +123,13 @@ def _antecedent(earlier: Sequence[str], pronoun: str, language: str) -> str:
             people += _other_names(text, people, earlier, pronoun=pronoun, language=language)
         if not people and language == "en" and pronoun in ("f", "m", "s"):
             people = [one._replace(gender=pronoun) for one in _own_subjects(text)]
-        fitting = [one for one in sorted(people) if _matches_gender(pronoun, one.gender)]
+        if not people and language == "en" and PATTERNS["our_somebody"].search(text):
+            return ""
+        fitting = [
+            one
+            for one in sorted(people)
+            if _matches_gender(pronoun, one.gender) and not (number and _is_vague(one, pronoun))
+        ]
         sure = [one for one in fitting if pronoun and one.gender == pronoun]
         meant = sure or fitting
         if language == "zh" and pronoun and _are_several(meant, text, any_clause=not sure):

@@ -605,3 +605,21 @@ def test_a_statement_of_a_relative_without_subject_names_the_relative(said: str)
 )
 def test_a_text_lacks_the_name_of_whom_it_is_about(text: str, language: str, lacks: bool) -> None:
     assert lacks_name(text, language) is lacks
+
+
+@pytest.mark.parametrize(
+    ("text", "earlier", "named"),
+    [
+        ("she lives in leeds", ["right so our karen thats me daughter "], " [me daughter]"),
+        ("she cant eat gluten", ["me sister jean "], " [me sister]"),
+        ("he cant have nuts", ["our karens lad alfie "], " [our karens lad]"),
+        ("shes getting wed", ["our karen rang ", "the doctor put me on them statins"], ""),
+        ("she lives in leeds", ["", "its just me and the dog now"], ""),
+        ("she hates it there", ["", "my partner moved to Leeds"], " [my partner]"),
+    ],
+)
+def test_a_pronoun_never_means_a_pet_or_a_stranger_of_an_earlier_message(
+    text: str, earlier: list[str], named: str
+) -> None:
+    found = named_person(text, earlier, language="en", whose="related")
+    assert "".join(words for _, words in found) == named
