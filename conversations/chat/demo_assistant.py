@@ -62,8 +62,8 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
             r"|\bwho am i\b|\beverything you know about me"
             r"|\b(?:list|show)(?: me)? (?:all |everything )?(?:my |your |the )?memor(?:y|ies)"
             r"|\btell me (?:what you know )?about (?:me|myself)\b"
-            r"|你(?:都|还)?(?:知道|记得|记住|了解|记)(?:了|到)?(?:我(?:的)?)?(?:些|哪些|什么|多少)"
-            r"|关于我.{0,6}(?:知道|记得|记住|了解|记了)|(?:知道|记得|记住|了解).{0,4}关于我|我是谁",
+            r"|你(?:都|还)?(?:知道|晓得|记得|记住|了解|记)(?:了|到)?(?:我(?:的)?)?(?:些|哪些|什么|多少)"
+            r"|关于我.{0,6}(?:知道|晓得|记得|记住|了解|记了)|(?:知道|晓得|记得|记住|了解).{0,4}关于我|我是谁",
         ),
         (
             Intent.REMIND,
@@ -126,7 +126,7 @@ _ASKS_OWN_NAME = re.compile(
     r"(?i)\b(?:what|know|remember|tell|recall)\w{0,4}\b.{0,20}\bmy (?:full |first |last )?name\b"
     r"|\bwhat (?:am i called|do you call me|should you call me)\b"
     r"|我(?:的)?(?:大名|全名|名字|姓名)?(?:叫|姓|是)?(?:什么|啥)(?:名字?)?(?:来着|呢|呀|啊)?[?？。\s]*$"
-    r"|(?:知道|记得)我(?:叫|姓|的名字)|怎么称呼我"
+    r"|(?:知道|晓得|记得)我(?:叫|姓|的名字)|怎么称呼我"
 )
 _TEXTS: dict[Language, dict[str, str]] = {
     "en": {

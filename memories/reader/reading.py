@@ -30,6 +30,7 @@ from memories.reader.statements import (
 from memories.reader.tokenizer import Tokenizer
 
 PATH = Path(__file__).parent / "data" / "reader.onnx"
+_CUT_TIME = re.compile("[明今去前后後][年天]|[上下][周週月]")  # "next year", "last week"
 _PARTICLE = re.compile("[\u4e00-\u9fff](?:[吗呢吧嘛]|了(?![解不结却断当]))")
 
 
@@ -177,11 +178,14 @@ class Reader:
 def _whole_words(statement: Statement, text: str) -> Statement:
     """Extend a statement to word boundaries, since a token may start or end within a word.
 
-    A Chinese particle at the beginning is removed, because it belongs to the preceding text.
+    A Chinese particle at the beginning is removed, because it belongs to the preceding text. A
+    Chinese word such as 明年 ("next year") at the beginning is completed.
     """
     start, end = statement.start, statement.end
     if 0 < start < end - 1 and _PARTICLE.match(text, start - 1):
         start += 1
+    if start > 0 and _CUT_TIME.match(text, start - 1):
+        start -= 1
     while start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start]):
         start -= 1
     while end < len(text) and _is_letter(text[end - 1]) and _is_letter(text[end]):

@@ -36,6 +36,7 @@ MEMORIES_ZH = ["对花生过敏", "养了一只叫豆豆的猫"]
         ("What have you learned about me so far?", Intent.LIST),
         ("Who am I?", Intent.LIST),
         ("你知道我什么？", Intent.LIST),
+        ("你晓得我哪些事？", Intent.LIST),
         ("你都记住了我哪些事", Intent.LIST),
         ("关于我你知道些什么？", Intent.LIST),
         ("Do you remember my cat's name?", Intent.QUESTION),

@@ -253,6 +253,13 @@ def test_a_text_is_read_once_in_the_same_context() -> None:
     assert model.count == 3
 
 
+def test_no_statement_begins_within_a_chinese_word_of_time() -> None:
+    text = "房东说明年三月房租涨到九千五，现在是八千"
+    starts = [text[one.start :] for one in reader().read(text).statements]
+    assert starts
+    assert not any(rest.startswith("年三月") for rest in starts)
+
+
 def test_the_latest_readings_are_few_and_hold_no_text() -> None:
     again = Reader(Counted())
     for number in range(100):
