@@ -154,8 +154,8 @@ class Editable:
     An edit deletes the old message and all later messages; `gone` lists their public ids, oldest
     first. If more than the last question and answer would be deleted, the person must confirm: the
     request must contain the id of the newest message that they saw. `is_last` is True if no such
-    confirmation is needed. `is_first` is True if no message precedes the edited message. `pks` are
-    the primary keys of stored messages.
+    confirmation is needed. `is_first` is True if no message precedes the edited message. `pks`
+    holds the primary keys of these messages if they are stored.
     """
 
     question: Message | TemporaryMessage
@@ -277,8 +277,8 @@ def edit(
 
     The transaction that records the new text also forgets the old text, all later messages and
     everything derived from them. `newest` is the id of the newest message in the list of deletions
-    that the person confirmed. Raise `Conflict` if there is no such message, and `UnconfirmedEdit`
-    if the edit would delete messages outside that list.
+    that the person confirmed. Raise `Conflict` if the message to edit doesn't exist, and
+    `UnconfirmedEdit` if the edit would delete messages outside that list.
     """
     if isinstance(conversation, TemporaryConversation):
         found = _confirmed(user, conversation, message, newest)

@@ -82,7 +82,7 @@ def erase_earlier_texts(*, user: User, version_ids: Collection[int]) -> Counter[
 
 
 def erase_phrases(*, user: User, version_ids: Collection[int]) -> Counter[str]:
-    """Erase the phrases that were written for these versions for the portrait page."""
+    """Erase the phrases of About you that were written for these versions of memories."""
     return cascades.delete(PortraitPhrase.objects.filter(user=user, version__in=version_ids))
 
 

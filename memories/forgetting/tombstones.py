@@ -2,8 +2,8 @@
 
 Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
 its content words, and of overlapping pieces, so that a slightly different excerpt of the same words
-is still recognized. Statements said after the request to forget aren't blocked. The exception is a
-statement from a message that only asks: a question about a forgotten matter doesn't state it again.
+is still recognized. Statements made after the request to forget aren't blocked, unless they come
+from a message that only asks a question: asking about a forgotten matter doesn't state it again.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at 
 
 @dataclass(frozen=True)
 class Telling:
-    """Where and when a statement was said.
+    """Where and when a statement was made.
 
-    `said` is the keyed hash of the whole message, and `text` is the known part of its text.
-    `message_ids` holds the public ids of the messages of its turn. If `at` is None, the time is
-    unknown: then the statement counts as older than any request to forget.
+    `said` is the keyed hash of the whole message, and `text` is the part of its text that is
+    available. `message_ids` holds the public ids of the messages of its turn. If `at` is None, the
+    time is unknown, and the statement counts as older than any request to forget.
     """
 
     text: str

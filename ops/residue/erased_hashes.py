@@ -220,7 +220,7 @@ def keep_disk_traces(operation: Operation, texts: Iterable[str]) -> None:
 
 
 def close_disk_key() -> None:
-    """Close the current key for the scan of raw files; later operations use a new one."""
+    """Stop using the current key for the scan of raw files; later operations get a new key."""
     statements.rows(_CLOSE_DISK_KEY)
 
 

@@ -151,7 +151,7 @@ def holds_messages(key: str) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry to check. With `is_left`, the entry is residue because it exists at all."""
+    """One entry to check. If `is_left` is true, the entry is residue, whatever it contains."""
 
     store: str
     place: str

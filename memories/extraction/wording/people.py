@@ -237,7 +237,7 @@ def named_person(
     """Return the name of the person that a statement refers to, with the position to insert it at.
 
     The result is a list with at most one such pair. The position is after the first pronoun, or at
-    the start of a statement about a relative whom the statement doesn't mention.
+    the start of a statement that is about a relative but doesn't name them.
     """
     cjk = language in ("zh", "ja")
     # "Is a teacher" in Chinese says what somebody is, not who.
