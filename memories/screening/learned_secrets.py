@@ -81,7 +81,7 @@ def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
 
 
 def _is_secret(text: str, one: Candidate, read: Callable[[str], Reading]) -> bool:
-    if _is_all(text, one):
+    if one.category == "address" or _is_all(text, one):
         return True
     probability = secret_judge.probability(text, one)
     if one.by_form:
@@ -110,7 +110,12 @@ def _is_only_unusual(text: str, one: Candidate, read: Callable[[str], Reading]) 
 
 
 def _share(reading: Reading, span: Span) -> float:
-    """Return the highest probability of a token in the span."""
+    """Return the highest probability of a token in the span.
+
+    A reading without the tokens' probabilities says nothing against a span: the result is then 1.
+    """
+    if not reading.shares and not reading.secrets:
+        return 1.0
     secrets = ((one.start, one.end, one.share) for one in reading.secrets)
     return max(
         (
