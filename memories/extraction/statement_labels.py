@@ -25,6 +25,11 @@ IMPORTANCE = {
 }
 _CHANGES = 0.4  # minimum probability that a statement corrects or ends another
 _OWN_LIFE = ("self", "related")
+_USUALLY = re.compile(
+    r"\bI (?:usually|normally|generally|mostly) (?!(?:prefer|like|love|enjoy)\b)"
+    r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
+    re.IGNORECASE,
+)
 _NO_ALLERGY = re.compile(
     r"(?i)\b(?:not|n['’]?t|no longer|never) (?:\w+ )?allergic\b|不再(?:对.{1,8})?过敏"
 )
@@ -33,11 +38,14 @@ _NO_ALLERGY = re.compile(
 def kind_of(statement: Statement, words: str) -> str:
     """Return the likeliest kind of a statement; a skill needs a minimum probability.
 
-    A past pattern and a denied allergy are facts.
+    Something that the person usually does is a pattern, not a preference. A past pattern and a
+    denied allergy are facts.
     """
     kinds = statement.shares["kind"]
     unsure = {"skill"} if kinds["skill"] < _SURE else set()
     kind = max(kinds.keys() - unsure, key=kinds.__getitem__)
+    if kind == "preference" and _USUALLY.search(words):
+        kind = "pattern"
     if kind == "constraint" and _NO_ALLERGY.search(words):
         return "fact"
     return "fact" if kind == "pattern" and statement.best("holds") == "past" else kind
