@@ -34,6 +34,8 @@ LIKELY = 0.5  # minimum probability at which a memory is probably meant
 # Minimum probabilities for a clear match: that the memory is meant, that no other memory is meant,
 # and that the request is about the memory according to the reader model alone.
 _MEANT, _EXACT, _ABOUT = 0.9, 0.7, 0.5
+_EXACT_IN_WORDS = 0.3  # instead of _EXACT, if the memory contains all words of the request
+_ALL_WORDS = 0.99  # `covered` above which a memory contains all words
 _INTENDS = re.compile(
     r"\b(?:wants?|wanting|wanted to|plans?|planning|saving (?:up )?for|hop(?:e|es|ing) to"
     r"|dream\w{0,5}|thinking of|considering|intend\w{0,3}|would like|goals?)\b"
@@ -192,7 +194,8 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:
         return None
     best, others = ranked[0], ranked[1:]
     alone = best.probability * math.prod(1 - one.probability for one in others)
-    if best.probability < _MEANT or alone < _EXACT or best.about < _ABOUT:
+    exact = _EXACT_IN_WORDS if best.covered > _ALL_WORDS else _EXACT
+    if best.probability < _MEANT or alone < exact or best.about < _ABOUT:
         return None
     if best.covered <= max((one.covered for one in others), default=0.0):
         return None
