@@ -276,7 +276,9 @@ def named_person(
 
 
 def lacks_name(text: str, language: str) -> bool:
-    """Return whether a text begins with "he" or "she" and nothing says who that is."""
+    """Return whether an English text begins with "he" or "she" and nothing says who that is."""
+    if language != "en":
+        return False
     start, end, gender = _pronoun(text, language)
     if gender not in ("f", "m") or start or text[end:].lstrip()[:1] == "[":
         return False
