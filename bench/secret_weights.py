@@ -35,18 +35,8 @@ from memories.screening.secret_judge import FEATURES, Candidate
 Floats = NDArray[np.float64]
 # Prefixes of the sets that the shipped reader was not trained on.
 UNSEEN = (
-    *(
-        "eighteenth",
-        "nineteenth",
-        "twentieth",
-        "twentyfirst",
-        "twentysecond",
-        "hard",
-        "near",
-        "pairs",
-        "names",
-        "forms",
-    ),
+    *("eighteenth", "nineteenth", "twentieth", "twentyfirst", "twentysecond"),
+    *("hard", "near", "pairs", "names", "forms"),
 )
 _LIKE_SECRETS = re2.compile(
     r"[A-Za-z0-9][\w\-.!@#$%^&*/+=:]*[0-9!@#$%^&*][\w\-.!@#$%^&*/+=]*|[0-9]+"
@@ -175,9 +165,8 @@ def first_step(matrix: Matrix, right: Floats, counts: Floats) -> Floats:
     """Fit a logistic regression with Nesterov's accelerated gradient method."""
     words = ahead = np.zeros(FEATURES + 1)
     total = counts.sum()
-    step = (
-        2.0 / total
-    )  # the rows have length 1 (sqrt 2 with the bias), so the curvature is below .5
+    # The rows have length 1 (sqrt 2 with the bias), so the curvature is below .5.
+    step = 2.0 / total
     speed = 1.0
     for _ in range(_ROUNDS):
         errors = counts * (1 / (1 + np.exp(-matrix.logits(ahead))) - right)

@@ -241,14 +241,15 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChang
         changes = [under, *edits, *(change for candidate, change in found if candidate in other)]
     overwritten = Counter(one.memory for one in changes if one.overwrites)
     is_understood = not corrections.denies(text) or any(one.overwrites for one in changes)
-    return [
-        replace(one, doubt="rivals")
-        if one.overwrites and overwritten[one.memory] > 1
-        else replace(one, doubt=one.doubt or "unsure")
-        if about and one.overwrites and one.memory != about
-        else _doubted(one, text, is_understood=is_understood)
-        for one in changes
-    ]
+    marked = []
+    for one in changes:
+        if one.overwrites and overwritten[one.memory] > 1:
+            marked.append(replace(one, doubt="rivals"))
+        elif one.overwrites and about and one.memory != about:
+            marked.append(replace(one, doubt=one.doubt or "unsure"))
+        else:
+            marked.append(_doubted(one, text, is_understood=is_understood))
+    return marked
 
 
 def _change_of(

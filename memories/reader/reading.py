@@ -147,8 +147,9 @@ class Reader:
         ):
             tokens, texts = self._model.scores(window)
             found += (_whole_words(each, text) for each in statements(tokens, window.tokens))
-            hidden += secrets(tokens, window.tokens)
-            secret += secret_shares(tokens, window.tokens)
+            of_window = secret_shares(tokens, window.tokens)
+            hidden += secrets(of_window)
+            secret += of_window
             shares = sigmoid(texts[: len(FLAGS)]).tolist()
             flags = {
                 name: max(flags[name], share) for name, share in zip(FLAGS, shares, strict=False)

@@ -131,30 +131,30 @@ def _statement(scores: Scores, tokens: Sequence[Token | None]) -> Statement:
     return Statement(first.start, last.end, shares)
 
 
-def secrets(scores: Scores, tokens: Sequence[Token | None]) -> list[Secret]:
-    """Return the spans of tokens that may be part of a secret.
+def secret_shares(scores: Scores, tokens: Sequence[Token | None]) -> list[tuple[int, int, float]]:
+    """Return each token's start, end and probability of being part of a secret."""
+    shares = sigmoid(scores[:, SECRET]).tolist()
+    return [
+        (token.start, token.end, share)
+        for token, share in zip(tokens, shares, strict=True)
+        if token is not None
+    ]
+
+
+def secrets(shares: Sequence[tuple[int, int, float]]) -> list[Secret]:
+    """Return the spans that may be secret, given the result of `secret_shares`.
 
     A span is a run of tokens with a probability of at least `POSSIBLE`.
     """
     found: list[Secret] = []
-    for start, end, share in secret_shares(scores, tokens, least=POSSIBLE):
+    for start, end, share in shares:
+        if share < POSSIBLE:
+            continue
         if found and start <= found[-1].end + 1:
             found[-1] = Secret(found[-1].start, end, max(found[-1].share, share))
         else:
             found.append(Secret(start, end, share))
     return found
-
-
-def secret_shares(
-    scores: Scores, tokens: Sequence[Token | None], *, least: float = 0.0
-) -> list[tuple[int, int, float]]:
-    """Return each token's start, end and probability of being part of a secret, from `least` on."""
-    shares = sigmoid(scores[:, SECRET]).tolist()
-    return [
-        (token.start, token.end, share)
-        for token, share in zip(tokens, shares, strict=True)
-        if token is not None and share >= least
-    ]
 
 
 def softmax(scores: Scores) -> Scores:
