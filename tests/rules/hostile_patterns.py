@@ -45,15 +45,16 @@ def length_for(one: Named) -> int:
 def spent(one: Named, text: str) -> float:
     """Processor seconds. `re` looks for signals while it searches, so that an alarm ends it."""
     began = time.process_time()
-    signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
     try:
-        for _ in one.pattern.finditer(text):
-            pass
-    except TooLongError:
+        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
+        try:
+            for _ in one.pattern.finditer(text):
+                pass
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        return time.process_time() - began
+    except TooLongError:  # the alarm may also come while it is switched off
         return _SECONDS
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return time.process_time() - began
 
 
 def slow_text(one: Named) -> Hostile | None:
