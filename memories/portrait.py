@@ -28,8 +28,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from memories.extraction.wording.languages import TOPICS
+from memories.extraction.wording.standalone import stands_alone
 from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, Origin, PortraitPhrase
-from memories.standalone import stands_alone
 from ops.models import User
 
 MOST = 150  # memories in a portrait, the most important first

@@ -90,12 +90,6 @@ def message(
     return Input(ids, segments, pooled + [0] * rest, tokens + [None] * rest)
 
 
-def alone(tokenizer: Tokenizer, text: str) -> Input:
-    """Build the input for embedding a single text, cut to the encoder's 512 positions."""
-    ids = [BEGIN, *(t.id for t in tokenizer.tokens(PREFIX + text)[: LONGEST - 2]), END]
-    return Input(ids, [0] * len(ids), [1] * len(ids), [None] * len(ids))
-
-
 def pair(tokenizer: Tokenizer, first: str, second: str) -> Input:
     """Build the input for comparing two texts; each text is cut to 120 tokens."""
     ours, theirs = (

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
-from django.db.models.expressions import RawSQL
 
 from conversations.models import Conversation, Message, Turn
 from memcenter.lib.database import statements
@@ -53,12 +52,6 @@ class Filters:
     archived: bool = False
     since: datetime | None = None
     until: datetime | None = None
-
-
-def usable_memories(user: User, *, filters: Filters) -> QuerySet[Memory]:
-    """Return the memories that match `filters` and may be recalled now."""
-    ids = memory_shelf(user, filters=filters).ids
-    return Memory.objects.filter(pk__in=RawSQL(ids.text, ids.values))  # nosec
 
 
 def shelves(

@@ -20,7 +20,9 @@ _BEFORE_SUBJECT = (*_SETTING, "r", "d", "c")
 _NAME_TAGS = ("n", "q", "a", "l", "b")  # tags that rjieba gives to doubled names: 豆豆, 朵朵, 乐乐
 _LONGEST = 24  # only this many characters of a statement are tagged
 _LETTER = re.compile(r"[^\W\d_]")
-_PREDICATES = ("过敏", "過敏")  # rjieba takes 对虾过敏 ("allergic to shrimp") for two nouns
+_IN_NOUN_PHRASE = (*_NOUNS, "t", "f", "m", "q", "x", "uj")
+# rjieba takes these for nouns: 对虾过敏 ("allergic to shrimp").
+_PREDICATES = ("过敏", "過敏", "不耐受")
 _DOUBLED = re.compile(r"([\u4e00-\u9fff])\1")
 _SURNAMES = frozenset(table("own_words")["surnames"])
 _FAMILIAR = frozenset("小老阿")  # before a surname: 小刘, 老周
@@ -36,16 +38,14 @@ def begins_with_noun(text: str) -> bool:
     return False
 
 
-def is_only_noun(text: str) -> bool:
-    """Return whether a statement consists only of nouns, times and amounts, without a predicate.
+def is_noun_phrase(text: str) -> bool:
+    """Return whether a text consists only of nouns, times and amounts, without a predicate.
 
-    An example is 四川美院 ("Sichuan Fine Arts Institute").
+    Examples are 四川美院 ("Sichuan Fine Arts Institute") and 两年 ("two years").
     """
-    tags = [tag for word, tag in rjieba.tag(text[:_LONGEST]) if word.strip()]
     if text.endswith(_PREDICATES):
         return False
-    is_plain = all(tag.startswith((*_NOUNS, *_SETTING)) for tag in tags)
-    return is_plain and len(text) <= _LONGEST and any(tag.startswith(_NOUNS) for tag in tags)
+    return all(tag.startswith(_IN_NOUN_PHRASE) for word, tag in rjieba.tag(text) if word.strip())
 
 
 def leading_name(text: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from memories.extraction.word_tables import table
 from memories.extraction.wording.calendar_days import Dated, month_of, year_days
-from memories.extraction.wording.chinese_subjects import begins_with_noun, is_only_noun
+from memories.extraction.wording.chinese_subjects import begins_with_noun, is_noun_phrase
 from memories.extraction.wording.dates import dates_in
 from memories.extraction.wording.people import PATTERNS as _P
 from memories.extraction.wording.people import (
@@ -215,7 +215,7 @@ def _carried_clause(
 def _is_part(text: str, language: str) -> bool:
     """Return whether a statement only completes the previous statement, like 下午3点 ("3 pm")."""
     form = _P.get(f"fragment_{language}")
-    if language == "zh" and not _P["first_person"].search(text) and is_only_noun(text):
+    if language == "zh" and not _P["first_person"].search(text) and is_noun_phrase(text):
         return True
     return form is not None and form.search(text.strip(_EDGE)) is not None
 

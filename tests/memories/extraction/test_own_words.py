@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.extraction.wording.chinese_subjects import is_only_noun
+from memories.extraction.wording.chinese_subjects import is_noun_phrase
 from memories.extraction.wording.own_words import LONGEST, OwnWords, own_words
 from memories.extraction.wording.people import lacks_name, named_person
 
@@ -538,7 +538,7 @@ def test_a_pronoun_never_means_the_speaker() -> None:
 
 @pytest.mark.parametrize("text", ["对虾过敏", "對蝦過敏"])
 def test_an_allergy_is_no_part_of_the_clause_before(text: str) -> None:
-    assert not is_only_noun(text)
+    assert not is_noun_phrase(text)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from memories.extraction.wording.standalone import stands_alone
 from memories.models import Memory, MemoryVersion, Origin
 from memories.portrait import lines_of, portrait_of
-from memories.standalone import stands_alone
 from ops.models import User
 from tests.factories import make_memory
 from tests.memories.pages import address, signed_in, text_of

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 
-import rjieba
-
 from memories.extraction.masking import ADDED_DATE, ADDITION, without_additions
-from memories.extraction.wording.chinese_subjects import begins_with_noun, leading_name
+from memories.extraction.wording.chinese_subjects import (
+    begins_with_noun,
+    is_noun_phrase,
+    leading_name,
+)
 from memories.extraction.wording.languages import language_of
 from memories.extraction.wording.people import PATTERNS, names_in, people_in
 
@@ -42,8 +44,6 @@ _PREDICATE = re.compile(
 )
 _ZH_SELF = re.compile(r"[我俺咱]|自己|本人")
 _ZH_POINTS_BACK = re.compile(r"^(?:[他她它牠佢]|[这那這](?:[个個是种種件位人也就])|其中|是)")
-_ZH_PREDICATES = ("过敏", "過敏", "不耐受")  # rjieba takes these for nouns
-_ZH_NOUN_TAGS = ("n", "l", "b", "j", "eng", "m", "t", "q", "x", "f", "r", "s", "uj")
 # A name before its predicate: "Otis wants", "rohan cant", "Wiremu's birthday".
 _NAMED_FIRST = re.compile(
     r"[A-Z][^\W\d_]{1,30} (?!\d)[^\W\d_]|[A-Z][^\W\d_]{1,30}['’]s "
@@ -86,15 +86,9 @@ def _stands_in_chinese(plain: str, text: str, *, of_other: bool) -> bool:
         return _names_pronoun(text)
     if _names_somebody(plain, "zh") or _ZH_SELF.search(plain):
         return True
-    if PATTERNS["fragment_zh"].search(plain) or _is_noun_phrase(plain):
+    if PATTERNS["fragment_zh"].search(plain) or is_noun_phrase(plain):
         return False
     return not of_other or begins_with_noun(plain)
-
-
-def _is_noun_phrase(text: str) -> bool:
-    """Return whether a Chinese text consists of nouns, times and amounts only: 两年, 护士."""
-    is_predicate = text.endswith(_ZH_PREDICATES)
-    return not is_predicate and all(tag.startswith(_ZH_NOUN_TAGS) for _, tag in rjieba.tag(text))
 
 
 def _names_somebody(text: str, language: str) -> bool:
