@@ -121,7 +121,7 @@ with as_system():
     operation.refresh_from_db()
     told |= operation.result
     told["status"], told["error"] = operation.status, operation.last_error
-    lines = [disk_erasure.second_line(one).status for one in Receipt.objects.all()]
+    lines = [disk_erasure.result_of(one).status for one in Receipt.objects.all()]
     told["lines"] = lines.count("gone")
     told["kept_rows"] = Memory.everything.count()
 print(json.dumps(told))

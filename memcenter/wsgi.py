@@ -6,7 +6,7 @@ from threading import Thread
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from memcenter.lib import afterwards, process
+from memcenter.lib import deferred_writes, process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 application = get_wsgi_application()
@@ -15,7 +15,9 @@ _STOPPING_SECONDS = 3.0  # less than the server waits for a stopping worker
 
 # A stopping worker first finishes the deferred writes of its last answers. Workers are
 # `multiprocessing` processes, which skip the handlers of `atexit`.
-Finalize(None, afterwards.settled, kwargs={"within": _STOPPING_SECONDS}, exitpriority=1)
+Finalize(
+    None, deferred_writes.wait_until_done, kwargs={"within": _STOPPING_SECONDS}, exitpriority=1
+)
 
 # A hanging request may block all other requests of its process. The process is then ended, and the
 # server starts a new process.

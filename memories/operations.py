@@ -203,7 +203,7 @@ def sync_files(run: Run) -> Mapping[str, Any] | None:
     user = run.user()
     if user is None:
         return None
-    return file_sync.sync(user).told
+    return file_sync.sync(user).as_result
 
 
 @handles(Kind.REINDEX, is_long=True)

@@ -13,7 +13,7 @@ from django.utils import translation
 from pytest_django import DjangoDbBlocker
 from redis import Redis
 
-from memcenter.lib import afterwards
+from memcenter.lib import deferred_writes
 from memcenter.lib.database import statements
 from memories import language_steps
 from ops import access, audit_log
@@ -137,10 +137,10 @@ def nobody_acts_yet() -> None:
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_owed() -> Iterator[None]:
+def no_write_is_deferred() -> Iterator[None]:
     """What an answer leaves to be written is written; a stop of the product would wait for it."""
     yield
-    assert afterwards.settled(within=60)
+    assert deferred_writes.wait_until_done(within=60)
 
 
 def key_row(text: str) -> ApiKey:

@@ -53,7 +53,7 @@ class ContextView(MemcenterView):
         with_person=selectors.SPEAKERS,
         idempotent=False,
         adds=True,
-        afterwards=True,
+        defers_writes=True,
     )
     def post(self, call: Call) -> Response:
         found = context.build(

@@ -379,7 +379,7 @@ def _enqueue(
     wanted = [Wanted(Kind.INDEX_EPISODE, payload, _index_priority(priority))]
     is_heard = learnability.is_heard(turn)
     if forget is not None:
-        told = forget.with_request(turn.user_message).told
+        told = forget.with_request(turn.user_message).as_payload
         payload = payload | {"forget": told} | ({} if learns and is_heard else {"learns": False})
     if is_heard or forget is not None:
         wanted.insert(0, Wanted(Kind.EXTRACT_TURN, payload, priority))

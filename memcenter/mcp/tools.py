@@ -102,7 +102,7 @@ def _forget(call: Call) -> Mapping[str, Any]:
     if "about" in call.data:
         found = spoken_requests.find(call.ready, user=user)
         outcome = spoken_requests.answer(found, user=user, requested_by_key=key_id)
-        return outcome.told | ({"status": "accepted"} if outcome.op_id else {})
+        return outcome.as_payload | ({"status": "accepted"} if outcome.op_id else {})
     if "memory_id" in call.data:
         memory = selectors.memory_of(user, call.data["memory_id"])
         operation = memory_forgets.forget_memory(user=user, memory=memory, requested_by_key=key_id)

@@ -23,7 +23,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from memcenter.lib import afterwards
+from memcenter.lib import deferred_writes
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest import idempotency, people, throttling
 from memcenter.rest.endpoint import Asked, Call, Endpoint
@@ -85,7 +85,7 @@ class MemcenterView(APIView):
         call = Call(user=user, asked=asked)  # type: ignore[arg-type] # None only where `whose` says
         within = endpoint.prepares_within()
         call = call if within else _prepared(call, endpoint)
-        if endpoint.afterwards and once is None:
+        if endpoint.defers_writes and once is None:
             return self._answer_first(handler, endpoint, call, within=within)
         changing = self.request.method not in SAFE_METHODS and not endpoint.adds
         with _transaction(user, changing=changing):
@@ -102,12 +102,12 @@ class MemcenterView(APIView):
     def _answer_first(
         self, handler: Any, endpoint: Endpoint, call: Call, *, within: bool
     ) -> Response:
-        with afterwards.collected() as owed, _transaction(call.user, at_once=False):
+        with deferred_writes.collect() as deferred, _transaction(call.user, at_once=False):
             call = _prepared(call, endpoint) if within else call
             response: Response = handler(call, **self.kwargs)
-        if owed:
+        if deferred:
             # The server calls `response.close()` after it has sent the last byte.
-            response._resource_closers.append(owed.settle)  # type: ignore[attr-defined]
+            response._resource_closers.append(deferred.run)  # type: ignore[attr-defined]
         return response
 
 

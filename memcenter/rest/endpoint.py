@@ -118,7 +118,7 @@ class Endpoint:
     `without_key` names a query parameter with a token; a call with this parameter needs no key.
     With `while_forgetting`, the endpoint also answers while all data of the person is being
     forgotten. `all_users_for` is the scope with which an unbound key may ask about all people. With
-    `afterwards`, all that the call writes is a record of its answer, after the response was sent.
+    `defers_writes`, the call writes only a record of its answer, after the response was sent.
     `adds` says that the call only inserts rows, so it doesn't take the person's lock. With `heavy`,
     the call counts towards the rate limit of expensive calls. `media` is the content type of the
     body. With `etag`, a GET may send `If-None-Match` (answered by 304), and a write `If-Match`
@@ -139,7 +139,7 @@ class Endpoint:
     without_key: str | None = None
     while_forgetting: bool = False
     all_users_for: str | None = None
-    afterwards: bool = False
+    defers_writes: bool = False
     adds: bool = False
     heavy: bool = False
     media: str = "application/json"

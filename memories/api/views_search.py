@@ -37,7 +37,7 @@ class SearchView(MemcenterView):
         prepares_within=search_index.is_here,
         with_person=conversation_selectors.SPEAKERS,
         adds=True,
-        afterwards=True,
+        defers_writes=True,
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:

@@ -134,7 +134,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Beside:
+class OtherVerdict:
     """How the candidate relates to a memory that isn't the target of the verdict."""
 
     id: str
@@ -146,7 +146,7 @@ class Beside:
 class Decision:
     """The verdict on one candidate, its target memory, and reasons as short codes.
 
-    `beside` holds the other memories that the candidate affects, most similar first. `supports`
+    `others` holds the other memories that the candidate affects, most similar first. `supports`
     holds the ids of memories that stay unchanged and support the candidate.
     """
 
@@ -155,7 +155,7 @@ class Decision:
     content: str | None = None  # the text of a MERGE
     kind: str | None = None
     reasons: tuple[str, ...] = ()
-    beside: tuple[Beside, ...] = ()
+    others: tuple[OtherVerdict, ...] = ()
     supports: tuple[str, ...] = ()
 
 

@@ -71,7 +71,7 @@ class Synced:
     failed: dict[str, str] = field(default_factory=dict)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def as_result(self) -> dict[str, Any]:
         return {"edits": self.edits, "written": self.written, "failed": self.failed}
 
 

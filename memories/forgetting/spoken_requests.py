@@ -104,11 +104,11 @@ class Outcome:
     also_ids: Sequence[str] = ()
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Outcome:
-        return cls(**told)
+    def of(cls, payload: Mapping[str, Any]) -> Outcome:
+        return cls(**payload)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def as_payload(self) -> dict[str, Any]:
         """Return the outcome as a dict, which is stored in an operation's payload."""
         ids = {
             "memory_ids": list(self.memory_ids),

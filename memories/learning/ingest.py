@@ -27,7 +27,7 @@ from memories.models import Arbitration, Memory, Origin, Project, TargetKind
 from memories.recall import searchable_texts, traces
 from memories.writing import memory_writes, similar_memories, verdicts
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdicts import Decided, Meeting
+from memories.writing.verdicts import Arbitrated, Decided
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User, UserSettings
@@ -262,26 +262,26 @@ def learn_one(
         return decided
     with as_user(user):
         known = _find_similar(one)
-    meeting = _meet(one, known)
-    merged = verdicts.merged_draft(meeting, one.draft) if meeting else None
+    arbitrated = _arbitrate(one, known)
+    merged = verdicts.merged_draft(arbitrated, one.draft) if arbitrated else None
     with run.applying(user):
-        decided = _apply(one, meeting, merged=merged) if meeting else None
+        decided = _apply(one, arbitrated, merged=merged) if arbitrated else None
         then()
     return decided
 
 
 def decide_here(one: CandidateDraft) -> Decided | None:
     """Decide on a candidate and apply it in the open transaction, without remote calls."""
-    meeting = _meet(one, _find_similar(one))
-    if meeting is None:
+    arbitrated = _arbitrate(one, _find_similar(one))
+    if arbitrated is None:
         return None
-    return _apply(one, meeting, merged=verdicts.merged_draft(meeting, one.draft))
+    return _apply(one, arbitrated, merged=verdicts.merged_draft(arbitrated, one.draft))
 
 
-def _meet(one: CandidateDraft, known: Sequence[Known] | None) -> Meeting | None:
+def _arbitrate(one: CandidateDraft, known: Sequence[Known] | None) -> Arbitrated | None:
     if known is None:
         return None
-    return verdicts.meet(one.candidate, known=known, arbiter=language_steps.arbiter())
+    return verdicts.arbitrate(one.candidate, known=known, arbiter=language_steps.arbiter())
 
 
 def _find_similar(one: CandidateDraft) -> list[Known] | None:
@@ -294,14 +294,14 @@ def _find_similar(one: CandidateDraft) -> list[Known] | None:
     )
 
 
-def _apply(one: CandidateDraft, meeting: Meeting, *, merged: Draft | None) -> Decided | None:
+def _apply(one: CandidateDraft, arbitrated: Arbitrated, *, merged: Draft | None) -> Decided | None:
     text = one.text
     source = text.hold(one.candidate)
     own = users.settings_held(text.user)
     if source is None or not own.longterm_enabled:
         return None
     decided = verdicts.apply(
-        meeting,
+        arbitrated,
         one.draft,
         user=text.user,
         source=source,

@@ -44,7 +44,7 @@ from memories.writing import curation, direct_writes, similar_memories, verdicts
 from memories.writing.curation import Edit
 from memories.writing.direct_writes import MemoryInput, Prepared, Written
 from memories.writing.memory_writes import Draft, SourceInput
-from memories.writing.verdicts import Decided, Meeting
+from memories.writing.verdicts import Arbitrated, Decided
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
@@ -417,16 +417,16 @@ def keep_changes(ids: Sequence[str], *, user: User) -> list[Memory]:
     told = [one for one in ids if one.startswith(_EDITS.prefix)]
     edits = [_prepared_edit(one, user=user) for one in told]
     proposed = [one for one in ids if not one.startswith(_EDITS.prefix)]
-    met = [
+    compared = [
         _compare(one.candidate, user=user) for one in memory_flush.taken_back(proposed, user=user)
     ]
-    merged = [verdicts.merged_draft(meeting, draft) for meeting, draft in met]
+    merged = [verdicts.merged_draft(arbitrated, draft) for arbitrated, draft in compared]
     with as_user(user, changing=True):
         direct_writes.check_on(user)
         kept = [_keep_edit(one, user=user) for one in edits]
         return kept + [
-            _write(meeting, draft, merging, user=user).memory
-            for (meeting, draft), merging in zip(met, merged, strict=True)
+            _write(arbitrated, draft, merging, user=user).memory
+            for (arbitrated, draft), merging in zip(compared, merged, strict=True)
         ]
 
 
@@ -460,17 +460,17 @@ def _candidates(text: str, zone: zoneinfo.ZoneInfo) -> list[Candidate]:
 
 
 def _change(candidate: Candidate, *, user: User) -> ToldChange:
-    meeting, draft = _compare(candidate, user=user)
-    decision = meeting.decision
-    new = (decision.content or draft.content) if meeting.met else draft.content
-    id, met = Proposed(candidate).signed(user), meeting.met
-    if met is None or decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH):
+    arbitrated, draft = _compare(candidate, user=user)
+    decision = arbitrated.decision
+    new = (decision.content or draft.content) if arbitrated.target else draft.content
+    id, known = Proposed(candidate).signed(user), arbitrated.target
+    if known is None or decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH):
         return ToldChange(id, decision.verdict, new)
-    change = ToldChange(id, decision.verdict, new, met.content, met.id)
-    return _doubted_overwriting(change, met.kind)
+    change = ToldChange(id, decision.verdict, new, known.content, known.id)
+    return _doubted_overwriting(change, known.kind)
 
 
-def _compare(candidate: Candidate, *, user: User) -> tuple[Meeting, Draft]:
+def _compare(candidate: Candidate, *, user: User) -> tuple[Arbitrated, Draft]:
     """Compare a candidate with the known memories, using the same arbiter as the chat.
 
     Memories that await review are compared only if no memory in use is similar.
@@ -480,7 +480,9 @@ def _compare(candidate: Candidate, *, user: User) -> tuple[Meeting, Draft]:
     with as_user(user):
         known = similar_memories.similar_to(draft.vectors[0], user=user, content=draft.content)
     settled = [one for one in known if one.status != MemoryStatus.CANDIDATE]
-    return verdicts.meet(candidate, known=settled or known, arbiter=language_steps.arbiter()), draft
+    return verdicts.arbitrate(
+        candidate, known=settled or known, arbiter=language_steps.arbiter()
+    ), draft
 
 
 def _draft(candidate: Candidate) -> Draft:
@@ -490,6 +492,6 @@ def _draft(candidate: Candidate) -> Draft:
     return replace(draft, origin=Origin.USER, confidence=confidence)
 
 
-def _write(meeting: Meeting, draft: Draft, merged: Draft | None, *, user: User) -> Decided:
-    source = SourceInput(origin=Origin.USER, quote=meeting.candidate.quote)
-    return verdicts.apply(meeting, draft, user=user, source=source, merged=merged)
+def _write(arbitrated: Arbitrated, draft: Draft, merged: Draft | None, *, user: User) -> Decided:
+    source = SourceInput(origin=Origin.USER, quote=arbitrated.candidate.quote)
+    return verdicts.apply(arbitrated, draft, user=user, source=source, merged=merged)

@@ -75,7 +75,7 @@ def result_of(
             for one in decided
         ],
         "refused": len(extraction.refused),
-        **({"forget": forget.told} if forget is not None else {}),
+        **({"forget": forget.as_payload} if forget is not None else {}),
     }
 
 

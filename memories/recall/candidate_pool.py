@@ -53,7 +53,7 @@ class FoundRow(Protocol):
     def pk(self) -> int: ...
 
 
-class Towards(Protocol):
+class VectorShift(Protocol):
     def __call__(self, vector: NDArray[np.float32], *, model: str) -> NDArray[np.float32]: ...
 
 
@@ -67,7 +67,7 @@ class Shelf:
     The candidates are the `nearest` rows by cosine, and up to as many rows that share words with
     the query. With `whole`, for texts that depend on their neighbours, all rows are candidates if
     they are few; if they are many, `neighbours` adds the adjacent rows. `also` is SQL (conditions
-    and an order) for eligible rows that are always loaded. `towards` moves the query vector towards
+    and an order) for eligible rows that are always loaded. `shift` moves the query vector towards
     the texts of this type.
     """
 
@@ -82,7 +82,7 @@ class Shelf:
     whole: bool = False
     neighbours: Callable[[Iterable[int]], set[int]] | None = None
     also: str = ""
-    towards: Towards = signals.towards_statements
+    shift: VectorShift = signals.shift_to_statements
 
     @property
     def source(self) -> str:
@@ -272,7 +272,7 @@ def _vector(prepared: PreparedQuery, shelf: Shelf) -> NDArray[np.float32]:
     """
     if shelf.whole:
         return prepared.vector
-    return shelf.towards(prepared.vector, model=prepared.made_by.model)
+    return shelf.shift(prepared.vector, model=prepared.made_by.model)
 
 
 # Each fragment's memory is looked up by key: there are far fewer fragments than memories.

@@ -100,7 +100,7 @@ def recall(
         memory_shelf(user, filters=filters),
         nearest=_CONSIDERED,
         also=_ALWAYS,
-        towards=signals.towards_memories,
+        shift=signals.towards_memories,
     )
     [candidates] = candidate_pool.fill_all(prepared, [shelf], user=user, batch=batch)
     always = {pk for pk, row in candidates.rows.items() if _is_always_in(row)}

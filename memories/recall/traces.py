@@ -11,7 +11,7 @@ import orjson
 from django.utils import timezone
 
 from conversations.models import Conversation, Message
-from memcenter.lib import afterwards, ids
+from memcenter.lib import deferred_writes, ids
 from memcenter.lib.database import statements
 from memories.extraction import commands, masking
 from memories.models import RecallHit, RecallTrace, TraceKind
@@ -78,9 +78,9 @@ def record(
     """Record a recall or search with its hits in order, and return its request id.
 
     The record is written in one statement, after the current response if there is one
-    (`afterwards`). Nothing is written if the user has forgotten any data since `user` was read.
-    `stored_query` decides which text of the query is stored. `used` holds the ids of the memories
-    that went into a prompt, which counts as an access.
+    (`deferred_writes`). Nothing is written if the user has forgotten any data since `user` was
+    read. `stored_query` decides which text of the query is stored. `used` holds the ids of the
+    memories that went into a prompt, which counts as an access.
     """
     recalled = _Recalled(
         request_id=ids.request_id(),
@@ -93,7 +93,7 @@ def record(
         used=used,
         at=timezone.now(),
     )
-    afterwards.do(partial(_write, user, recalled))
+    deferred_writes.defer(partial(_write, user, recalled))
     return recalled.request_id
 
 

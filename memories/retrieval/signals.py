@@ -136,7 +136,7 @@ def query_vector(query: Query, *, embedder: Embedder) -> Vector:
     return vector
 
 
-def towards_statements(vector: Vector, *, model: str) -> Vector:
+def shift_to_statements(vector: Vector, *, model: str) -> Vector:
     """Move a question's unit vector towards the short statements that would answer it.
 
     This is a linear map of rank 64, learned by `bench/train_statements.py` for the bundled

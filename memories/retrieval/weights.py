@@ -54,7 +54,7 @@ class CosineScale:
 
     `unrelated` and `related` are the median cosines of unrelated and of related pairs of question
     and statement. `chinese` is added to both for a Chinese question. `towards_statements` is the
-    scale for questions moved by `signals.towards_statements`, if it differs.
+    scale for questions moved by `signals.shift_to_statements`, if it differs.
     """
 
     unrelated: float

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from django.db.models import Q, QuerySet
 
 from memories.extraction.arbitration.verdicts import SAME_MATTER
-from memories.extraction.types import Beside, Known, Verdict
+from memories.extraction.types import Known, OtherVerdict, Verdict
 from memories.models import (
     Memory,
     MemoryStatus,
@@ -52,7 +52,7 @@ def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) 
     """
     if not supports:
         return
-    met = {one.id: one for one in known}
+    compared = {one.id: one for one in known}
     others = Memory.objects.filter(user=memory.user_id, public_id__in=supports)
     apart = others.exclude(pk__in=_with_common_source(memory)).order_by("pk")
     _write(
@@ -62,10 +62,10 @@ def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) 
                 memory=memory,
                 other=other,
                 kind=RelationKind.SUPPORTS,
-                strength=min(1.0, max(0.0, met[other.public_id].similarity)),
+                strength=min(1.0, max(0.0, compared[other.public_id].similarity)),
             )
             for other in apart
-            if other.content == met[other.public_id].content and other.pk != memory.pk
+            if other.content == compared[other.public_id].content and other.pk != memory.pk
         ]
     )
 
@@ -103,8 +103,8 @@ def _write(relations: Sequence[Relation]) -> None:
     )
 
 
-def settle_beside(
-    memory: Memory, beside: Sequence[Beside], *, known: Sequence[Known]
+def apply_other_verdicts(
+    memory: Memory, verdicts: Sequence[OtherVerdict], *, known: Sequence[Known]
 ) -> tuple[str, ...]:
     """Relate or supersede further memories that a new text affects.
 
@@ -113,17 +113,17 @@ def settle_beside(
     text that the user wrote is superseded only by another text of the user. If a memory may not be
     superseded, a contradiction is stored instead.
     """
-    if not beside:
+    if not verdicts:
         return ()
-    met = {one.id: one for one in known}
+    compared = {one.id: one for one in known}
     rows = Memory.objects.select_for_update(of=("self",)).filter(
-        user=memory.user_id, public_id__in=[one.id for one in beside]
+        user=memory.user_id, public_id__in=[one.id for one in verdicts]
     )
     others = {one.public_id: one for one in rows.order_by("pk")}
     superseded, side_by_side = [], []
-    for one in beside:
+    for one in verdicts:
         other = others.get(one.id)
-        if other is None or other.content != met[one.id].content or other.pk == memory.pk:
+        if other is None or other.content != compared[one.id].content or other.pk == memory.pk:
             continue
         verdict = one.verdict
         if verdict == Verdict.REPLACE and _gives_way(other, to=memory):
@@ -131,7 +131,7 @@ def settle_beside(
             superseded.append(other.public_id)
             continue
         verdict = Verdict.REVIEW if verdict == Verdict.REPLACE else verdict
-        side_by_side.append((other, verdict, met[one.id].similarity))
+        side_by_side.append((other, verdict, compared[one.id].similarity))
     relate(memory, side_by_side)
     return tuple(superseded)
 

@@ -33,7 +33,7 @@ _WORDS_OF = 8_000  # characters of a text whose words are searched in known memo
 
 
 @dataclass(frozen=True)
-class Meeting:
+class Arbitrated:
     """A candidate, the known memories it was compared with, and the arbiter's decision."""
 
     candidate: Candidate
@@ -42,7 +42,7 @@ class Meeting:
     decided_by: str
 
     @property
-    def met(self) -> Known | None:
+    def target(self) -> Known | None:
         return next((one for one in self.known if one.id == self.decision.target_id), None)
 
 
@@ -59,20 +59,20 @@ class Decided:
     superseded: tuple[str, ...] = ()
 
 
-def meet(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Meeting:
+def arbitrate(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Arbitrated:
     """Let the arbiter compare a candidate with the known memories, and return its decision.
 
     Call it outside a transaction, since the arbiter may call a model.
     """
     if not known:
         decision = Decision(Verdict.ADD, reasons=("nothing_like_it",))
-        return Meeting(candidate, known, decision, "rule")
+        return Arbitrated(candidate, known, decision, "rule")
     decision = arbiter.arbitrate(candidate, known, now=timezone.now())
-    return Meeting(candidate, known, decision, arbiter.name)
+    return Arbitrated(candidate, known, decision, arbiter.name)
 
 
 def apply(
-    meeting: Meeting,
+    arbitrated: Arbitrated,
     draft: Draft,
     *,
     user: User,
@@ -91,30 +91,30 @@ def apply(
     text that the user writes is used at once: it never awaits review, and a memory in the review
     inbox that the text repeats or changes is accepted.
     """
-    verdict, target = _checked(meeting, user=user, origin=draft.origin)
+    verdict, target = _checked(arbitrated, user=user, origin=draft.origin)
     if target is not None and target.archived_at is not None and verdict != Verdict.KEEP_BOTH:
         archive.bring_back(target)  # a repetition counts as a use
         target.save(update_fields=["status", "archived_at", "last_accessed_at", "updated_at"])
     if target is not None and draft.origin == Origin.USER and verdict in _INTO_TARGET:
         _accept(target)
-    log = _log(meeting, target=target, verdict=verdict, user=user, turn=turn)
+    log = _log(arbitrated, target=target, verdict=verdict, user=user, turn=turn)
     if verdict == Verdict.SKIP and target is not None:
         told = replace(source, quote=source.quote or draft.content)
         memory, result = memory_writes.reinforce(target, source=told), "skipped"
     elif verdict in (Verdict.REPLACE, Verdict.MERGE) and target is not None and not always_review:
-        memory, result = _rewrite(verdict, target, draft, merged, source, meeting), "updated"
+        memory, result = _rewrite(verdict, target, draft, merged, source, arbitrated), "updated"
     else:
-        memory = _create(log, draft, target, source, always_review, _reason(meeting), space)
-        _link(memory, target, verdict, meeting)
+        memory = _create(log, draft, target, source, always_review, _reason(arbitrated), space)
+        _link(memory, target, verdict, arbitrated)
         result = "created"
     if result != "created":
         log.memory = memory
         statements.insert([log])
     superseded: tuple[str, ...] = ()
     if verdict != Verdict.SKIP:
-        decision = meeting.decision
-        beside = [one for one in decision.beside if one.id not in decision.supports]
-        superseded = relations.settle_beside(memory, beside, known=meeting.known)
+        decision = arbitrated.decision
+        others = [one for one in decision.others if one.id not in decision.supports]
+        superseded = relations.apply_other_verdicts(memory, others, known=arbitrated.known)
     return Decided(memory, result, verdict, superseded)
 
 
@@ -150,15 +150,15 @@ def at_once(
     """
     if known is None:
         known = ask_known(Batch(), near, user=user, content=draft.content, project=draft.project)()
-    meeting = meet(candidate, known=known, arbiter=language_steps.quick_arbiter())
+    arbitrated = arbitrate(candidate, known=known, arbiter=language_steps.quick_arbiter())
     decided = apply(
-        meeting,
+        arbitrated,
         draft,
         user=user,
         source=source,
         turn=turn,
         always_review=always_review,
-        merged=_merged_without_vectors(meeting, draft),
+        merged=_merged_without_vectors(arbitrated, draft),
         space=space,
     )
     model_revision.ask_later(decided.memory, verdict=decided.verdict)
@@ -181,8 +181,10 @@ def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memor
     settled = relations.settled_with(memory)
     apart = (memory.public_id, *settled)
     known = [one for one in found if one.status == MemoryStatus.ACTIVE and one.id not in apart]
-    met = language_steps.bundled_arbiter().meet(model_revision.as_candidate(memory), known)
-    one = next((one for one in met if one.finding.is_conflict), None)
+    comparisons = language_steps.bundled_arbiter().compare(
+        model_revision.as_candidate(memory), known
+    )
+    one = next((one for one in comparisons if one.finding.is_conflict), None)
     if one is None:
         return None
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=memory.user_id)
@@ -192,18 +194,18 @@ def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memor
     return other
 
 
-def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Memory | None]:
-    decision, met = meeting.decision, meeting.met
-    if met is None:
+def _checked(arbitrated: Arbitrated, *, user: User, origin: str) -> tuple[Verdict, Memory | None]:
+    decision, known = arbitrated.decision, arbitrated.target
+    if known is None:
         return (Verdict.ADD, None)
     target = (
-        Memory.objects.select_for_update(of=("self",)).filter(user=user, public_id=met.id).first()
+        Memory.objects.select_for_update(of=("self",)).filter(user=user, public_id=known.id).first()
     )
-    if target is None or target.content != met.content:
+    if target is None or target.content != known.content:
         return (Verdict.ADD, None)
     overheard = origin == Origin.EXTRACTED and target.origin == Origin.USER
-    meant = meeting.candidate.corrects or meeting.candidate.explicit
-    named = meeting.candidate.overrules or meeting.candidate.explicit
+    meant = arbitrated.candidate.corrects or arbitrated.candidate.explicit
+    named = arbitrated.candidate.overrules or arbitrated.candidate.explicit
     kept = (overheard and not meant) or (
         target.pinned and origin == Origin.EXTRACTED and not named  # pinned because it matters
     )
@@ -224,7 +226,7 @@ def _rewrite(
     draft: Draft,
     merged: Draft | None,
     source: SourceInput,
-    meeting: Meeting,
+    arbitrated: Arbitrated,
 ) -> Memory:
     is_merge = verdict == Verdict.MERGE and merged is not None
     return memory_writes.rewrite(
@@ -232,14 +234,14 @@ def _rewrite(
         merged if is_merge and merged is not None else draft,
         source=source,
         change=Change.MERGED if is_merge else Change.REPLACED,
-        candidate_text=meeting.candidate.content,
-        reason=_reason(meeting),
-        keep_tags="newer_edition" not in meeting.decision.reasons,
+        candidate_text=arbitrated.candidate.content,
+        reason=_reason(arbitrated),
+        keep_tags="newer_edition" not in arbitrated.decision.reasons,
     )
 
 
-def _reason(meeting: Meeting) -> str:
-    return ", ".join(dict.fromkeys((*meeting.decision.reasons, *meeting.candidate.reasons)))
+def _reason(arbitrated: Arbitrated) -> str:
+    return ", ".join(dict.fromkeys((*arbitrated.decision.reasons, *arbitrated.candidate.reasons)))
 
 
 def _create(
@@ -267,32 +269,32 @@ def _create(
     )
 
 
-def _link(memory: Memory, target: Memory | None, verdict: Verdict, meeting: Meeting) -> None:
-    supports = meeting.decision.supports
-    if target is not None and meeting.met and target.public_id not in supports:
-        relations.relate(memory, [(target, verdict, meeting.met.similarity)])
-    relations.support(memory, supports, known=meeting.known)
+def _link(memory: Memory, target: Memory | None, verdict: Verdict, arbitrated: Arbitrated) -> None:
+    supports = arbitrated.decision.supports
+    if target is not None and arbitrated.target and target.public_id not in supports:
+        relations.relate(memory, [(target, verdict, arbitrated.target.similarity)])
+    relations.support(memory, supports, known=arbitrated.known)
 
 
 def _log(
-    meeting: Meeting,
+    arbitrated: Arbitrated,
     *,
     target: Memory | None,
     verdict: Verdict,
     user: User,
     turn: Turn | None,
 ) -> Arbitration:
-    met = meeting.met
+    known = arbitrated.target
     return Arbitration(
         user=user,
         turn=turn,
         target=target,
         verdict=verdict,
-        candidate_text=meeting.candidate.content,
-        target_text=met.content if met and target else "",
-        similarity=met.similarity if met else None,
-        decided_by=meeting.decided_by,
-        reasons=[reason[:60] for reason in meeting.decision.reasons],
+        candidate_text=arbitrated.candidate.content,
+        target_text=known.content if known and target else "",
+        similarity=known.similarity if known else None,
+        decided_by=arbitrated.decided_by,
+        reasons=[reason[:60] for reason in arbitrated.decision.reasons],
     )
 
 
@@ -302,13 +304,13 @@ def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
     return replace(draft, content=content, kind=kind or draft.kind, vectors=vectors, pieces=pieces)
 
 
-def _merged_without_vectors(meeting: Meeting, draft: Draft) -> Draft | None:
+def _merged_without_vectors(arbitrated: Arbitrated, draft: Draft) -> Draft | None:
     """Return the draft with the combined text if the verdict is MERGE, otherwise None.
 
     The text isn't embedded, so this function may be called inside a transaction; an operation
     embeds the text later.
     """
-    decision = meeting.decision
+    decision = arbitrated.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None
     return replace(
@@ -316,12 +318,12 @@ def _merged_without_vectors(meeting: Meeting, draft: Draft) -> Draft | None:
     )
 
 
-def merged_draft(meeting: Meeting, draft: Draft) -> Draft | None:
+def merged_draft(arbitrated: Arbitrated, draft: Draft) -> Draft | None:
     """Return the draft with the combined text if the verdict is MERGE, otherwise None.
 
     The text is embedded, so call it outside a transaction.
     """
-    decision = meeting.decision
+    decision = arbitrated.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None
     return saying(draft, content=decision.content, kind=decision.kind)

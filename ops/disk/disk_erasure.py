@@ -48,7 +48,7 @@ class StillThere(ProviderError):
 
 
 @dataclass(frozen=True)
-class SecondLine:
+class DiskResult:
     """The result of the erasure from the disk, which a receipt shows as its second line.
 
     `status` is `waiting`, `gone`, `too_large`, `elsewhere` (PostgreSQL's files are on another
@@ -84,19 +84,19 @@ def request(*, at: datetime | None = None) -> Operation:
     return operation
 
 
-def second_line(receipt: Receipt) -> SecondLine:
+def result_of(receipt: Receipt) -> DiskResult:
     if UNTIL not in receipt.disk:
-        return SecondLine("unknown")
+        return DiskResult("unknown")
     if receipt.disk[UNTIL] is None:
-        return SecondLine("elsewhere")
+        return DiskResult("elsewhere")
     events = AuditEvent.objects.filter(target=receipt.public_id, action__in=(GONE, TOO_LARGE))
     event = events.order_by("pk").first()
     if event is None:
-        return SecondLine("waiting", until=datetime.fromisoformat(receipt.disk[UNTIL]))
+        return DiskResult("waiting", until=datetime.fromisoformat(receipt.disk[UNTIL]))
     seal = AuditSeal.objects.filter(event=event.pk).first()
     how = {name: event.details.get(name) for name in ("files", "bytes", "found")}
     status = "gone" if event.action == GONE else "too_large"
-    return SecondLine(status, at=event.at, event_hash=bytes(seal.hash).hex() if seal else "", **how)
+    return DiskResult(status, at=event.at, event_hash=bytes(seal.hash).hex() if seal else "", **how)
 
 
 def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
 
     The values include every column that the receipt's hash covers, so anybody can verify the hash.
     """
-    line = second_line(receipt)
+    line = result_of(receipt)
     names = ("scope", "subject", "requested_at", "finished_at", "erased", "kept", "scan", "disk")
     return {
         "receipt_id": receipt.public_id,

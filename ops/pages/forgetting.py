@@ -26,7 +26,7 @@ from ops import selectors
 from ops.access import as_system
 from ops.accounts import keys, users
 from ops.disk import disk_erasure
-from ops.disk.disk_erasure import SecondLine
+from ops.disk.disk_erasure import DiskResult
 from ops.forgetting import person_forgets
 from ops.models import ApiKey, AuditEvent, Operation, Receipt, User
 from ops.pages import operation_rows, stored_amounts
@@ -96,7 +96,7 @@ class ShownReceipt:
     places: int | None
     wal_until: datetime | None
     backups_until: datetime | None
-    on_disk: SecondLine
+    on_disk: DiskResult
 
     @property
     def lines(self) -> list[Line]:
@@ -121,7 +121,7 @@ def receipt_in_words(receipt: Receipt) -> ShownReceipt:
         places=scan.get("places"),
         wal_until=_moment_of(receipt.disk.get("wal_until")),
         backups_until=_moment_of(receipt.disk.get("backups_until")),
-        on_disk=disk_erasure.second_line(receipt),
+        on_disk=disk_erasure.result_of(receipt),
     )
 
 

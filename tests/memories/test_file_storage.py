@@ -74,7 +74,7 @@ def test_copies_are_written_there_and_edits_are_read_in(alice: User, objects: St
     assert file_sync.sync(alice).written == ["MEMORY.md", "LEARNINGS.md"]
     text = text_in(objects, alice)
     assert memory.public_id in text
-    assert file_sync.sync(alice).told == {"edits": {}, "written": [], "failed": {}}
+    assert file_sync.sync(alice).as_result == {"edits": {}, "written": [], "failed": {}}
     replace(objects, alice, text.replace("Lisbon", "Porto") + "- Keeps bees\n")
     assert file_sync.sync(alice).edits[MEMORY]["updated"] == 1
     assert set(Memory.objects.values_list("content", flat=True)) == {
@@ -94,7 +94,7 @@ def test_notes_lie_there_too_and_what_is_forgotten_leaves_them(
     daily_notes.append("Walked home", user=alice)
     name = f"{alice.pk}/{daily_notes.path_of(line.on)}"
     assert daily_notes.path_of(line.on) in file_sync.sync(alice).written
-    assert file_sync.sync(alice).told == {"edits": {}, "written": [], "failed": {}}
+    assert file_sync.sync(alice).as_result == {"edits": {}, "written": [], "failed": {}}
     with as_user(alice):
         memory_forgets.forget_memory(user=alice, memory=memory)
     worker.drain()

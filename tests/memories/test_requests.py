@@ -406,7 +406,7 @@ def test_what_came_from_the_same_message_as_a_clear_match_is_offered(
     outcome = settled("Forget that I live in Brno.", user=alice)
     assert outcome.status == FORGOTTEN
     assert outcome.also_ids == [interview.public_id]
-    assert Outcome.of(outcome.told) == outcome
+    assert Outcome.of(outcome.as_payload) == outcome
     assert left() == ["Has a secret", "Interview on the 3rd of December", CELLO]
 
 

@@ -10,8 +10,9 @@ from psycopg.errors import LockNotAvailable
 
 from conversations.block import context
 from conversations.recording import conversation_names
-from memcenter.lib import afterwards
+from memcenter.lib import deferred_writes
 from memcenter.lib.database import statements
+from memcenter.lib.deferred_writes import DeferredWrites
 from memories import selectors
 from memories.forgetting import memory_forgets
 from memories.models import Memory, RecallHit, RecallTrace, TraceKind
@@ -27,12 +28,12 @@ from tests.memcenter.rest.client import Api, answer
 ASK = {"message": "What is my cat called?"}
 
 
-def asked_and_unsettled(user: User, query: str = "What is my cat called?") -> afterwards.Owed:
+def asked_and_unsettled(user: User, query: str = "What is my cat called?") -> DeferredWrites:
     """A search that has answered and hasn't yet written what explains it."""
     prepared = search.prepare_query(query)
-    with afterwards.collected() as owed, as_user(user):
+    with deferred_writes.collect() as deferred, as_user(user):
         search.search(prepared, user=user)
-    return owed
+    return deferred
 
 
 @pytest.mark.django_db
@@ -41,12 +42,12 @@ def test_the_answer_is_there_before_its_trace(
 ) -> None:
     memory = make_memory(alice, "Has a cat named Biscuit")
     waiting: list[Callable[[], None]] = []
-    monkeypatch.setattr(afterwards.Owed, "settle", lambda self: waiting.extend(self._acts))
+    monkeypatch.setattr(DeferredWrites, "run", lambda self: waiting.extend(self._writes))
     found = answer(Api(alice_key).post("/memory/context", ASK))
     assert "Biscuit" in found["block"] and not RecallTrace.objects.exists()
     for act in waiting:
         act()
-        afterwards._counted(-1)
+        deferred_writes._count_waiting(-1)
     assert RecallTrace.objects.get().request_id == found["request_id"]
     memory.refresh_from_db()
     assert memory.access_count == 1 and memory.last_accessed_at is not None
@@ -57,13 +58,13 @@ def test_an_answer_of_nothing_but_words_leaves_no_debt(alice: User, alice_key: s
     make_memory(alice, "Has a cat named Biscuit")
     for path in ("/search?query=cat", "/memory/summary?conversation_id=none"):
         Api(alice_key).get(path)
-    assert afterwards.settled(within=0)
+    assert deferred_writes.wait_until_done(within=0)
 
 
 @pytest.mark.django_db
 def test_who_asks_at_once_waits_for_the_trace(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    owed = asked_and_unsettled(alice)
-    monkeypatch.setattr(time, "sleep", lambda seconds: owed.settle())
+    deferred = asked_and_unsettled(alice)
+    monkeypatch.setattr(time, "sleep", lambda seconds: deferred.run())
     request_id = "req_" + "0" * 26
     assert selectors.owner_of_request(request_id) is None
     [trace] = RecallTrace.objects.all()
@@ -74,28 +75,28 @@ def test_who_asks_at_once_waits_for_the_trace(alice: User, monkeypatch: pytest.M
 @pytest.mark.parametrize("erased", [False, True])
 def test_a_trace_that_a_forget_overtook_is_not_written(alice: User, erased: bool) -> None:
     memory = make_memory(alice, "Has a cat named Biscuit")
-    owed = asked_and_unsettled(alice, "Is the cat named Biscuit?")
+    deferred = asked_and_unsettled(alice, "Is the cat named Biscuit?")
     with as_user(alice):
         memory_forgets.forget_memory(user=User.objects.get(pk=alice.pk), memory=memory)
     if erased:
         worker.drain()
-    owed.settle()
+    deferred.run()
     assert not RecallTrace.objects.exists() and not RecallHit.objects.exists()
-    with afterwards.collected() as owed, as_user(later := User.objects.get(pk=alice.pk)):
+    with deferred_writes.collect() as deferred, as_user(later := User.objects.get(pk=alice.pk)):
         traces.record(
             user=later, kind=TraceKind.SEARCH, query="And now?", hits=[], stages=[], took_ms=1.0
         )
-    owed.settle()
+    deferred.run()
     assert RecallTrace.objects.get().query == "And now?"
 
 
 @pytest.mark.django_db
 def test_a_trace_of_somebody_who_was_forgotten_meanwhile_is_not_written(alice: User) -> None:
-    owed = asked_and_unsettled(alice)
+    deferred = asked_and_unsettled(alice)
     with as_user(alice):
         leaving.forget_user(user=User.objects.get(pk=alice.pk))
     worker.drain()
-    owed.settle()
+    deferred.run()
     assert not RecallTrace.objects.exists() and not User.objects.filter(pk=alice.pk).exists()
 
 

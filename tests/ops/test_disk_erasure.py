@@ -104,8 +104,8 @@ def texts(alice: User, kept: list[Any]) -> list[str]:
     return texts
 
 
-def line() -> disk_erasure.SecondLine:
-    return disk_erasure.second_line(Receipt.objects.get())
+def line() -> disk_erasure.DiskResult:
+    return disk_erasure.result_of(Receipt.objects.get())
 
 
 def requested() -> Operation:

@@ -24,7 +24,7 @@ from memories.extraction.arbitration.pairs import (
     Thresholds,
 )
 from memories.extraction.corrections import numbers_of_series, without_values
-from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
+from memories.extraction.types import Candidate, Decision, Known, OtherVerdict, Verdict
 from memories.extraction.wording.owners import Ownership
 
 # If several known memories are affected, the finding whose verdict comes first here wins.
@@ -56,7 +56,7 @@ UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")
 
 
 @dataclass(frozen=True)
-class Met:
+class Comparison:
     """A known memory, and how the candidate relates to it.
 
     `share` is the reader model's probability for this relation. `is_read` means that the model
@@ -97,10 +97,10 @@ class BundledArbiter:
         self._most_pairs = most_pairs
 
     def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
-        met = self.meet(candidate, known)
-        return self.with_supports(decide(candidate, met), candidate, met)
+        comparisons = self.compare(candidate, known)
+        return self.with_supports(decide(candidate, comparisons), candidate, comparisons)
 
-    def meet(self, candidate: Candidate, known: Sequence[Known]) -> list[Met]:
+    def compare(self, candidate: Candidate, known: Sequence[Known]) -> list[Comparison]:
         """Return each known memory that was compared with the candidate, and how the two relate.
 
         If a memory has the same text as the candidate, or the text that the candidate corrects,
@@ -110,23 +110,23 @@ class BundledArbiter:
         same, wrong = pairs.fold(candidate.content), pairs.fold(candidate.overrules)
         for memory in present:
             if pairs.fold(memory.content) == same:
-                return [Met(memory, Finding(Verdict.SKIP, "same_text"))]
+                return [Comparison(memory, Finding(Verdict.SKIP, "same_text"))]
             if wrong and pairs.fold(memory.content) == wrong and memory.status != "disabled":
-                return [Met(memory, Finding(Verdict.REPLACE, "corrected"))]
+                return [Comparison(memory, Finding(Verdict.REPLACE, "corrected"))]
         found = {
-            memory.id: Met(memory, worded)
+            memory.id: Comparison(memory, worded)
             for memory in present
             if (worded := _finding_by_wording(candidate, memory))
         }
-        statements = self._worth_reading(
-            candidate, [memory for memory in present if memory.id not in found]
-        )
-        found |= {pair.memory.id: pair for pair in self._compared(candidate, statements)}
+        unread = [memory for memory in present if memory.id not in found]
+        read = self._read_pairs(candidate, self._worth_reading(candidate, unread))
+        found |= {pair.memory.id: pair for pair in read}
         for memory, text in conflicts.corrected_texts(candidate, present):
-            found[memory.id] = Met(memory, Finding(Verdict.MERGE, "corrected"), corrected=text)
+            finding = Finding(Verdict.MERGE, "corrected")
+            found[memory.id] = Comparison(memory, finding, corrected=text)
         return [found[memory.id] for memory in present if memory.id in found]
 
-    def _compared(self, candidate: Candidate, known: Sequence[Known]) -> Iterator[Met]:
+    def _read_pairs(self, candidate: Candidate, known: Sequence[Known]) -> Iterator[Comparison]:
         """Yield how the candidate relates to each memory, in the given order.
 
         If `most_pairs` is set, stop at the first memory that already says the same, since the
@@ -139,7 +139,7 @@ class BundledArbiter:
             [reading] = pairs.read(self._reader, [pair], thresholds=self.thresholds)
             finding = _finding(candidate, memory, reading)
             supports = _may_support(candidate, memory, reading)
-            yield Met(memory, finding, reading.share, supports, is_read=True)
+            yield Comparison(memory, finding, reading.share, supports, is_read=True)
             if may_end and finding.verdict is Verdict.SKIP:
                 return
 
@@ -149,7 +149,7 @@ class BundledArbiter:
         return pairs.likeliest_related(candidate, known, most=self._most_pairs)
 
     def with_supports(
-        self, decision: Decision, candidate: Candidate, met: Sequence[Met]
+        self, decision: Decision, candidate: Candidate, comparisons: Sequence[Comparison]
     ) -> Decision:
         """Add the memories that support the candidate to a decision that stores it as a new memory.
 
@@ -159,8 +159,8 @@ class BundledArbiter:
         """
         if decision.verdict not in _ON_ITS_OWN:
             return decision
-        near = [pair for pair in met if pair.may_support]
-        near = sorted(near, key=lambda pair: -pair.memory.similarity)[: self._supports(met)]
+        near = [pair for pair in comparisons if pair.may_support]
+        near = sorted(near, key=lambda pair: -pair.memory.similarity)[: self._supports(comparisons)]
         readings = pairs.read(
             self._reader,
             [(candidate.content, pair.memory.content) for pair in near],
@@ -174,25 +174,25 @@ class BundledArbiter:
         ]
         return replace(decision, supports=tuple(supports))
 
-    def _supports(self, met: Sequence[Met]) -> int:
+    def _supports(self, comparisons: Sequence[Comparison]) -> int:
         """Return how many pairs may still be compared in the reverse direction."""
         if self._most_pairs is None:
             return _MOST_SUPPORTS
-        return max(0, self._most_pairs - sum(pair.is_read for pair in met))
+        return max(0, self._most_pairs - sum(pair.is_read for pair in comparisons))
 
 
-def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
+def decide(candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
     """Return the decision on a candidate: the verdict is the strongest finding.
 
-    The other findings are listed in `beside`. If one of the memories is an older edition of the
+    The other findings are listed in `others`. If one of the memories is an older edition of the
     candidate's project page, the candidate changes no other page.
     """
-    touched = [pair for pair in met if pair.finding.verdict is not None]
+    touched = [pair for pair in comparisons if pair.finding.verdict is not None]
     if not touched:
         return Decision(Verdict.ADD, kind=candidate.kind, reasons=("nothing_like_it",))
-    beside = [pair for pair in touched if pair.finding.verdict is Verdict.KEEP_BOTH]
-    own = [pair for pair in touched if pair not in beside and _is_own_page(candidate, pair)]
-    touched = [*own, *beside] if own else touched
+    kept = [pair for pair in touched if pair.finding.verdict is Verdict.KEEP_BOTH]
+    own = [pair for pair in touched if pair not in kept and _is_own_page(candidate, pair)]
+    touched = [*own, *kept] if own else touched
     first = min(touched, key=lambda pair: _rank(pair.finding))
     others = [pair for pair in touched if pair is not first and _may_change(pair, first, candidate)]
     if first.corrected:
@@ -231,7 +231,7 @@ def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
     return guarded(candidate, memory, found) if found else None
 
 
-def _is_own_page(candidate: Candidate, pair: Met) -> bool:
+def _is_own_page(candidate: Candidate, pair: Comparison) -> bool:
     """Return whether the memory is an edition of the candidate's project page, by text or name."""
     if not _are_of_projects(candidate, pair.memory):
         return False
@@ -241,7 +241,7 @@ def _is_own_page(candidate: Candidate, pair: Met) -> bool:
     return bool(new.name) and new.name == old.name
 
 
-def _may_change(pair: Met, first: Met, candidate: Candidate) -> bool:
+def _may_change(pair: Comparison, first: Comparison, candidate: Candidate) -> bool:
     """Return whether a candidate that replaces `first` may also change the memory of `pair`.
 
     A statement may replace several memories only if the memories say the same. A project page may
@@ -253,7 +253,7 @@ def _may_change(pair: Met, first: Met, candidate: Candidate) -> bool:
         return editions.are_worded_alike(
             Document(first.memory.content), Document(pair.memory.content)
         )
-    terms = [set(segment.terms(met.memory.content)) for met in (first, pair)]
+    terms = [set(segment.terms(one.memory.content)) for one in (first, pair)]
     return len(terms[0] & terms[1]) >= _SAME_STATEMENT * min(map(len, terms))
 
 
@@ -473,7 +473,7 @@ def decision_on(
     memory: Known,
     finding: Finding,
     *,
-    others: Sequence[Met] = (),
+    others: Sequence[Comparison] = (),
     merged: str = "",
 ) -> Decision:
     """Return the decision for a finding about a memory; `merged` is the merged text, if known."""
@@ -492,8 +492,8 @@ def decision_on(
         content=text,
         kind="constraint" if keeps_kind else candidate.kind,
         reasons=(finding.reason,),
-        beside=tuple(
-            Beside(other.memory.id, other.finding.verdict, other.finding.reason)
+        others=tuple(
+            OtherVerdict(other.memory.id, other.finding.verdict, other.finding.reason)
             for other in others
             if other.finding.verdict is not None
         ),

@@ -24,7 +24,7 @@ from memories.extraction.arbitration.pairs import MOST_RESULTS, Joined
 from memories.extraction.arbitration.verdicts import (
     SURE_ENOUGH,
     BundledArbiter,
-    Met,
+    Comparison,
     are_strangers,
     decide,
     decision_on,
@@ -52,13 +52,13 @@ class ModelArbiter:
         self._bundled = bundled
 
     def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
-        met = self._bundled.meet(candidate, known)
-        decision = self._decided(candidate, met)
-        return self._bundled.with_supports(decision, candidate, met)
+        comparisons = self._bundled.compare(candidate, known)
+        decision = self._decided(candidate, comparisons)
+        return self._bundled.with_supports(decision, candidate, comparisons)
 
-    def _decided(self, candidate: Candidate, met: Sequence[Met]) -> Decision:
-        ruled = decide(candidate, met)
-        offered = self._unsure(met, ruled)[:_OFFERED]
+    def _decided(self, candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
+        ruled = decide(candidate, comparisons)
+        offered = self._unsure(comparisons, ruled)[:_OFFERED]
         if not offered:
             return ruled
         named, answer = self._answer(candidate, offered)
@@ -69,17 +69,17 @@ class ModelArbiter:
         text = questions.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
         return _checked(candidate, Verdict(verdict), target, text, ruled)
 
-    def _unsure(self, met: Sequence[Met], ruled: Decision) -> list[Known]:
+    def _unsure(self, comparisons: Sequence[Comparison], ruled: Decision) -> list[Known]:
         """Return the memories whose relation to the candidate the reader model is unsure of.
 
         Return an empty list if the reader model is sure about the target of its decision `ruled`,
         unless this decision is to keep both.
         """
         sure = self._bundled.thresholds.sure
-        about = next((pair for pair in met if pair.memory.id == ruled.target_id), None)
+        about = next((pair for pair in comparisons if pair.memory.id == ruled.target_id), None)
         if about and about.share >= sure and ruled.verdict is not Verdict.KEEP_BOTH:
             return []
-        return [pair.memory for pair in met if pair.share < sure]
+        return [pair.memory for pair in comparisons if pair.share < sure]
 
     def _answer(
         self, candidate: Candidate, offered: Sequence[Known]

@@ -13,8 +13,8 @@ import pytest
 from django.db import DatabaseError, connection
 from psycopg.pq import Trace
 
-from memcenter.lib import afterwards
 from memcenter.lib.database import statements
+from memcenter.lib.deferred_writes import DeferredWrites
 from memcenter.rest import throttling
 from memories.models import Memory, RecallTrace
 from ops.access import as_user
@@ -51,13 +51,13 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Watch:
     def watch() -> Iterator[Wire]:
         with tempfile.TemporaryFile("w+") as sink:
             seen = Wire(sink)
-            settle = afterwards.Owed.settle
+            settle = DeferredWrites.run
 
-            def settled(owed: afterwards.Owed) -> None:
+            def settled(deferred: DeferredWrites) -> None:
                 seen.before = seen.trips()
-                settle(owed)
+                settle(deferred)
 
-            monkeypatch.setattr(afterwards.Owed, "settle", settled)
+            monkeypatch.setattr(DeferredWrites, "run", settled)
             connection.ensure_connection()
             raw: Any = connection.connection
             raw.pgconn.trace(sink.fileno())
@@ -66,7 +66,7 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Watch:
                 yield seen
             finally:
                 raw.pgconn.untrace()
-                monkeypatch.setattr(afterwards.Owed, "settle", settle)
+                monkeypatch.setattr(DeferredWrites, "run", settle)
 
     return watch
 

@@ -302,7 +302,7 @@ def test_a_page_whose_older_edition_is_known_changes_no_other_page() -> None:
     old = known(PASSWORD, kind="plan")
     page = candidate(PASSKEY, kind="plan")
     decision = BundledArbiter(head).arbitrate(page, [other, old], now=NOW)
-    assert (decision.target_id, decision.beside) == (old.id, ())
+    assert (decision.target_id, decision.others) == (old.id, ())
     assert BundledArbiter(head).arbitrate(page, [other], now=NOW).target_id == other.id
 
 
@@ -322,7 +322,7 @@ def test_a_page_replaces_several_only_if_these_are_worded_alike() -> None:
         head.says(one.content, new, "newer")
     decision = BundledArbiter(head).arbitrate(candidate(new, kind="plan"), near, now=NOW)
     assert decision.target_id == first.id
-    assert [one.id for one in decision.beside] == [second.id]
+    assert [one.id for one in decision.others] == [second.id]
 
 
 @pytest.mark.parametrize("reads", ["same", "unrelated", "contradicts"])
@@ -397,7 +397,7 @@ def test_the_strongest_finding_wins_and_the_others_stand_beside() -> None:
     near = [known("Likes Leeds"), known("Plays chess"), known(LEEDS)]
     decision = BundledArbiter(head).arbitrate(candidate(YORK), near, now=NOW)
     assert (decision.verdict, decision.target_id) == (Verdict.REPLACE, f"mem_{LEEDS}")
-    assert [(one.id, one.verdict) for one in decision.beside] == [
+    assert [(one.id, one.verdict) for one in decision.others] == [
         ("mem_Likes Leeds", Verdict.REVIEW)
     ]
 
@@ -578,7 +578,7 @@ def test_one_statement_replaces_several_only_where_they_say_the_same() -> None:
         "finn isnt on the brown inhaler anymore", inhaler, same, school, reads="newer"
     )
     assert decision.target_id == inhaler.id
-    assert [beside.id for beside in decision.beside] == [same.id]
+    assert [beside.id for beside in decision.others] == [same.id]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from memcenter.providers.base import Vectors
 from memcenter.providers.embedders import BundledEmbedder
 from memories.retrieval.hybrid import rank
 from memories.retrieval.query import Query, analyse
-from memories.retrieval.signals import Corpus, query_vector, towards_statements
+from memories.retrieval.signals import Corpus, query_vector, shift_to_statements
 from memories.retrieval.units import Ranked, Unit
 from memories.retrieval.weights import RELEVANCE_FLOOR
 from tests.memories.retrieval import samples
@@ -46,7 +46,7 @@ def vector_of(text: str) -> Vectors:
 def cosines_for(query: Query, texts: Sequence[str], *, statements: bool = False) -> list[float]:
     vector = query_vector(query, embedder=EMBEDDER)
     if statements:
-        vector = towards_statements(vector, model=EMBEDDER.model)
+        vector = shift_to_statements(vector, model=EMBEDDER.model)
     return [float(vector_of(text) @ vector) for text in texts]
 
 
@@ -209,7 +209,7 @@ def test_a_question_finds_its_memory_across_languages_and_scripts(
 
 def test_what_another_embedder_made_is_not_mapped() -> None:
     vector = vector_of("Where do I live?")
-    assert towards_statements(vector, model="another") is vector
-    moved = towards_statements(vector, model=EMBEDDER.model)
+    assert shift_to_statements(vector, model="another") is vector
+    moved = shift_to_statements(vector, model=EMBEDDER.model)
     assert float(moved @ moved) == pytest.approx(1.0, abs=1e-4)
     assert float(moved @ vector_of("Lives in Leeds")) > float(vector @ vector_of("Lives in Leeds"))

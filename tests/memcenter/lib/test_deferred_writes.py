@@ -3,37 +3,37 @@ from threading import Event, Thread
 import pytest
 from django.db import DatabaseError, connection
 
-from memcenter.lib import afterwards
+from memcenter.lib import deferred_writes
 
 
 def test_without_an_answer_to_wait_for_it_is_done_at_once() -> None:
     done: list[str] = []
-    afterwards.do(lambda: done.append("written"))
+    deferred_writes.defer(lambda: done.append("written"))
     assert done == ["written"]
 
 
 def test_it_is_done_once_and_in_order_when_the_answer_has_gone_out() -> None:
     done: list[int] = []
-    with afterwards.collected() as owed:
+    with deferred_writes.collect() as deferred:
         for number in range(3):
-            afterwards.do(lambda number=number: done.append(number))  # type: ignore[misc]
-    assert owed and done == []
-    owed.settle()
-    owed.settle()
+            deferred_writes.defer(lambda number=number: done.append(number))  # type: ignore[misc]
+    assert deferred and done == []
+    deferred.run()
+    deferred.run()
     assert done == [0, 1, 2]
 
 
-def test_of_an_answer_that_failed_nothing_is_owed() -> None:
+def test_of_an_answer_that_failed_no_write_is_deferred() -> None:
     done: list[str] = []
 
     def fail() -> None:
-        with afterwards.collected():
-            afterwards.do(lambda: done.append("written"))
+        with deferred_writes.collect():
+            deferred_writes.defer(lambda: done.append("written"))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    assert done == [] and afterwards.settled(within=0)
+    assert done == [] and deferred_writes.wait_until_done(within=0)
 
 
 def test_what_fails_takes_nothing_else_along_and_is_told_without_its_words(
@@ -44,10 +44,10 @@ def test_what_fails_takes_nothing_else_along_and_is_told_without_its_words(
     def failing() -> None:
         raise DatabaseError("Failing row contains (plum cake)")
 
-    with afterwards.collected() as owed:
-        afterwards.do(failing)
-        afterwards.do(lambda: done.append("written"))
-    owed.settle()
+    with deferred_writes.collect() as deferred:
+        deferred_writes.defer(failing)
+        deferred_writes.defer(lambda: done.append("written"))
+    deferred.run()
     assert done == ["written"]
     assert "DatabaseError" in caplog.text and "plum" not in caplog.text
 
@@ -71,21 +71,21 @@ def test_a_connection_that_was_lost_takes_nothing_else_along(
         connection.connection.close()
         write("never")
 
-    with afterwards.collected() as owed:
+    with deferred_writes.collect() as deferred:
         for act in (lose, lambda: write("second"), on_a_closed_one, lambda: write("fourth")):
-            afterwards.do(act)
-    owed.settle()
+            deferred_writes.defer(act)
+    deferred.run()
     assert done == ["second", "fourth"]
     assert "InterfaceError" in caplog.text or "OperationalError" in caplog.text
 
 
 def test_a_defect_is_told_and_nothing_stays_owed() -> None:
-    with afterwards.collected() as owed:
-        afterwards.do(lambda: 1 / 0)  # type: ignore[arg-type]
-        afterwards.do(lambda: None)
+    with deferred_writes.collect() as deferred:
+        deferred_writes.defer(lambda: 1 / 0)  # type: ignore[arg-type]
+        deferred_writes.defer(lambda: None)
     with pytest.raises(ZeroDivisionError):
-        owed.settle()
-    assert afterwards.settled(within=0)
+        deferred.run()
+    assert deferred_writes.wait_until_done(within=0)
 
 
 def test_who_stops_waits_for_what_is_owed_and_not_for_ever() -> None:
@@ -95,12 +95,12 @@ def test_who_stops_waits_for_what_is_owed_and_not_for_ever() -> None:
         go.wait()
         done.set()
 
-    with afterwards.collected() as owed:
-        afterwards.do(slow)
-    assert not afterwards.settled(within=0)
-    thread = Thread(target=owed.settle)
+    with deferred_writes.collect() as deferred:
+        deferred_writes.defer(slow)
+    assert not deferred_writes.wait_until_done(within=0)
+    thread = Thread(target=deferred.run)
     thread.start()
-    assert not afterwards.settled(within=0)
+    assert not deferred_writes.wait_until_done(within=0)
     go.set()
-    assert afterwards.settled(within=60) and done.is_set()
+    assert deferred_writes.wait_until_done(within=60) and done.is_set()
     thread.join()

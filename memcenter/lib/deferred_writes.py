@@ -17,83 +17,83 @@ from django.db import DatabaseError, InterfaceError, connection
 
 logger = logging.getLogger(__name__)
 
-Act = Callable[[], None]
-_owing: ContextVar[Owed | None] = ContextVar("owing", default=None)
+Write = Callable[[], None]
+_current: ContextVar[DeferredWrites | None] = ContextVar("deferred_writes", default=None)
 _done = Condition()
 _count = 0
 
 
-class Owed:
-    """The deferred writes of one response. `settle` runs each of them once."""
+class DeferredWrites:
+    """The deferred writes of one response. `run` runs each of them once."""
 
     def __init__(self) -> None:
-        self._acts: list[Act] = []
+        self._writes: list[Write] = []
 
     def __bool__(self) -> bool:
-        return bool(self._acts)
+        return bool(self._writes)
 
-    def add(self, act: Act) -> None:
-        self._acts.append(act)
-        _counted(1)
+    def add(self, write: Write) -> None:
+        self._writes.append(write)
+        _count_waiting(1)
 
-    def settle(self) -> None:
+    def run(self) -> None:
         """Run all deferred writes of the response.
 
         If a write fails, the type of the error is logged and the next write runs.
         """
         try:
-            while self._acts:
-                self._settle_one()
+            while self._writes:
+                self._run_next()
         finally:
-            self.drop()
+            self.discard()
 
-    def _settle_one(self) -> None:
-        act = self._acts.pop(0)
+    def _run_next(self) -> None:
+        write = self._writes.pop(0)
         try:
-            act()
+            write()
         except (DatabaseError, InterfaceError) as error:
-            logger.warning("What an answer owed wasn't written: %s.", type(error).__name__)
+            logger.warning("A deferred write failed: %s.", type(error).__name__)
             # If PostgreSQL has closed the connection, the other writes need a new connection.
             if not connection.in_atomic_block:
                 connection.close_if_unusable_or_obsolete()
         finally:
-            _counted(-1)
+            _count_waiting(-1)
 
-    def drop(self) -> None:
-        acts, self._acts = self._acts, []
-        _counted(-len(acts))
+    def discard(self) -> None:
+        writes, self._writes = self._writes, []
+        _count_waiting(-len(writes))
 
 
-def do(act: Act) -> None:
+def defer(write: Write) -> None:
     """Run a write after the current response, or at once if no response is being prepared."""
-    owed = _owing.get()
-    if owed is None:
-        act()
+    deferred = _current.get()
+    if deferred is None:
+        write()
     else:
-        owed.add(act)
+        deferred.add(write)
 
 
 @contextmanager
-def collected() -> Iterator[Owed]:
+def collect() -> Iterator[DeferredWrites]:
     """Collect the writes deferred inside the block; discard them if the block raises."""
-    owed = Owed()
-    token = _owing.set(owed)
+    deferred = DeferredWrites()
+    token = _current.set(deferred)
     try:
-        yield owed
+        yield deferred
     except BaseException:
-        owed.drop()
+        deferred.discard()
         raise
     finally:
-        _owing.reset(token)
+        _current.reset(token)
 
 
-def settled(*, within: float) -> bool:
+def wait_until_done(*, within: float) -> bool:
     """Wait until no thread has deferred writes. Return False if `within` seconds aren't enough."""
     with _done:
         return _done.wait_for(lambda: not _count, timeout=within)
 
 
-def _counted(change: int) -> None:
+def _count_waiting(change: int) -> None:
     global _count
     with _done:
         _count += change
