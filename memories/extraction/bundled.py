@@ -16,14 +16,6 @@ from typing import Any, Protocol
 from memories.extraction import answer_wishes, masking
 from memories.extraction import statement_labels as labels
 from memories.extraction.arbitration.pairs import CONFLICTS, PairReader
-from memories.extraction.called_off import (
-    CalledOff,
-    called_off,
-    endings,
-    retractions,
-    taken_back,
-    whole_sentence,
-)
 from memories.extraction.commands import (
     accepted_claim,
     asks_not_to_mention,
@@ -31,13 +23,22 @@ from memories.extraction.commands import (
     mention_wish,
     without_openers,
 )
-from memories.extraction.corrections import (
+from memories.extraction.corrections.cancellations import (
+    Cancellation,
+    cancellations,
+    endings,
+    retractions,
+    taken_back,
+    whole_sentence,
+)
+from memories.extraction.corrections.corrected_messages import (
     PATTERNS,
     Correction,
     bare_corrections,
     correction,
     without_old_value,
 )
+from memories.extraction.corrections.new_values import new_amount
 from memories.extraction.heard_message import (
     FLAG,
     NOT_OWN,
@@ -50,7 +51,6 @@ from memories.extraction.heard_message import (
     orders_of,
     quotation,
 )
-from memories.extraction.new_values import new_amount
 from memories.extraction.statement_checks import checked, is_fragment
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, Said, TurnText
 from memories.extraction.wording.languages import language_of, tag_of
@@ -104,7 +104,7 @@ class BundledExtractor:
         withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
         handled = [*bare_corrections(turn.user.text), *([(said.start, said.end)] if said else [])]
-        off = called_off(turn.user.text)
+        off = cancellations(turn.user.text)
         ended = [] if withheld else self._ended(turn, off)
         handled += [(start, end) for start, end, what in off if ended or not what]
         found = [] if withheld else [*corrected, *_candidates(message, handled=handled)]
@@ -208,7 +208,7 @@ class BundledExtractor:
         earlier = list(reversed(turn.before))
         return earlier, lambda place: self._again(earlier, place, earlier[place].text)
 
-    def _ended(self, turn: TurnText, off: Sequence[CalledOff]) -> list[Candidate]:
+    def _ended(self, turn: TurnText, off: Sequence[Cancellation]) -> list[Candidate]:
         """Return the candidates that end plans of earlier messages."""
         return list(endings(off, turn.user.text, *self._earlier(turn)))
 

@@ -18,7 +18,7 @@ from memories.extraction.commands import (
     only_asks_not_to_forget,
     speaks_of_forgetting,
 )
-from memories.extraction.corrections import PATTERNS as CORRECTIONS
+from memories.extraction.corrections.corrected_messages import PATTERNS as CORRECTIONS
 from memories.extraction.types import ForgetRequest, Said
 from memories.reader import Reading, Statement
 from memories.screening.secret_search import Span

@@ -21,8 +21,9 @@ from conversations.models import Message, Turn
 from memcenter.lib.errors import Conflict, Invalid
 from memcenter.lib.text import segment
 from memories import language_steps
-from memories.extraction import corrections, masking
-from memories.extraction.contrasts import Contrast, contrasts
+from memories.extraction import masking
+from memories.extraction.corrections.contrasts import Contrast, contrasts
+from memories.extraction.corrections.corrected_messages import denies, without_old_value
 from memories.extraction.masking import screen
 from memories.extraction.types import Candidate, Said, TurnText, Verdict
 from memories.indexing import search_index
@@ -240,7 +241,7 @@ def preview_changes(text: str, *, user: User, about: str = "") -> list[ToldChang
     if under and under.memory not in {one.memory for one in changes if one.overwrites}:
         changes = [under, *edits, *(change for candidate, change in found if candidate in other)]
     overwritten = Counter(one.memory for one in changes if one.overwrites)
-    is_understood = not corrections.denies(text) or any(one.overwrites for one in changes)
+    is_understood = not denies(text) or any(one.overwrites for one in changes)
     marked = []
     for one in changes:
         if one.overwrites and overwritten[one.memory] > 1:
@@ -282,7 +283,7 @@ def _change_of(
 
 def _without_rejected(text: str, known: str) -> str:
     """Return a correction without a rejected value at its end that the known text has."""
-    new, old = corrections.without_old_value(text)
+    new, old = without_old_value(text)
     rejected = _REJECTED.search(new)
     if rejected and not old and set(segment.terms(rejected["old"])) <= set(segment.terms(known)):
         new = new[: rejected.start()]
@@ -321,7 +322,7 @@ def _doubted(change: ToldChange, text: str, *, is_understood: bool) -> ToldChang
         return change
     if change.verdict == Verdict.SKIP:
         lacks = set(segment.terms(text)) - set(segment.terms(change.old))
-        is_known = not lacks and corrections.denies(text) == corrections.denies(change.old)
+        is_known = not lacks and denies(text) == denies(change.old)
         return change if is_known else replace(change, doubt="unsure")
     is_sure = is_understood and change.verdict != Verdict.REVIEW
     return change if is_sure else replace(change, doubt="unsure")

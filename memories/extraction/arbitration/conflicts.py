@@ -16,8 +16,8 @@ from memories.extraction.arbitration import attributes, pairs
 from memories.extraction.arbitration.editions import Document, Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.commands import is_form_of_address
-from memories.extraction.contrasts import contrasts
-from memories.extraction.corrections import (
+from memories.extraction.corrections.contrasts import contrasts
+from memories.extraction.corrections.corrected_messages import (
     PATTERNS,
     bare_contrast,
     numbers_of_series,
@@ -25,8 +25,8 @@ from memories.extraction.corrections import (
     with_exchanged_value,
     without_values,
 )
+from memories.extraction.corrections.new_values import with_new_amount
 from memories.extraction.masking import ADDED, ADDED_DATE
-from memories.extraction.new_values import with_new_amount
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
 from memories.extraction.wording.chinese_subjects import leading_name

@@ -17,7 +17,7 @@ from itertools import takewhile
 
 from memcenter.lib.text import segment
 from memcenter.lib.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from memories.extraction.corrections import numbers_of_series
+from memories.extraction.corrections.corrected_messages import numbers_of_series
 from memories.extraction.types import Verdict
 from memories.extraction.word_tables import compiled
 

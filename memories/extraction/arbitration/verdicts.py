@@ -23,7 +23,7 @@ from memories.extraction.arbitration.pairs import (
     Relation,
     Thresholds,
 )
-from memories.extraction.corrections import numbers_of_series, without_values
+from memories.extraction.corrections.corrected_messages import numbers_of_series, without_values
 from memories.extraction.types import Candidate, Decision, Known, OtherVerdict, Verdict
 from memories.extraction.wording.owners import Ownership
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.extraction.corrections import correction, old_value
+from memories.extraction.corrections.corrected_messages import correction, old_value
 from tests.memories.extraction.bundled_reading import extract
 from tests.memories.extraction.readings import FakeReader, statement
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memories.extraction.arbitration.verdicts import BundledArbiter
-from memories.extraction.new_values import new_amount
+from memories.extraction.corrections.new_values import new_amount
 from memories.extraction.types import Candidate, Known, Verdict
 from tests.memories.extraction.bundled_reading import extract
 from tests.memories.extraction.readings import FakeReader, statement

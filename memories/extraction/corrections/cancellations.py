@@ -12,7 +12,7 @@ from dataclasses import replace
 from operator import itemgetter
 
 from memcenter.lib.text import segment
-from memories.extraction.corrections import PATTERNS, bare_contrast, sentences
+from memories.extraction.corrections.corrected_messages import PATTERNS, bare_contrast, sentences
 from memories.extraction.types import Candidate, Said
 
 _PLANS = ("event", "task")
@@ -21,10 +21,10 @@ _LIKELY = 0.5  # minimum probability that a statement is the one that is taken b
 _DOUBTFUL = 0.4  # confidence of an end whose plan isn't in the conversation
 
 
-CalledOff = tuple[int, int, str]  # the span of a sentence, and what it calls off (may be empty)
+Cancellation = tuple[int, int, str]  # the span of a sentence, and what it calls off (may be empty)
 
 
-def called_off(said: str) -> list[CalledOff]:
+def cancellations(said: str) -> list[Cancellation]:
     """Return the sentences that call something off."""
     off = []
     for start, sentence in sentences(said):
@@ -34,7 +34,7 @@ def called_off(said: str) -> list[CalledOff]:
     return off
 
 
-def taken_back(said: str) -> list[CalledOff]:
+def taken_back(said: str) -> list[Cancellation]:
     """Return the sentences that say that something said earlier is wrong."""
     return [
         (start, start + len(sentence), sentence.strip())
@@ -45,7 +45,7 @@ def taken_back(said: str) -> list[CalledOff]:
 
 
 def retractions(
-    back: Sequence[CalledOff],
+    back: Sequence[Cancellation],
     before: Sequence[Said],
     again: Callable[[int], Sequence[Candidate]],
     meant: Callable[[str, str], float],
@@ -66,7 +66,7 @@ def retractions(
 
 
 def endings(
-    off: Sequence[CalledOff],
+    off: Sequence[Cancellation],
     said: str,
     before: Sequence[Said],
     again: Callable[[int], Sequence[Candidate]],
@@ -85,7 +85,7 @@ def endings(
                 break
 
 
-def whole_sentence(candidate: Candidate, off: Sequence[CalledOff], said: str) -> Candidate:
+def whole_sentence(candidate: Candidate, off: Sequence[Cancellation], said: str) -> Candidate:
     """Return a candidate that calls something off with its whole sentence, for a review.
 
     "It's cancelled" in "scrap that gig it's cancelled" doesn't say what is cancelled, and 是药剂师

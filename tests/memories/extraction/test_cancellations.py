@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.extraction.called_off import called_off
+from memories.extraction.corrections.cancellations import cancellations
 from tests.memories.extraction.bundled_reading import extract
 from tests.memories.extraction.readings import FakeReader, statement
 
@@ -98,7 +98,7 @@ def test_the_opposite_of_what_was_said_corrects_it(said: str) -> None:
     ],
 )
 def test_other_sentences_call_nothing_off(said: str) -> None:
-    assert not list(called_off(said))
+    assert not list(cancellations(said))
 
 
 @pytest.mark.parametrize(

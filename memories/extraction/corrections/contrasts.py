@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memcenter.lib.text import segment
-from memories.extraction.corrections import (
+from memories.extraction.corrections.corrected_messages import (
     EDGE,
     NUMBERS,
     PATTERNS,

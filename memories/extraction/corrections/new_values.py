@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memcenter.lib.text import segment
-from memories.extraction import corrections
-from memories.extraction.corrections import PATTERNS, Correction
+from memories.extraction.corrections import corrected_messages
+from memories.extraction.corrections.corrected_messages import PATTERNS, Correction
 from memories.extraction.masking import ADDED_DATE
 
 _CLAUSE = re.compile(r"[^,，;；.!?。！？\n]+")
 _MOST = 60  # characters of a clause that only gives an amount
-_NO_AMOUNTS = (*corrections.SORTS, PATTERNS["day_of_month"], PATTERNS["clock"], ADDED_DATE)
+_NO_AMOUNTS = (*corrected_messages.SORTS, PATTERNS["day_of_month"], PATTERNS["clock"], ADDED_DATE)
 
 
 def new_amount(said: str, before: Sequence[str]) -> Correction | None:
