@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from memcenter.lib.text import segment
 from memories.extraction import masking
-from memories.extraction.chat_model.proof import Quotation
+from memories.extraction.types import Quotation
 from memories.extraction.word_tables import compiled
 from memories.screening import secret_search
 

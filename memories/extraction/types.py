@@ -81,6 +81,14 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Quotation:
+    """A verbatim span of a message; `start` is the index of its first character."""
+
+    text: str
+    start: int
+
+
+@dataclass(frozen=True)
 class Refused:
     """A report that a sensitive detail wasn't stored; it never contains the secret itself."""
 

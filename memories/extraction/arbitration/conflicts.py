@@ -13,7 +13,7 @@ from enum import IntEnum
 
 from memcenter.lib.text import segment
 from memories.extraction.arbitration import attributes, pairs
-from memories.extraction.arbitration.editions import Document, Finding, differ_in_one_value
+from memories.extraction.arbitration.editions import Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.commands import is_form_of_address
 from memories.extraction.corrections.contrasts import contrasts
@@ -30,6 +30,7 @@ from memories.extraction.masking import ADDED, ADDED_DATE
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.extraction.word_tables import table
 from memories.extraction.wording.chinese_subjects import leading_name
+from memories.extraction.wording.documents import Document
 from memories.extraction.wording.owners import Ownership, owner_names, ownership
 
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")

@@ -8,18 +8,14 @@ colon, as in "Login: people sign in with a passkey".
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cached_property
 from itertools import takewhile
 
 from memcenter.lib.text import segment
-from memcenter.lib.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from memories.extraction.corrections.corrected_messages import numbers_of_series
 from memories.extraction.types import Verdict
-from memories.extraction.word_tables import compiled
+from memories.extraction.wording.documents import STOP_WORDS, Document, bare
 
 _NEARLY_ALL = 0.9
 _HALF = 0.5
@@ -29,18 +25,7 @@ _SOME = 0.2
 _TELLING_TITLE, _TELLING_TITLE_OF_PROJECT = 3, 2
 _ON_ONE_SUBJECT = 0.6
 _SUBJECTS_ALIKE = 0.6
-_LONGEST_TITLE = 120
-_LONGEST_LABEL = 40
-_MOST_WORDS_OF_LABEL = 4
 _MOST_WORDS = 200  # longer pages are not compared word by word
-_SENTENCE = re.compile(r"(?<=[.!?。！？；;])\s+|\n+|(?<=[。！？；])")
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s++(?P<title>.+)$")
-_LABEL = re.compile(
-    rf"^\s*(?P<label>\w[^\n:：.!?。！？,，;；]{{1,{_LONGEST_LABEL}}})(?::\s|：)\s*(?=\S)"
-)
-_BARE = re.compile(r"[\W_]+")
-_STOP_WORDS = ENGLISH_STOP_WORDS | CHINESE_STOP_WORDS
-_SORT_OF_PAGE = compiled("page_titles")["sort"]
 
 
 @dataclass(frozen=True)
@@ -65,64 +50,6 @@ NOTHING_NEW = Finding(Verdict.SKIP, "says_nothing_new")
 NEWER = Finding(Verdict.REPLACE, "newer_edition")
 
 
-@dataclass(frozen=True)
-class Document:
-    """A page, with the parts that are compared: its title, label, body and sentences."""
-
-    text: str
-
-    @cached_property
-    def title(self) -> str:
-        """Return the first line without heading marks, or an empty string if there is no title.
-
-        The first line is a title if it is short and other lines follow.
-        """
-        first, _, rest = self.text.strip().partition("\n")
-        title = _heading(first) or first.strip()
-        return title if rest.strip() and len(title) <= _LONGEST_TITLE else ""
-
-    @cached_property
-    def label(self) -> str:
-        """Return the label (up to four words before a colon at the start), or an empty string."""
-        found = _LABEL.match(self.text)
-        label = found["label"].strip() if found else ""
-        return label if len(_words(label)) <= _MOST_WORDS_OF_LABEL else ""
-
-    @cached_property
-    def name(self) -> str:
-        """Return the normalised words of the heading or, if there is none, of the label."""
-        heading = _heading(self.text.strip().partition("\n")[0]) if self.title else ""
-        return " ".join(_words(heading or self.label))
-
-    @cached_property
-    def subject(self) -> str:
-        """Return the name, or an empty string if it only names a type of page ("Weekly notes")."""
-        telling = [word for word in self.name.split() if word not in _STOP_WORDS]
-        is_sort = all(word.isdigit() or _SORT_OF_PAGE.fullmatch(word) for word in telling)
-        return "" if is_sort else self.name
-
-    @cached_property
-    def body(self) -> str:
-        """Return the text after the label or below the title; without both, return all text."""
-        if self.label:
-            found = _LABEL.match(self.text)
-            return self.text[found.end() :] if found else self.text
-        return self.text.strip().partition("\n")[2] if self.title else self.text
-
-    @cached_property
-    def words(self) -> list[str]:
-        return _words(self.body)
-
-    @cached_property
-    def pieces(self) -> Counter[str]:
-        """Count each distinct sentence of the body, ignoring punctuation and spaces."""
-        return Counter(bare for sentence in _SENTENCE.split(self.body) if (bare := _bare(sentence)))
-
-    @property
-    def size(self) -> int:
-        return sum(len(piece) * count for piece, count in self.pieces.items())
-
-
 def edition_of(
     new: Document, old: Document, *, similarity: float, of_project: bool = False
 ) -> Finding | None:
@@ -137,7 +64,7 @@ def edition_of(
     both = new.pieces & old.pieces
     shared = sum(len(piece) * count for piece, count in both.items())
     of_new, of_old = shared / max(1, new.size), shared / max(1, old.size)
-    titled = bool(_bare(new.title)) and _bare(new.title) == _bare(old.title)
+    titled = bool(bare(new.title)) and bare(new.title) == bare(old.title)
     titled = titled or (of_project and have_one_subject(new, old))
     if 0 < shared == new.size and (shared == old.size or not titled):
         return NOTHING_NEW
@@ -192,7 +119,7 @@ def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) 
 
 
 def _has_content_word(words: list[str]) -> bool:
-    return any(word not in _STOP_WORDS for word in words)
+    return any(word not in STOP_WORDS for word in words)
 
 
 def are_worded_alike(new: Document, old: Document) -> bool:
@@ -202,26 +129,12 @@ def are_worded_alike(new: Document, old: Document) -> bool:
     return SequenceMatcher(None, new.words, old.words, autojunk=False).ratio() >= _HALF
 
 
-def _heading(line: str) -> str:
-    found = _HEADING.match(line)
-    return found["title"].rstrip(" \t#") if found else ""
-
-
-def _words(text: str) -> list[str]:
-    words = segment.words(segment.normalise(text))
-    return [word for word in words if any(map(str.isalnum, word))]
-
-
 def _numbers(words: list[str]) -> list[str]:
     return [word for word in words if any(map(str.isdigit, word))]
 
 
 def _same(pair: tuple[str, str]) -> bool:
     return pair[0] == pair[1]
-
-
-def _bare(text: str) -> str:
-    return _BARE.sub("", segment.normalise(text))
 
 
 def _names_one_subject(document: Document, *, of_project: bool) -> bool:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from memcenter.lib.text import segment
 from memories.extraction.arbitration import conflicts, editions, pairs
 from memories.extraction.arbitration.conflicts import BESIDE, CONTRADICTS
-from memories.extraction.arbitration.editions import NEWER, NOTHING_NEW, Document, Finding
+from memories.extraction.arbitration.editions import NEWER, NOTHING_NEW, Finding
 from memories.extraction.arbitration.pairs import (
     CONFLICTS,
     DEFAULT,
@@ -25,6 +25,7 @@ from memories.extraction.arbitration.pairs import (
 )
 from memories.extraction.corrections.corrected_messages import numbers_of_series, without_values
 from memories.extraction.types import Candidate, Decision, Known, OtherVerdict, Verdict
+from memories.extraction.wording.documents import Document
 from memories.extraction.wording.owners import Ownership
 
 # If several known memories are affected, the finding whose verdict comes first here wins.
@@ -257,10 +258,6 @@ def _may_change(pair: Comparison, first: Comparison, candidate: Candidate) -> bo
     return len(terms[0] & terms[1]) >= _SAME_STATEMENT * min(map(len, terms))
 
 
-def _differ_in_one_value(candidate: Candidate, memory: Known) -> bool:
-    return editions.differ_in_one_value(Document(candidate.content), Document(memory.content))
-
-
 def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     if conflicts.is_doubtful(candidate, memory, reading):
         return _side_by_side(memory)
@@ -406,7 +403,8 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
             return BESIDE
         is_same = conflicts.name_same_matter(candidate, memory)
         return Finding(Verdict.REPLACE, "no_longer") if is_same else CONTRADICTS
-    if _are_of_projects(candidate, memory) and _differ_in_one_value(candidate, memory):
+    new, old = Document(candidate.content), Document(memory.content)
+    if _are_of_projects(candidate, memory) and editions.differ_in_one_value(new, old):
         return NEWER
     if conflicts.changes_part(candidate, memory):
         return CONTRADICTS

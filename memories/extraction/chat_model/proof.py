@@ -14,7 +14,7 @@ from memcenter.lib.text import segment
 from memcenter.lib.text.shingles import has_han
 from memories.extraction import commands, masking
 from memories.extraction.chat_model import prompts, questions
-from memories.extraction.types import Candidate, Said, TurnText
+from memories.extraction.types import Candidate, Quotation, Said, TurnText
 from memories.extraction.word_tables import compiled
 from memories.extraction.wording.dates import dates_in
 from memories.extraction.wording.languages import language_of, tag_of, topic_named
@@ -160,12 +160,6 @@ _NOT_QUOTED = re.compile(
 _CLAUSE = re.compile(rf"[^.!?。！？；;\n{masking.SECRET}{masking.COVER}]+")
 _FEWEST = 2  # minimum number of letters and digits in a quotation
 _ALIKE = 0.5  # minimum share of a statement's words that a matching clause contains
-
-
-@dataclass(frozen=True)
-class Quotation:
-    text: str
-    start: int
 
 
 @dataclass(frozen=True)

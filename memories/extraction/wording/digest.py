@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from memcenter.lib.text import segment, shingles
 from memcenter.lib.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
-from memories.extraction.arbitration.editions import Document
 from memories.extraction.summary import says_something
 from memories.extraction.word_tables import compiled
+from memories.extraction.wording.documents import Document
 
 SUMMARY_CHARS = 300
 # A text of at most this many characters gets no summary.

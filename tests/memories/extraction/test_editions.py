@@ -5,7 +5,6 @@ import pytest
 from memories.extraction.arbitration.editions import (
     NEWER,
     NOTHING_NEW,
-    Document,
     Finding,
     are_worded_alike,
     differ_in_one_value,
@@ -13,6 +12,7 @@ from memories.extraction.arbitration.editions import (
     have_one_subject,
     have_other_subjects,
 )
+from memories.extraction.wording.documents import Document
 
 AUTH = """# Auth service: token refresh
 
