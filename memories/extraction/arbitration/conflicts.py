@@ -33,7 +33,7 @@ from memories.extraction.wording.chinese_subjects import leading_name
 from memories.extraction.wording.documents import Document
 from memories.extraction.wording.owners import Ownership, owner_names, ownership
 
-BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
+BOTH_HOLD = Finding(Verdict.KEEP_BOTH, "both_hold")
 CONTRADICTS = Finding(Verdict.REVIEW, "contradicts")
 # Texts without a common word count as unrelated if their cosine is below `STRANGERS`, unless the
 # probability of the relation found is at least `SURE_OF_STRANGERS`. The reader model finds too many
@@ -74,7 +74,7 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
     if reading.relation in CONFLICTS and ends_home(candidate, memory):
         return Finding(Verdict.REPLACE, "newer_value")
     if not (candidate.corrects or reading.relation is Relation.ENDED):
-        return None if _may_conflict(candidate, memory, reading) else BESIDE
+        return None if _may_conflict(candidate, memory, reading) else BOTH_HOLD
     if _has_old_value(candidate, memory):
         says = telling_words(candidate.content) <= telling_words(memory.content)
         is_said = says and reading.relation is Relation.SAME
@@ -172,9 +172,9 @@ def _finding_of_other_value(
     if matter is Matter.NOTHING:
         if not candidate.corrects:
             return None
-        return CONTRADICTS if reading.share >= SURE_OF_STRANGERS and not old else BESIDE
+        return CONTRADICTS if reading.share >= SURE_OF_STRANGERS and not old else BOTH_HOLD
     if matter is Matter.LITTLE:
-        return CONTRADICTS if ends else BESIDE
+        return CONTRADICTS if ends else BOTH_HOLD
     shared, named = _shared_and_named(candidate, memory)
     unsure = len(shared) == 1 and (reading.share < _SURE_OF_END or shared <= named)
     return CONTRADICTS if old or (ends and unsure) else None

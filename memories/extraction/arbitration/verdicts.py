@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from memcenter.lib.text import segment
 from memories.extraction.arbitration import conflicts, editions, pairs
-from memories.extraction.arbitration.conflicts import BESIDE, CONTRADICTS
+from memories.extraction.arbitration.conflicts import BOTH_HOLD, CONTRADICTS
 from memories.extraction.arbitration.editions import NEWER, NOTHING_NEW, Finding
 from memories.extraction.arbitration.pairs import (
     CONFLICTS,
@@ -51,7 +51,7 @@ _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
 _PLAN, _EVENT = "task", "event"
 
-APART = Finding(None)
+UNRELATED = Finding(None)
 # Each statement adds to the other, but the merged text would be too long.
 UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")
 
@@ -224,9 +224,9 @@ def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
     if _are_documents(candidate, memory):
         found = editions.edition_of(
             new, old, similarity=memory.similarity, of_project=of_project
-        ) or _side_by_side(memory)
+        ) or _finding_if_both_hold(memory)
     elif of_project and editions.have_other_subjects(new, old):
-        found = _side_by_side(memory)
+        found = _finding_if_both_hold(memory)
     elif of_project and editions.have_one_subject(new, old):
         found = NEWER if editions.differ_in_one_value(new, old) else None
     return guarded(candidate, memory, found) if found else None
@@ -260,7 +260,7 @@ def _may_change(pair: Comparison, first: Comparison, candidate: Candidate) -> bo
 
 def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     if conflicts.is_doubtful(candidate, memory, reading):
-        return _side_by_side(memory)
+        return _finding_if_both_hold(memory)
     relation = reading.relation
     # Constraints protect the user: a statement on another matter never ends a constraint.
     contradicts = relation is Relation.CONTRADICTS
@@ -270,7 +270,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
         relation = Relation.UNRELATED
     limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
     if relation in CONFLICTS and _is_only_planned(candidate, memory):
-        found = BESIDE  # the current state holds until the planned change happens
+        found = BOTH_HOLD  # the current state holds until the planned change happens
     elif limited:
         found = limited
     elif _differ_by_value(candidate, memory):
@@ -282,7 +282,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     elif relation is Relation.REFINES:
         found = _refinement_finding(candidate, memory)
     elif relation is Relation.UNRELATED:
-        found = _side_by_side(memory)
+        found = _finding_if_both_hold(memory)
     else:
         found = _conflict_finding(candidate, memory, relation)
     ends_surely = relation is Relation.ENDED and reading.share >= conflicts.SURE_OF_STRANGERS
@@ -351,7 +351,7 @@ def _value_finding(candidate: Candidate, memory: Known) -> Finding:
     The new value replaces the old one, but "milestone 1" and "milestone 2" are both kept.
     """
     if numbers_of_series(candidate.content) != numbers_of_series(memory.content):
-        return BESIDE
+        return BOTH_HOLD
     return Finding(Verdict.REPLACE, "newer_value")
 
 
@@ -380,8 +380,8 @@ def _may_replace_unasked(candidate: Candidate, memory: Known) -> bool:
     return _are_of_projects(candidate, memory) and first[0] == first[1]
 
 
-def _side_by_side(memory: Known) -> Finding:
-    return BESIDE if memory.similarity >= SAME_MATTER else APART
+def _finding_if_both_hold(memory: Known) -> Finding:
+    return BOTH_HOLD if memory.similarity >= SAME_MATTER else UNRELATED
 
 
 def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
@@ -392,7 +392,7 @@ def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
     if (candidate.kind == _EVENT) != (memory.kind == _EVENT):
-        return _side_by_side(memory)  # an event isn't a detail of a lasting statement
+        return _finding_if_both_hold(memory)  # an event isn't a detail of a lasting statement
     return Finding(Verdict.MERGE, "adds_detail")
 
 
@@ -400,7 +400,7 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
     """Return the finding for a candidate that contradicts, updates or ends a memory."""
     if relation is Relation.ENDED:
         if conflicts.ends_part(candidate, memory):
-            return BESIDE
+            return BOTH_HOLD
         is_same = conflicts.name_same_matter(candidate, memory)
         return Finding(Verdict.REPLACE, "no_longer") if is_same else CONTRADICTS
     new, old = Document(candidate.content), Document(memory.content)
@@ -428,14 +428,14 @@ def guarded(
     that doesn't deny it, or by a statement that surely ends it.
     """
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
-        return APART
+        return UNRELATED
     is_compared = _is_of_a_person(finding) and not _are_of_projects(candidate, memory)
     owners = Ownership.SAME
     if is_compared:
         owners = conflicts.owners(candidate, memory)
         finding = conflicts.spares_other_parts(candidate, memory, finding)
     if owners is Ownership.OTHER:
-        return _side_by_side(memory)
+        return _finding_if_both_hold(memory)
     changes = finding.verdict is Verdict.REPLACE and finding.reason != "says_more"
     if not changes or candidate.explicit:
         return finding
