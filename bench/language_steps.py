@@ -16,7 +16,7 @@ from memories import language_steps
 from memories.extraction import habits, masking
 from memories.extraction.habits import BundledJointReader
 from memories.extraction.summary import ExtractiveSummarizer
-from memories.extraction.types import Candidate, Heard, Known, Said, TurnText
+from memories.extraction.types import Candidate, JointTurn, Known, Said, TurnText
 from memories.extraction.wording import digest
 from memories.files.grammar import parse
 from memories.pages import explanation
@@ -100,7 +100,7 @@ class LanguageSteps:
     def _read_together(self, text: str) -> None:
         short = text[:_SHORT]
         texts = [*(one[:_SHORT] for one in self._said), short, short, text]
-        self._joint.read([Heard(at, self._turn(one)) for at, one in enumerate(texts)])
+        self._joint.read([JointTurn(at, self._turn(one)) for at, one in enumerate(texts)])
 
     def _summarize(self, text: str) -> None:
         said = [("user", earlier) for earlier in self._said]

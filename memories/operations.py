@@ -19,7 +19,7 @@ from memories.learning import (
     turn_batches,
     turn_context,
 )
-from memories.learning.turn_context import Heard
+from memories.learning.turn_context import LoadedTurn
 from memories.models import Memory
 from memories.writing import archive, consolidation, model_revision, portrait_phrases
 from ops.access import as_user
@@ -42,19 +42,19 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
     with as_user(user):
         queued = run.find_queued(limit=turn_batches.TOGETHER) if language_steps.all_here() else []
         waiting = [run.payload, *(one.payload for one in queued)]
-        found = turn_context.hear_each(user=user, turn_ids=[one["turn"] for one in waiting])
-    heard = found.get(run.payload["turn"])
-    if heard is None:
+        found = turn_context.load_turns(user=user, turn_ids=[one["turn"] for one in waiting])
+    loaded = found.get(run.payload["turn"])
+    if loaded is None:
         return None
-    together = turn_batches.learn(run, user=user, queued=queued, heard=found) if queued else None
-    return together or _learned_alone(run, user=user, heard=heard)
+    together = turn_batches.learn(run, user=user, queued=queued, loaded=found) if queued else None
+    return together or _learned_alone(run, user=user, loaded=loaded)
 
 
-def _learned_alone(run: Run, *, user: User, heard: Heard) -> Mapping[str, Any]:
-    extraction = ingest.extract_from(heard)
-    forget = spoken_requests.settle(run, user=user, heard=heard, extraction=extraction)
-    skills.learn(run, user=user, turn=heard.turn)
-    decided = ingest.learn(run, user=user, heard=heard, extraction=extraction)
+def _learned_alone(run: Run, *, user: User, loaded: LoadedTurn) -> Mapping[str, Any]:
+    extraction = ingest.extract_from(loaded)
+    forget = spoken_requests.settle(run, user=user, loaded=loaded, extraction=extraction)
+    skills.learn(run, user=user, turn=loaded.turn)
+    decided = ingest.learn(run, user=user, loaded=loaded, extraction=extraction)
     return turn_batches.result_of(decided, extraction, forget=forget)
 
 

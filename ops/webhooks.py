@@ -84,7 +84,12 @@ def look_at(url: str) -> None:
 
 
 def create(
-    *, user: User | None, url: str, told: Sequence[str], secret: str = "", key: ApiKey | None = None
+    *,
+    user: User | None,
+    url: str,
+    events: Sequence[str],
+    secret: str = "",
+    key: ApiKey | None = None,
 ) -> Webhook:
     """Create a webhook, with a random secret if none is given.
 
@@ -93,14 +98,14 @@ def create(
     """
     if user is not None:
         users.check_not_being_forgotten(user)
-    _check(url=url, told=told, secret=secret)
+    _check(url=url, events=events, secret=secret)
     if list_webhooks(user).count() >= MOST:
         raise Conflict(f"There are {MOST} webhooks already; take one away first.")
     made = Webhook.objects.create(
         user=user,
         api_key=key,
         url=url,
-        events=sorted(set(told)),
+        events=sorted(set(events)),
         secret=secret or f"whsec_{secrets.token_urlsafe(24)}",
     )
     _record("webhook.made", made, {"events": made.events})
@@ -114,7 +119,7 @@ def change(webhook: Webhook, *, changes: dict[str, Any]) -> Webhook:
     """
     _check(
         url=changes.get("url", webhook.url),
-        told=changes.get("events", webhook.events),
+        events=changes.get("events", webhook.events),
         secret=changes.get("secret", webhook.secret),
     )
     for name, value in changes.items():
@@ -154,11 +159,11 @@ def last_of(rows: Sequence[Webhook], *, count: int) -> list[Delivery]:
     return list(ranked.filter(place__lte=count).order_by("-pk"))
 
 
-def _check(*, url: str, told: Sequence[str], secret: str) -> None:
+def _check(*, url: str, events: Sequence[str], secret: str) -> None:
     problems: dict[str, list[str]] = {}
     if problem := problem_with_address(url, looks_up=False):
         problems["url"] = [problem]
-    if not told or set(told) - set(Event.values):
+    if not events or set(events) - set(Event.values):
         problems["events"] = [f"Choose among {', '.join(Event.values)}."]
     if len(secret) > MAX_SECRET or not secret.isprintable():
         problems["secret"] = [f"At most {MAX_SECRET} printable characters."]

@@ -10,7 +10,7 @@ from typing import Any
 
 from memcenter.lib.text import segment
 from memories.extraction import masking
-from memories.extraction.types import Candidate, Gathered, Heard
+from memories.extraction.types import Candidate, JointCandidate, JointTurn
 from memories.extraction.word_tables import compiled, table
 from memories.screening import secret_search
 
@@ -25,7 +25,7 @@ class BundledJointReader:
 
     name = "bundled"
 
-    def read(self, turns: Sequence[Heard]) -> list[Gathered]:
+    def read(self, turns: Sequence[JointTurn]) -> list[JointCandidate]:
         block = masking.folded(turns[0].text.known_block) if turns else ""
         return [
             gathered
@@ -44,25 +44,26 @@ class _Activity:
     start: int
 
 
-def habits(turns: Sequence[Heard]) -> Iterator[Gathered]:
+def habits(turns: Sequence[JointTurn]) -> Iterator[JointCandidate]:
     """Yield a statement for each turn that mentions a habit, if at least `FEWEST` turns mention it.
 
-    At least one of these turns must be fresh; otherwise, an earlier search has found the habit.
+    At least one of these turns must be new; otherwise, an earlier search has found the habit.
     """
     by_key: dict[frozenset[str], dict[int, _Activity]] = defaultdict(dict)
     for heard in turns:
         for doing in _activities(heard):
             by_key[doing.key].setdefault(heard.turn, doing)
-    fresh = {heard.turn for heard in turns if heard.fresh}
+    new = {heard.turn for heard in turns if heard.is_new}
     for by_turn in by_key.values():
-        if len(by_turn) >= FEWEST and fresh & by_turn.keys():
+        if len(by_turn) >= FEWEST and new & by_turn.keys():
             first = next(iter(by_turn.values()))
             yield from (
-                Gathered(_candidate(first.content, doing), turn) for turn, doing in by_turn.items()
+                JointCandidate(_candidate(first.content, doing), turn)
+                for turn, doing in by_turn.items()
             )
 
 
-def _activities(heard: Heard) -> Iterator[_Activity]:
+def _activities(heard: JointTurn) -> Iterator[_Activity]:
     said = heard.text.user.text
     covered = masking.cover_foreign(masking.cover(said))
     own = _P["speech"].sub(lambda quoted: masking.COVER * len(quoted[0]), covered)

@@ -196,19 +196,19 @@ class Summarizer(Protocol):
 
 
 @dataclass(frozen=True)
-class Heard:
+class JointTurn:
     """A turn of a conversation.
 
-    `fresh` means that no search for statements over several turns has included the turn yet.
+    `is_new` means that no search for statements over several turns has included the turn yet.
     """
 
     turn: int
     text: TurnText
-    fresh: bool = True
+    is_new: bool = True
 
 
 @dataclass(frozen=True)
-class Gathered:
+class JointCandidate:
     """A candidate found over several turns; it quotes `turn` and also depends on the turns `needs`.
 
     A repeated statement is returned once for each of its turns, because each of these turns
@@ -228,4 +228,4 @@ class JointReader(Protocol):
 
     name: str
 
-    def read(self, turns: Sequence[Heard]) -> list[Gathered]: ...
+    def read(self, turns: Sequence[JointTurn]) -> list[JointCandidate]: ...

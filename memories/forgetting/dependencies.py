@@ -12,7 +12,7 @@ from functools import cached_property
 
 from django.db.models import Q
 
-from memories.forgetting.derivation import Rest, Text
+from memories.forgetting.derivation import Text, VersionSource
 from memories.models import Arbitration, Change, Memory, MemoryVersion, Origin, Source, VersionInput
 from ops.models import User
 
@@ -50,9 +50,13 @@ def read(user: User, memory_ids: Iterable[int]) -> Graph:
     links = VersionInput.objects.filter(user=user, output__in=versions).order_by("input")
     for output, source in links.values_list("output", "input"):
         inputs[output].append(source)
-    rests = _rests(user, versions)
+    sources = _sources_of(user, versions)
     texts = [
-        _text(one, rests=rests[pk], inputs=[versions[key] for key in inputs[pk] if key in versions])
+        _text(
+            one,
+            sources=sources[pk],
+            inputs=[versions[key] for key in inputs[pk] if key in versions],
+        )
         for pk, one in versions.items()
     ]
     memories = Memory.everything.select_for_update(of=("self",)).filter(user=user, pk__in=known)
@@ -68,7 +72,9 @@ def _with_outputs(user: User, known: set[int]) -> set[int]:
     return known
 
 
-def _rests(user: User, versions: Mapping[int, MemoryVersion]) -> dict[int, list[Rest]]:
+def _sources_of(
+    user: User, versions: Mapping[int, MemoryVersion]
+) -> dict[int, list[VersionSource]]:
     said = Arbitration.objects.filter(
         user=user, memory__in={one.memory_id for one in versions.values()}, turn__isnull=False
     ).order_by("pk")
@@ -76,18 +82,18 @@ def _rests(user: User, versions: Mapping[int, MemoryVersion]) -> dict[int, list[
         (memory, turn): text
         for memory, turn, text in said.values_list("memory", "turn", "candidate_text")
     }
-    rests: dict[int, list[Rest]] = defaultdict(list)
+    sources: dict[int, list[VersionSource]] = defaultdict(list)
     for source in Source.everything.filter(user=user, version__in=versions).order_by("pk"):
         statement = statements.get((source.memory_id, source.turn_id or 0)) or source.quote
-        rests[source.version_id].append(
-            Rest(
+        sources[source.version_id].append(
+            VersionSource(
                 _key(source),
                 source.hidden_at is not None,
                 statement="" if source.joint else statement,
                 joint=source.joint,
             )
         )
-    return rests
+    return sources
 
 
 def _key(source: Source) -> tuple[object, ...]:
@@ -97,7 +103,7 @@ def _key(source: Source) -> tuple[object, ...]:
 
 
 def _text(
-    version: MemoryVersion, *, rests: Sequence[Rest], inputs: Sequence[MemoryVersion]
+    version: MemoryVersion, *, sources: Sequence[VersionSource], inputs: Sequence[MemoryVersion]
 ) -> Text:
     return Text(
         id=version.pk,
@@ -106,7 +112,7 @@ def _text(
         candidate=version.candidate_text,
         by_person=version.actor != Origin.EXTRACTED and version.change in _WRITTEN,
         erased=version.erased_at is not None,
-        rests=rests,
+        sources=sources,
         inputs=[one.pk for one in inputs],
         consolidated=any(one.memory_id != version.memory_id for one in inputs),
     )

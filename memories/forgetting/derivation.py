@@ -1,6 +1,6 @@
 """Compute how texts change when some of their sources are forgotten, without database access.
 
-A version of a memory (`Text`) depends on its sources (`Rest`). A version that was merged,
+A version of a memory (`Text`) depends on its sources (`VersionSource`). A version that was merged,
 consolidated, restored or derived also depends on other versions (`inputs`), and has copies of their
 sources.
 """
@@ -14,7 +14,7 @@ from memories.extraction.arbitration.pairs import join
 
 
 @dataclass(frozen=True)
-class Rest:
+class VersionSource:
     """A source on which a version depends.
 
     Copies of the source in other versions have the same `key`. `statement` is the text that was
@@ -32,7 +32,7 @@ class Rest:
 class Text:
     """A version of a memory's text, and what it depends on.
 
-    `rests` holds the sources, oldest first. The first source that none of the inputs has is the
+    `sources` holds the sources, oldest first. The first source that none of the inputs has is the
     source of `candidate`, the statement that this version added. The content of a `consolidated`
     version is a list of the texts of its inputs, as the bundled consolidator writes it.
     """
@@ -44,7 +44,7 @@ class Text:
     by_person: bool = False
     consolidated: bool = False
     erased: bool = False
-    rests: Sequence[Rest] = ()
+    sources: Sequence[VersionSource] = ()
     inputs: Sequence[int] = ()
 
 
@@ -86,12 +86,12 @@ def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outc
 
 
 def _outcome(text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, Outcome]) -> Outcome:
-    remaining = [one for one in text.rests if not one.forgotten]
+    remaining = [one for one in text.sources if not one.forgotten]
     inputs = [one for one in text.inputs if one in by_id]
     kept = Outcome(text.content, text.candidate, changed=False)
-    if len(remaining) == len(text.rests) and not any(outcomes[one].changed for one in inputs):
+    if len(remaining) == len(text.sources) and not any(outcomes[one].changed for one in inputs):
         return kept
-    if text.rests and not remaining:
+    if text.sources and not remaining:
         return Outcome("", "", changed=True)
     if text.by_person:
         return kept
@@ -130,14 +130,16 @@ def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
     if not own[0].forgotten and not _lost_a_part(text, by_id):
         merged = any(one in by_id for one in text.inputs)
         return text.candidate or ("" if merged else text.content)
-    return next((rest.statement for rest in own if not rest.forgotten and rest.statement), "")
+    return next(
+        (source.statement for source in own if not source.forgotten and source.statement), ""
+    )
 
 
-def _own_sources(text: Text, by_id: Mapping[int, Text]) -> list[Rest]:
+def _own_sources(text: Text, by_id: Mapping[int, Text]) -> list[VersionSource]:
     inputs = [one for one in text.inputs if one in by_id]
-    inherited = {rest.key for one in inputs for rest in by_id[one].rests}
-    return [rest for rest in text.rests if rest.key not in inherited]
+    inherited = {source.key for one in inputs for source in by_id[one].sources}
+    return [source for source in text.sources if source.key not in inherited]
 
 
 def _lost_a_part(text: Text, by_id: Mapping[int, Text]) -> bool:
-    return any(rest.joint and rest.forgotten for rest in _own_sources(text, by_id))
+    return any(source.joint and source.forgotten for source in _own_sources(text, by_id))

@@ -34,7 +34,7 @@ _BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at 
 
 
 @dataclass(frozen=True)
-class Telling:
+class Provenance:
     """Where and when a statement was made.
 
     `said` is the keyed hash of the whole message, and `text` is the part of its text that is
@@ -76,27 +76,27 @@ def about_key(text: str) -> str:
     return _keyed(" ".join([*words, "-" * bool(_NEGATED.search(text))])) if words else ""
 
 
-def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool:
+def is_forgotten(*, user: User, text: str, quote: str, provenance: Provenance) -> bool:
     """Return True if the statement was forgotten after it was said.
 
     The statement or its quotation must match a forgotten text. The time doesn't matter if the
     forgotten text comes from the same messages. It doesn't matter either if the message is only a
     question and one forgotten text contains all significant words of the statement.
     """
-    if is_only_question(telling.text) and _has_only_forgotten_words(user, quote or text):
+    if is_only_question(provenance.text) and _has_only_forgotten_words(user, quote or text):
         return True
     keys = [tombstone_key(one) for one in (text, quote) if one]
     abouts = [key for one in (text, quote) if (key := about_key(one))]
-    before = [user.pk, list(telling.message_ids), telling.at is None, telling.at]
+    before = [user.pk, list(provenance.message_ids), provenance.at is None, provenance.at]
     [(known, sizes)] = statements.rows(
         "SELECT coalesce(bool_or(text_hash = ANY(%s) OR about_hash = ANY(%s)"
         "   OR (text_hash = %s AND memory_public_id = '')), false),"
         " array_agg(DISTINCT piece_size) FILTER (WHERE piece_size > 0)"
         f" FROM memories_tombstone WHERE {_BEFORE}",
-        [keys, abouts, telling.said, *before],
+        [keys, abouts, provenance.said, *before],
     )
     return bool(known) or bool(
-        sizes and quote and _matches_pieces(user, quote, telling, sizes, before)
+        sizes and quote and _matches_pieces(user, quote, provenance, sizes, before)
     )
 
 
@@ -215,11 +215,11 @@ def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:
 def _matches_pieces(
     user: User,
     quote: str,
-    telling: Telling,
+    provenance: Provenance,
     sizes: Sequence[int],
     before: Sequence[object],
 ) -> bool:
-    words = _words_of(quote, telling.text)
+    words = _words_of(quote, provenance.text)
     key = _key_of(user)
     places = {size: words.pieces(key, size) for size in sizes}
     wanted = sorted({one for found in places.values() for one in found})

@@ -19,10 +19,10 @@ from memcenter.providers.base import Vectors
 from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, Known, TurnText
 from memories.extraction.wording.languages import ANSWERS
-from memories.forgetting.tombstones import Telling
+from memories.forgetting.tombstones import Provenance
 from memories.indexing import search_index
 from memories.learning import learnability
-from memories.learning.turn_context import Heard
+from memories.learning.turn_context import LoadedTurn
 from memories.models import Arbitration, Memory, Origin, Project, TargetKind
 from memories.recall import searchable_texts, traces
 from memories.writing import memory_writes, similar_memories, verdicts
@@ -75,24 +75,24 @@ def extract_forget_requests(text: TurnText) -> Extraction:
     return Extraction(forget=found.forget, secrets=found.secrets)
 
 
-def extract_from(heard: Heard) -> Extraction:
+def extract_from(loaded: LoadedTurn) -> Extraction:
     """Extract candidates and requests to forget from a turn.
 
-    If `heard.learns` is False, only requests to forget are extracted, and no chat model is called.
+    If `loaded.learns` is False, only requests to forget are extracted, and no chat model is called.
     If the turn must not be kept, only requests such as "forget that" are extracted, since they
     refer to earlier messages.
     If the reply came late, memories were already learned from the question alone; then only
     statements by the assistant are extracted, and only if both speakers are named.
     """
-    if not heard.learns:
-        return extract_forget_requests(heard.text)
-    if not learnability.may_teach(heard.turn):
-        return learnability.only_forget_requests(extract(heard.text))
-    if heard.turn.user_message.learning != Learning.DONE:
-        return extract(heard.text)
-    if not (heard.text.user.speaker and heard.text.assistant.speaker):
+    if not loaded.learns:
+        return extract_forget_requests(loaded.text)
+    if not learnability.may_teach(loaded.turn):
+        return learnability.only_forget_requests(extract(loaded.text))
+    if loaded.turn.user_message.learning != Learning.DONE:
+        return extract(loaded.text)
+    if not (loaded.text.user.speaker and loaded.text.assistant.speaker):
         return Extraction()
-    candidates = extract(heard.text).candidates
+    candidates = extract(loaded.text).candidates
     return Extraction(tuple(one for one in candidates if one.quoted_role == "assistant"))
 
 
@@ -108,7 +108,7 @@ class SourceText:
     """
 
     user: User
-    telling: Callable[[Candidate], Telling]
+    provenance: Callable[[Candidate], Provenance]
     decided: Q
     hold: Callable[[Candidate], SourceInput | None]
     turns: Sequence[Turn] = ()
@@ -123,7 +123,7 @@ class SourceText:
         """Return True if the candidate may be learned from this text; see `learnability`."""
         if not all(learnability.may_teach(one) for one in self.turns):
             return False
-        return learnability.may_learn(candidate, self.telling(candidate), user=self.user)
+        return learnability.may_learn(candidate, self.provenance(candidate), user=self.user)
 
     def was_decided(self, candidate: Candidate) -> bool:
         """Return True if an earlier run has already decided on the candidate."""
@@ -148,17 +148,17 @@ def text_of_turn(
         is_there = all(still_there(user, one) for one in turns)
         return source_of(turn, candidate) if is_there else None
 
-    telling = partial(learnability.telling_of_turn, turn, needs=others)
-    return SourceText(user, telling, Q(turn=turn), hold, turns, project)
+    provenance = partial(learnability.provenance_of_turn, turn, needs=others)
+    return SourceText(user, provenance, Q(turn=turn), hold, turns, project)
 
 
-def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
+def learn(run: Run, *, user: User, loaded: LoadedTurn, extraction: Extraction) -> list[Decided]:
     """Learn the candidates of a turn, and mark the turn."""
     decided = learn_all(
         run,
         extraction.candidates,
-        text_of_turn(heard.turn, user=user, project=heard.project),
-        then=partial(mark, user, heard.turn, extraction),
+        text_of_turn(loaded.turn, user=user, project=loaded.project),
+        then=partial(mark, user, loaded.turn, extraction),
     )
     found = [one for one in decided if one is not None]
     if len(found) > 1:

@@ -21,7 +21,7 @@ from memories.extraction.arbitration import pairs
 from memories.extraction.arbitration.pairs import PairReader
 from memories.extraction.types import Candidate, Extraction, Refused
 from memories.forgetting import tombstones
-from memories.forgetting.tombstones import Telling
+from memories.forgetting.tombstones import Provenance
 from memories.models import DailyNote, Refusal
 from ops.models import User
 
@@ -98,24 +98,26 @@ def _is_on_topic(request: str, content: str, *, reader: PairReader) -> bool:
     return pairs.is_about(request, plain, reader=reader) >= pairs.YES
 
 
-def may_learn(candidate: Candidate, telling: Telling, *, user: User) -> bool:
+def may_learn(candidate: Candidate, provenance: Provenance, *, user: User) -> bool:
     """Return True unless the statement was forgotten after it was said."""
     return not tombstones.is_forgotten(
-        user=user, text=candidate.content, quote=candidate.quote, telling=telling
+        user=user, text=candidate.content, quote=candidate.quote, provenance=provenance
     )
 
 
-def telling_of_turn(turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> Telling:
+def provenance_of_turn(
+    turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()
+) -> Provenance:
     """Return where and when a candidate was said.
 
     `needs` holds the further turns from which the candidate was composed.
     """
     own = candidate.quoted_role == "user"
     said = turn.user_message if own else turn.assistant_message
-    return telling_of_turns((turn, *needs), said=said.content)
+    return provenance_of_turns((turn, *needs), said=said.content)
 
 
-def telling_of_turns(turns: Collection[Turn], *, said: str = "") -> Telling:
+def provenance_of_turns(turns: Collection[Turn], *, said: str = "") -> Provenance:
     """Return where and when a statement of several turns was said.
 
     The time is that of the last turn, or None if the time of any turn is unknown.
@@ -125,20 +127,20 @@ def telling_of_turns(turns: Collection[Turn], *, said: str = "") -> Telling:
     ]
     moments = [told_at(one.user_message) for one in turns]
     known = [one for one in moments if one is not None]
-    return _telling(said, ids, max(known) if len(known) == len(moments) else None)
+    return _provenance(said, ids, max(known) if len(known) == len(moments) else None)
 
 
-def telling_of_message(message: Message) -> Telling:
-    return _telling(message.content, [message.public_id], told_at(message))
+def provenance_of_message(message: Message) -> Provenance:
+    return _provenance(message.content, [message.public_id], told_at(message))
 
 
-def telling_of_note(line: DailyNote) -> Telling:
-    return _telling(line.text, [line.public_id], line.created_at)
+def provenance_of_note(line: DailyNote) -> Provenance:
+    return _provenance(line.text, [line.public_id], line.created_at)
 
 
-def telling_of_text(text: str, *, at: datetime | None) -> Telling:
+def provenance_of_text(text: str, *, at: datetime | None) -> Provenance:
     """Return where and when a text was said, for a text that isn't stored as a message."""
-    return _telling(text, (), at)
+    return _provenance(text, (), at)
 
 
 def told_at(message: Message) -> datetime | None:
@@ -152,9 +154,9 @@ def told_at(message: Message) -> datetime | None:
     return message.created_at if message.told == ToldAs.DATED else message.recorded_at
 
 
-def _telling(text: str, ids: Iterable[str], at: datetime | None) -> Telling:
+def _provenance(text: str, ids: Iterable[str], at: datetime | None) -> Provenance:
     said = tombstones.tombstone_key(text) if text else ""
-    return Telling(text, said, tuple(ids), at)
+    return Provenance(text, said, tuple(ids), at)
 
 
 def record_refusals(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:

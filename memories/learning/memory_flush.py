@@ -31,7 +31,7 @@ from memcenter.lib.text import shingles
 from memories.extraction.masking import screen
 from memories.extraction.types import Candidate, Said, TurnText
 from memories.files import daily_notes
-from memories.forgetting.tombstones import Telling
+from memories.forgetting.tombstones import Provenance
 from memories.indexing import search_index
 from memories.learning import ingest, learnability, turn_context
 from memories.learning.ingest import SourceText
@@ -82,13 +82,13 @@ class Proposed:
     at: str = ""
 
     @property
-    def telling(self) -> Telling:
+    def provenance(self) -> Provenance:
         """Return where and when a message given by the caller was said.
 
         In the second stage, only the quoted part of the message is known.
         """
         at = datetime.fromisoformat(self.at) if self.at else None
-        return Telling(self.candidate.quote, self.said, at=at)
+        return Provenance(self.candidate.quote, self.said, at=at)
 
     def signed(self, user: User) -> str:
         """Return the candidate's id: the candidate itself, signed for this user."""
@@ -126,11 +126,11 @@ class _Piece:
     given: tuple[GivenMessage, ...] = ()
     index: int = 0
 
-    def telling(self, one: Candidate) -> Telling:
+    def provenance(self, one: Candidate) -> Provenance:
         if self.turn is not None:
-            return learnability.telling_of_turn(self.turn, one)
+            return learnability.provenance_of_turn(self.turn, one)
         message = self.given[0 if one.quoted_role == "user" else -1]
-        return learnability.telling_of_text(message.content, at=message.at)
+        return learnability.provenance_of_text(message.content, at=message.at)
 
 
 def propose(
@@ -160,7 +160,7 @@ def propose(
         proposed = [
             _proposed(one, piece, through=through, conversation=conversation)
             for one, piece in found
-            if learnability.may_learn(one, piece.telling(one), user=user)
+            if learnability.may_learn(one, piece.provenance(one), user=user)
         ]
     return Flushed(proposed, waiting, conversation.pk, through)
 
@@ -210,12 +210,12 @@ def _proposed(
 ) -> Proposed:
     own = one.quoted_role == "user"
     if piece.turn is None:
-        telling = piece.telling(one)
+        provenance = piece.provenance(one)
         return Proposed(
             one,
             index=piece.index if own else piece.index + 1,
-            said=telling.said,
-            at=telling.at.isoformat() if telling.at else "",
+            said=provenance.said,
+            at=provenance.at.isoformat() if provenance.at else "",
         )
     message = piece.turn.user_message if own else piece.turn.assistant_message
     return Proposed(
@@ -443,9 +443,9 @@ def _text_of(proposed: Proposed, *, user: User) -> SourceText | None:
     def source(candidate: Candidate) -> SourceInput:
         return SourceInput(origin=Origin.AGENT, quote=candidate.quote, reference=SOURCE)
 
-    telling = proposed.telling
+    provenance = proposed.provenance
     undecided = Q(pk__in=())
-    return SourceText(user, lambda candidate: telling, undecided, source, confirms_all=True)
+    return SourceText(user, lambda candidate: provenance, undecided, source, confirms_all=True)
 
 
 def _append_note(decided: Decided, text: str, *, user: User, turn: Turn | None) -> WrittenCandidate:

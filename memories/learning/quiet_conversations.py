@@ -22,7 +22,7 @@ from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
 from memcenter.lib.errors import ProviderError
 from memories import language_steps
-from memories.extraction.types import Gathered, Heard
+from memories.extraction.types import JointCandidate, JointTurn
 from memories.learning import ingest, single_texts, turn_context
 from memories.writing.verdicts import Decided
 from ops.access import as_user
@@ -42,13 +42,13 @@ _UNLEARNED = (Status.PENDING, Status.FAILED)
 class Session:
     """The part of a conversation that is processed as a whole.
 
-    `turns` holds the turns by key, `heard` the same turns in order; `through` is the number of the
-    last message.
+    `turns` holds the turns by key, `joint_turns` the same turns in order; `through` is the number
+    of the last message.
     """
 
     conversation: Conversation
     turns: dict[int, Turn]
-    heard: Sequence[Heard]
+    joint_turns: Sequence[JointTurn]
     through: int
 
     @property
@@ -165,19 +165,19 @@ def read(*, user: User, conversation_id: int, through: int | None = None) -> Ses
     earlier = _turns(user, conversation, after=0, through=start, last="t.id DESC", most=_EARLIER)
     turns = [*earlier[::-1], *fresh]
     texts = turn_context.texts_in_order(turns, zone=zoneinfo.ZoneInfo(own.timezone))
-    heard = [
-        Heard(turn.pk, text, fresh=turn.user_message.number > start)
+    joint_turns = [
+        JointTurn(turn.pk, text, is_new=turn.user_message.number > start)
         for turn, text in zip(turns, texts, strict=True)
     ]
-    return Session(conversation, {turn.pk: turn for turn in turns}, heard, end)
+    return Session(conversation, {turn.pk: turn for turn in turns}, joint_turns, end)
 
 
-def gather(session: Session) -> list[Gathered]:
+def gather(session: Session) -> list[JointCandidate]:
     """Find statements that only several turns reveal, and drop unimportant ones.
 
     Call this function outside a transaction, since a chat model may be called.
     """
-    learned = [one for one in session.heard if session.turns[one.turn].extracted_at]
+    learned = [one for one in session.joint_turns if session.turns[one.turn].extracted_at]
     if len(learned) < 2:
         return []
     return [
@@ -200,7 +200,7 @@ def _turns(
     )
 
 
-def _learn(run: Run, user: User, session: Session, found: Gathered) -> Decided | None:
+def _learn(run: Run, user: User, session: Session, found: JointCandidate) -> Decided | None:
     turn = session.turns[found.turn]
     others = [session.turns[one] for one in found.needs]
     with as_user(user):
@@ -239,8 +239,8 @@ def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
     If the turn contains a request to forget, do nothing: the operation will carry out the request.
     """
     with as_user(user):
-        heard = turn_context.hear(user=user, turn_id=turn)
-    extraction = ingest.extract_from(heard) if heard else None
-    if heard is None or extraction is None or extraction.forget:
+        loaded = turn_context.load_turn(user=user, turn_id=turn)
+    extraction = ingest.extract_from(loaded) if loaded else None
+    if loaded is None or extraction is None or extraction.forget:
         return []
-    return ingest.learn(run, user=user, heard=heard, extraction=extraction)
+    return ingest.learn(run, user=user, loaded=loaded, extraction=extraction)

@@ -97,9 +97,9 @@ def _text_of_message(message: Message, *, user: User) -> SourceText:
         still = _held_message(user, message)
         return _source(still, candidate) if still else None
 
-    telling = learnability.telling_of_message(message)
+    provenance = learnability.provenance_of_message(message)
     learned = Memory.everything.filter(user=user, sources__message=message)
-    return SourceText(user, lambda candidate: telling, Q(memory__in=learned), hold)
+    return SourceText(user, lambda candidate: provenance, Q(memory__in=learned), hold)
 
 
 def _held_message(user: User, message: Message) -> Message | None:
@@ -170,10 +170,10 @@ def _text_of_note(line: DailyNote, *, user: User) -> SourceText:
             return None
         return SourceInput(origin=Origin.EXTRACTED, quote=line.text, reference=line.public_id)
 
-    telling = learnability.telling_of_note(line)
+    provenance = learnability.provenance_of_note(line)
     learned = Memory.everything.filter(user=user, sources__reference=line.public_id)
     decided = Q(memory__in=learned)
-    return SourceText(user, lambda candidate: telling, decided, hold, confirms_all=True)
+    return SourceText(user, lambda candidate: provenance, decided, hold, confirms_all=True)
 
 
 def _holds_note(user: User, line: DailyNote) -> bool:

@@ -154,8 +154,10 @@ def _keep(user: User, skill: _Skill, turn: Turn) -> Memory | None:
 
 def _create(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | None:
     first = skill.worked[0]
-    telling = learnability.telling_of_turns(turns.values())
-    forgotten = tombstones.is_forgotten(user=user, text=first.statement, quote="", telling=telling)
+    provenance = learnability.provenance_of_turns(turns.values())
+    forgotten = tombstones.is_forgotten(
+        user=user, text=first.statement, quote="", provenance=provenance
+    )
     if forgotten or skill.confidence < settings.SKILL_FLOOR:
         return None
     draft = Draft(

@@ -18,7 +18,7 @@ from memories.forgetting.spoken_requests import Outcome
 from memories.indexing import search_index
 from memories.learning import ingest
 from memories.learning.ingest import CandidateDraft
-from memories.learning.turn_context import Heard
+from memories.learning.turn_context import LoadedTurn
 from memories.writing.verdicts import Decided
 from ops.models import User
 from ops.queue.run import QueuedOperation, Run, lock_queued, succeed_queued
@@ -37,12 +37,12 @@ class _Lesson:
     """
 
     operation: int | None
-    heard: Heard
+    loaded: LoadedTurn
     extraction: Extraction
 
 
 def learn(
-    run: Run, *, user: User, queued: Sequence[QueuedOperation], heard: Mapping[int, Heard]
+    run: Run, *, user: User, queued: Sequence[QueuedOperation], loaded: Mapping[int, LoadedTurn]
 ) -> Mapping[str, Any] | None:
     """Learn from the turns together, and return the running operation's result.
 
@@ -50,7 +50,7 @@ def learn(
     used tools, no other turn can be processed with it, or another transaction has locked a needed
     row.
     """
-    lessons = list(_lessons(run, queued, heard))
+    lessons = list(_lessons(run, queued, loaded))
     if len(lessons) < 2 or lessons[0].operation is not None:
         return None
     drafts = _embed_lessons(lessons, user=user)
@@ -80,7 +80,7 @@ def result_of(
 
 
 def _lessons(
-    run: Run, queued: Sequence[QueuedOperation], heard: Mapping[int, Heard]
+    run: Run, queued: Sequence[QueuedOperation], loaded: Mapping[int, LoadedTurn]
 ) -> Iterator[_Lesson]:
     """Yield lessons up to the first turn that must be processed in a run of its own.
 
@@ -88,7 +88,7 @@ def _lessons(
     """
     waiting = [(None, run.payload["turn"]), *((one.pk, one.payload["turn"]) for one in queued)]
     for operation, turn in waiting:
-        one = heard.get(turn)
+        one = loaded.get(turn)
         if one is None:
             continue
         run.turn_to(operation)
@@ -102,7 +102,8 @@ def _embed_lessons(lessons: Sequence[_Lesson], *, user: User) -> list[list[Candi
     contents = [one.content for lesson in lessons for one in lesson.extraction.candidates]
     embedded = iter(search_index.embed_memories(contents))
     texts = [
-        ingest.text_of_turn(one.heard.turn, user=user, project=one.heard.project) for one in lessons
+        ingest.text_of_turn(one.loaded.turn, user=user, project=one.loaded.project)
+        for one in lessons
     ]
     return [
         [ingest.prepare(one, text, embedded=next(embedded)) for one in lesson.extraction.candidates]
@@ -123,7 +124,7 @@ def _apply(
         if lesson.operation is None or lesson.operation in held:
             run.turn_to(lesson.operation)
             decided = [ingest.decide_here(one) for one in candidates]
-            ingest.mark(user, lesson.heard.turn, lesson.extraction)
+            ingest.mark(user, lesson.loaded.turn, lesson.extraction)
             found = [one for one in decided if one is not None]
             ingest.share_earlier_texts(lesson.extraction.candidates, decided, user=user)
             results[lesson.operation] = result_of(found, lesson.extraction)

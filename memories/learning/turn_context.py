@@ -53,7 +53,7 @@ SELECT content FROM memories_memory
 
 
 @dataclass(frozen=True)
-class Heard:
+class LoadedTurn:
     """A turn with everything that extraction needs.
 
     `learns` is False if long-term memory is off, or was off when the turn was recorded: then only
@@ -66,12 +66,12 @@ class Heard:
     learns: bool = True
 
 
-def hear(*, user: User, turn_id: int) -> Heard | None:
+def load_turn(*, user: User, turn_id: int) -> LoadedTurn | None:
     """Load one turn for extraction; return None if it no longer exists or was already processed."""
-    return hear_each(user=user, turn_ids=[turn_id]).get(turn_id)
+    return load_turns(user=user, turn_ids=[turn_id]).get(turn_id)
 
 
-def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
+def load_turns(*, user: User, turn_ids: Sequence[int]) -> dict[int, LoadedTurn]:
     """Load several turns for extraction; return them by key.
 
     The number of SQL statements doesn't depend on the number of turns, except for one query for
@@ -87,7 +87,7 @@ def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
     before, block = _earlier_messages(turns), recently_shown(user.pk)
     zone = zoneinfo.ZoneInfo(own.timezone)
     return {
-        turn.pk: Heard(
+        turn.pk: LoadedTurn(
             turn,
             _turn_text(turn, before[turn.pk], zone=zone, block=block),
             project_of(turn),

@@ -174,8 +174,8 @@ def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool
     A memory without a date counts as older than any request to forget.
     """
     at = row.created_at if given.get("created_at") else None
-    telling = learnability.telling_of_text("", at=at)
-    return tombstones.is_forgotten(user=user, text=row.content, quote="", telling=telling)
+    provenance = learnability.provenance_of_text("", at=at)
+    return tombstones.is_forgotten(user=user, text=row.content, quote="", provenance=provenance)
 
 
 def _update_ids(loading: Loading, model: Any) -> None:

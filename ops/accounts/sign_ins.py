@@ -282,7 +282,7 @@ def recovery_digest(code: str) -> str:
     return keys.digest(re.sub(r"[^a-z0-9]", "", code.casefold()))
 
 
-def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
+def find_or_create_by_claims(claims: Claims, *, language: str = "") -> User:
     """Return the person with this identity at the provider.
 
     At the first sign-in, connect the identity to the account whose login name is the email address,
@@ -290,33 +290,33 @@ def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
     `OIDC_LINKS_BY_EMAIL` is off. Raise `NotAllowed` if there is no such account and
     `OIDC_CREATES_ACCOUNTS` is off.
     """
-    known = Identity.objects.select_related("user").filter(sub=told.sub, issuer=told.issuer)
+    known = Identity.objects.select_related("user").filter(sub=claims.sub, issuer=claims.issuer)
     if (found := known.first()) is not None:
         return found.user
-    same = User.objects.filter(username__iexact=told.email).first() if told.email else None
+    same = User.objects.filter(username__iexact=claims.email).first() if claims.email else None
     if same is not None:
         if not settings.OIDC_LINKS_BY_EMAIL or same.is_staff or same.is_superuser:
             raise Conflict(
                 "There is an account of your name. Sign in with its password, then connect it in"
                 " the settings."
             )
-        connect_identity(user=same, told=told)
+        connect_identity(user=same, claims=claims)
         return same
     if not settings.OIDC_CREATES_ACCOUNTS:
         raise NotAllowed("You don’t have an account here yet. Ask the owner of this Memory Center.")
-    name = told.name[:150] if told.name.isprintable() else ""
-    user = User.objects.create_user(told.email[:150] or None, display_name=name)
+    name = claims.name[:150] if claims.name.isprintable() else ""
+    user = User.objects.create_user(claims.email[:150] or None, display_name=name)
     UserSettings.objects.create(
         user=user,
         longterm_enabled=settings.LONGTERM_DEFAULT,
         language=language if language in dict(settings.LANGUAGES) else "",
     )
     audit_log.record("account.made", subject=user.subject)
-    connect_identity(user=user, told=told)
+    connect_identity(user=user, claims=claims)
     return user
 
 
-def connect_identity(*, user: User, told: Claims) -> Identity:
+def connect_identity(*, user: User, claims: Claims) -> Identity:
     """Connect the identity to this person.
 
     Raise `Conflict` if the identity is already connected, or if the person already has another
@@ -324,7 +324,7 @@ def connect_identity(*, user: User, told: Claims) -> Identity:
     """
     try:
         with transaction.atomic():
-            made = Identity.objects.create(user=user, issuer=told.issuer, sub=told.sub)
+            made = Identity.objects.create(user=user, issuer=claims.issuer, sub=claims.sub)
     except IntegrityError as error:
         raise Conflict("This is connected to another account, or yours to another.") from error
     ledger.record_decision("identity", user.subject, connected=identity_digest(made))

@@ -62,7 +62,7 @@ class WebhooksView(MemcenterView):
         made = webhooks.create(
             user=call.user,
             url=call.data["url"],
-            told=call.data["events"],
+            events=call.data["events"],
             secret=call.data.get("secret", ""),
             key=call.asked.key,
         )

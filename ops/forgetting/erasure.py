@@ -34,7 +34,7 @@ from ops.models import (
 from ops.queue import outbox
 from ops.queue.run import Run
 from ops.residue import erased_hashes, residue_scan, stores
-from ops.residue.residue_scan import Scan, Whose
+from ops.residue.residue_scan import Scan, ScannedPerson
 from ops.residue.stores import ExternalStore
 from ops.transfer import exports, stored_files
 
@@ -249,7 +249,7 @@ def _scan(run: Run, user_id: int | None) -> Scan:
     run.step("scan")
     with as_system():
         erased = erased_hashes.erased_by(run.operation)
-        whose = Whose(user_id, run.operation.subject, since=run.operation.created_at)
+        whose = ScannedPerson(user_id, run.operation.subject, since=run.operation.created_at)
         found = residue_scan.scan(whose, erased)
     residue_scan.check(found)
     return found

@@ -41,7 +41,7 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
     try:
         webhooks.look_at(address)
         with own_transaction(request):
-            webhooks.create(user=person(request), url=address, told=told)
+            webhooks.create(user=person(request), url=address, events=told)
     except Invalid as error:
         why = [text for texts in error.fields.values() for text in texts] or [error.message]
         problem = " ".join(_(text) for text in why)

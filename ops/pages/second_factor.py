@@ -214,7 +214,7 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated and _is_of(request, connecting):
         try:
             with own_transaction(request):
-                sign_ins.connect_identity(user=person(request), told=told)
+                sign_ins.connect_identity(user=person(request), claims=told)
         except Conflict as error:
             messages.error(request, _(error.message))
         else:

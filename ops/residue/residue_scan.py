@@ -83,7 +83,7 @@ class Scan:
 
 
 @dataclass(frozen=True)
-class Whose:
+class ScannedPerson:
     """The person whose data was erased, and the time of the request to forget (`since`).
 
     `user_id` is None if the account no longer exists, or if an operator's scan covers all people.
@@ -102,7 +102,7 @@ class _Suspect:
 
 @dataclass
 class _Search:
-    whose: Whose
+    whose: ScannedPerson
     erased: Erased
     others_wait: bool = False
     by_hand: bool = False
@@ -137,7 +137,7 @@ class _Search:
                 return
 
 
-def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
+def scan(whose: ScannedPerson, erased: Erased, *, by_hand: bool = False) -> Scan:
     """Scan all stores for residue. Call this inside `as_system`, since it reads all people's rows.
 
     With `by_hand`, for texts typed by an operator, messages and other original texts are searched
@@ -210,7 +210,7 @@ def _rows_to_read(
     return rows
 
 
-def _others_wait(whose: Whose) -> bool:
+def _others_wait(whose: ScannedPerson) -> bool:
     waiting = Operation.objects.filter(
         subject=whose.subject, priority=Priority.FORGET, status__in=_UNFINISHED
     )

@@ -42,7 +42,7 @@ def answered(request: httpx.Request) -> httpx.Response:
 @pytest.fixture
 def webhook_id(alice: User) -> str:
     url = "https://93.184.216.34/told"
-    return webhooks.create(user=alice, url=url, told=["memory.created"], secret=SECRET).public_id
+    return webhooks.create(user=alice, url=url, events=["memory.created"], secret=SECRET).public_id
 
 
 @pytest.fixture

@@ -100,7 +100,7 @@ def signed_in(maya: User) -> Client:
 def listen(maya: User) -> Webhook:
     with as_user(maya):
         return webhooks.create(
-            user=maya, url="https://hooks.example/mc", told=["memory.created"], secret="s3"
+            user=maya, url="https://hooks.example/mc", events=["memory.created"], secret="s3"
         )
 
 

@@ -97,7 +97,7 @@ def test_a_webhook_is_told_the_request(
 ) -> None:
     settings.WEBHOOKS_MAY_BE_PRIVATE = True
     with as_user(alice):
-        webhooks.create(user=alice, url=heard.address, told=["memory.created"])
+        webhooks.create(user=alice, url=heard.address, events=["memory.created"])
     record_a_turn(alice_key)
     worker.drain()
     assert {one["X-Request-ID"] for one in heard.headers} == {NAME}

@@ -338,7 +338,9 @@ def test_what_forgetting_leaves_is_what_the_others_say(
 ) -> None:
     """Pure: consolidated over several levels, any of the originals forgotten in any order."""
     texts = [
-        derivation.Text(number, number, f"Likes {name} tea", rests=[derivation.Rest(name, False)])
+        derivation.Text(
+            number, number, f"Likes {name} tea", sources=[derivation.VersionSource(name, False)]
+        )
         for number, name in enumerate(names, start=1)
     ]
     top = list(texts)
@@ -348,16 +350,18 @@ def test_what_forgetting_leaves_is_what_the_others_say(
             100 + level,
             100 + level,
             join(one.content for one in top[:cut]),
-            rests=[rest for one in top[:cut] for rest in one.rests],
+            sources=[source for one in top[:cut] for source in one.sources],
             inputs=[one.id for one in top[:cut]],
             consolidated=True,
         )
         texts.append(made)
         top = [made, *top[cut:]]
-    assert {rest.key for one in top for rest in one.rests} == set(names)
+    assert {source.key for one in top for source in one.sources} == set(names)
     gone = set(data.draw(st.lists(st.sampled_from(names), min_size=1)))
     after = [
-        replace(one, rests=[replace(rest, forgotten=rest.key in gone) for rest in one.rests])
+        replace(
+            one, sources=[replace(source, forgotten=source.key in gone) for source in one.sources]
+        )
         for one in texts
     ]
     outcomes = derivation.plan(after)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.extraction.arbitration.pairs import join
-from memories.forgetting.derivation import Outcome, Rest, Text, plan
+from memories.forgetting.derivation import Outcome, Text, VersionSource, plan
 
 MOST_VERSIONS = 8
 
@@ -22,11 +22,12 @@ class Web:
 
     def with_forgotten(self) -> list[Text]:
         return [
-            replace(text, rests=[self._marked(one) for one in text.rests]) for text in self.texts
+            replace(text, sources=[self._marked(one) for one in text.sources])
+            for text in self.texts
         ]
 
-    def _marked(self, rest: Rest) -> Rest:
-        return replace(rest, forgotten=rest.key in self.forgotten)
+    def _marked(self, source: VersionSource) -> VersionSource:
+        return replace(source, forgotten=source.key in self.forgotten)
 
 
 @st.composite
@@ -37,23 +38,23 @@ def webs(draw: st.DrawFn) -> Web:
         inputs = sorted(draw(st.sets(st.sampled_from(known), max_size=3))) if known else []
         repeats = draw(st.integers(0, 2))
         texts.append(_version(number, inputs=[texts[one - 1] for one in inputs], repeats=repeats))
-    keys = sorted({str(rest.key) for text in texts for rest in text.rests})
+    keys = sorted({str(source.key) for text in texts for source in text.sources})
     return Web(texts, frozenset(draw(st.sets(st.sampled_from(keys)))))
 
 
 def _version(number: int, *, inputs: list[Text], repeats: int) -> Text:
     """Its own source says `says…`; said again elsewhere it would say `again…`."""
-    own = [Rest(f"{number}.0", forgotten=False, statement=_said(f"{number}.0"))]
+    own = [VersionSource(f"{number}.0", forgotten=False, statement=_said(f"{number}.0"))]
     own += [
-        Rest(f"{number}.{one}", forgotten=False, statement=_said(f"{number}.{one}"))
+        VersionSource(f"{number}.{one}", forgotten=False, statement=_said(f"{number}.{one}"))
         for one in range(1, repeats + 1)
     ]
-    inherited = {rest.key: rest for one in inputs for rest in one.rests}
+    inherited = {source.key: source for one in inputs for source in one.sources}
     candidate = _said(f"{number}.0")
     content = join([*(one.content for one in inputs), candidate])
     return Text(
         id=number, memory=number, content=content, candidate=candidate,
-        rests=[*own, *inherited.values()], inputs=[one.id for one in inputs],
+        sources=[*own, *inherited.values()], inputs=[one.id for one in inputs],
     )  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def _said(key: str) -> str:
 
 
 def _own(text: Text) -> list[str]:
-    return [str(one.key) for one in text.rests if str(one.key).startswith(f"{text.id}.")]
+    return [str(one.key) for one in text.sources if str(one.key).startswith(f"{text.id}.")]
 
 
 def _outcomes(web: Web) -> dict[int, Outcome]:
@@ -82,7 +83,7 @@ def test_nothing_says_what_rests_on_a_forgotten_source_alone(web: Web) -> None:
 def test_what_has_a_source_left_is_kept_and_only_that(web: Web) -> None:
     outcomes = _outcomes(web)
     for text in web.texts:
-        left = {str(one.key) for one in text.rests} - web.forgotten
+        left = {str(one.key) for one in text.sources} - web.forgotten
         assert outcomes[text.id].erased is (not left)
 
 
@@ -109,7 +110,7 @@ def test_forgetting_in_two_steps_comes_to_the_same(web: Web) -> None:
             content=first[text.id].content,
             candidate=first[text.id].candidate,
             erased=first[text.id].erased,
-            rests=[one for one in text.rests if one.key not in web.forgotten],
+            sources=[one for one in text.sources if one.key not in web.forgotten],
         )
         for text in web.with_forgotten()
     ]

@@ -4,17 +4,17 @@ from typing import Any
 import pytest
 
 from memories.extraction.arbitration.pairs import join
-from memories.forgetting.derivation import Outcome, Rest, Text, plan
+from memories.forgetting.derivation import Outcome, Text, VersionSource, plan
 
-ONE, TWO, THREE = (Rest(f"turn {n}", forgotten=False) for n in (1, 2, 3))
-
-
-def forgotten(rest: Rest) -> Rest:
-    return replace(rest, forgotten=True)
+ONE, TWO, THREE = (VersionSource(f"turn {n}", forgotten=False) for n in (1, 2, 3))
 
 
-def version(number: int, content: str, *rests: Rest, **fields: Any) -> Text:
-    return Text(id=number, memory=1, content=content, rests=rests, **fields)
+def forgotten(source: VersionSource) -> VersionSource:
+    return replace(source, forgotten=True)
+
+
+def version(number: int, content: str, *sources: VersionSource, **fields: Any) -> Text:
+    return Text(id=number, memory=1, content=content, sources=sources, **fields)
 
 
 def test_what_has_lost_nothing_is_kept() -> None:
@@ -69,18 +69,18 @@ def test_deriving_again_goes_on_through_what_was_merged_from_a_merge() -> None:
 
 def test_what_was_consolidated_loses_only_the_input_that_went() -> None:
     texts = [
-        Text(1, 1, "Runs on Mondays", rests=[forgotten(ONE)]),
-        Text(2, 2, "Runs on Fridays", rests=[TWO]),
-        Text(3, 3, "Runs twice a week", rests=[forgotten(ONE), TWO], inputs=[1, 2]),
+        Text(1, 1, "Runs on Mondays", sources=[forgotten(ONE)]),
+        Text(2, 2, "Runs on Fridays", sources=[TWO]),
+        Text(3, 3, "Runs twice a week", sources=[forgotten(ONE), TWO], inputs=[1, 2]),
     ]
     assert plan(texts)[3] == Outcome("Runs on Fridays", "", changed=True)
 
 
 def test_what_came_from_a_forgotten_memory_is_derived_without_it() -> None:
     texts = [
-        Text(1, 1, "Runs on Mondays", rests=[ONE]),
-        Text(2, 2, "Runs on Fridays", rests=[TWO]),
-        Text(3, 3, "Runs twice a week", rests=[ONE, TWO], inputs=[1, 2]),
+        Text(1, 1, "Runs on Mondays", sources=[ONE]),
+        Text(2, 2, "Runs on Fridays", sources=[TWO]),
+        Text(3, 3, "Runs twice a week", sources=[ONE, TWO], inputs=[1, 2]),
     ]
     outcomes = plan(texts, gone=[1])
     assert outcomes[1].erased
@@ -93,13 +93,15 @@ def test_a_source_that_was_only_added_changes_nothing_by_going() -> None:
 
 
 def test_when_the_first_source_goes_the_words_of_the_other_are_taken() -> None:
-    other = Rest("turn 2", forgotten=False, statement="Prefers tea")
+    other = VersionSource("turn 2", forgotten=False, statement="Prefers tea")
     text = version(1, "Likes green tea from Hangzhou", forgotten(ONE), other)
     assert plan([text])[1].content == "Prefers tea"
 
 
 def test_a_persons_own_words_stay_as_long_as_any_source_does() -> None:
-    text = version(1, "Likes tea", forgotten(ONE), Rest("page", forgotten=False), by_person=True)
+    text = version(
+        1, "Likes tea", forgotten(ONE), VersionSource("page", forgotten=False), by_person=True
+    )
     assert not plan([text])[1].changed
 
 
@@ -133,15 +135,19 @@ def test_pieces_become_one_text_that_says_each_thing_once(pieces: list[str], tex
 
 
 def test_what_rests_on_two_turns_together_goes_with_either() -> None:
-    trip, day = Rest("trip", False, joint=True), Rest("day", False, joint=True)
-    for rests in ([forgotten(trip), day], [trip, forgotten(day)]):
-        assert plan([version(1, "Trip to Kyoto on 2026-05-03", *rests)])[1].erased
+    trip, day = VersionSource("trip", False, joint=True), VersionSource("day", False, joint=True)
+    for sources in ([forgotten(trip), day], [trip, forgotten(day)]):
+        assert plan([version(1, "Trip to Kyoto on 2026-05-03", *sources)])[1].erased
 
 
 def test_a_part_that_went_leaves_what_another_turn_says_by_itself() -> None:
-    whole = Rest("whole", False, statement="Trip to Kyoto on 2026-05-03")
-    rests = [forgotten(Rest("trip", False, joint=True)), Rest("day", False, joint=True), whole]
-    assert plan([version(1, "Trip to Kyoto on 2026-05-03", *rests)])[1].content == whole.statement
+    whole = VersionSource("whole", False, statement="Trip to Kyoto on 2026-05-03")
+    sources = [
+        forgotten(VersionSource("trip", False, joint=True)),
+        VersionSource("day", False, joint=True),
+        whole,
+    ]
+    assert plan([version(1, "Trip to Kyoto on 2026-05-03", *sources)])[1].content == whole.statement
 
 
 def test_a_merge_with_what_two_turns_say_together_loses_only_that() -> None:
@@ -151,8 +157,8 @@ def test_a_merge_with_what_two_turns_say_together_loses_only_that() -> None:
             2,
             "Likes trips; Trip to Kyoto on 2026-05-03",
             ONE,
-            forgotten(Rest("trip", False, joint=True)),
-            Rest("day", False, joint=True),
+            forgotten(VersionSource("trip", False, joint=True)),
+            VersionSource("day", False, joint=True),
             candidate="Trip to Kyoto on 2026-05-03",
             inputs=[1],
         ),

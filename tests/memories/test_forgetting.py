@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from memcenter.lib.errors import Invalid, NotFound
 from memories.forgetting import memory_forgets, rederivation, tombstones
-from memories.forgetting.tombstones import Telling
+from memories.forgetting.tombstones import Provenance
 from memories.indexing import search_index
 from memories.learning import learnability
 from memories.models import (
@@ -193,7 +193,7 @@ def test_work_that_waits_for_it_is_withdrawn(alice: User, tea: Memory) -> None:
 def test_the_same_statement_is_not_learned_again_from_the_same_messages(alice: User) -> None:
     turn = make_turn(make_conversation(alice), TEA)
     drained(forget(make_memory(alice, TEA, turns=[turn])))
-    same = learnability.telling_of_message(turn.user_message)
+    same = learnability.provenance_of_message(turn.user_message)
     assert is_forgotten(alice, TEA + "!", same)
     assert not is_forgotten(alice, "Owns a bicycle", same)
     assert not is_forgotten(
@@ -201,15 +201,15 @@ def test_the_same_statement_is_not_learned_again_from_the_same_messages(alice: U
     )
 
 
-def is_forgotten(user: User, text: str, telling: Telling) -> bool:
-    return tombstones.is_forgotten(user=user, text=text, quote="", telling=telling)
+def is_forgotten(user: User, text: str, provenance: Provenance) -> bool:
+    return tombstones.is_forgotten(user=user, text=text, quote="", provenance=provenance)
 
 
 def test_a_question_does_not_bring_back_what_was_forgotten(alice: User) -> None:
     drained(forget(make_memory(alice, "我甲状腺有个结节")))
 
     def returns(text: str, said: str) -> bool:
-        later = learnability.telling_of_text(said, at=timezone.now())
+        later = learnability.provenance_of_text(said, at=timezone.now())
         return not is_forgotten(alice, text, later)
 
     assert not returns("我甲状腺结节", "我甲状腺结节怎么样了")

@@ -17,7 +17,7 @@ from ops.forgetting import person_forgets as everything
 from ops.models import Operation, Receipt, User
 from ops.queue import worker
 from ops.residue import erased_hashes, residue_scan
-from ops.residue.residue_scan import Whose
+from ops.residue.residue_scan import ScannedPerson
 from tests.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -75,13 +75,13 @@ def test_the_scan_finds_words_in_a_person_s_copy_and_not_in_another_s(
     with as_user(alice):
         operation = memory_forgets.forget_memory(user=alice, memory=memory)
         erased_hashes.remember(operation, texts=[memory.content])
-    whose = Whose(alice.pk, alice.subject, since=operation.created_at)
+    whose = ScannedPerson(alice.pk, alice.subject, since=operation.created_at)
     assert found_in_files(operation, whose) == []
     file_copies.write(alice.pk, MEMORY, f"- She {PLANTED}\n")
     assert found_in_files(operation, whose) == [f"memory-files/{alice.pk}/{MEMORY}"]
 
 
-def found_in_files(operation: Operation, whose: Whose) -> list[str]:
+def found_in_files(operation: Operation, whose: ScannedPerson) -> list[str]:
     with as_system():
         found = residue_scan.scan(whose, erased_hashes.erased_by(operation)).found
     return [one.row for one in found if one.place == "files"]

@@ -15,7 +15,7 @@ from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps, tasks
 from memories.extraction.habits import BundledJointReader
-from memories.extraction.types import Candidate, Gathered, Heard
+from memories.extraction.types import Candidate, JointCandidate, JointTurn
 from memories.forgetting import memory_forgets as known
 from memories.learning import quiet_conversations
 from memories.models import Memory, MemoryStatus, Source
@@ -40,13 +40,13 @@ class DatingReader:
 
     name = "dating"
 
-    def read(self, turns: Sequence[Heard]) -> list[Gathered]:
+    def read(self, turns: Sequence[JointTurn]) -> list[JointCandidate]:
         heard = {one.text.user.text: one for one in turns}
         plan, day = heard.get(TRIP[0]), heard.get(TRIP[1])
         found = BundledJointReader().read(turns)
-        if plan and day and (plan.fresh or day.fresh):
+        if plan and day and (plan.is_new or day.is_new):
             joined = Candidate("task", JOINED, 0.6, 0.8, TRIP[1], reasons=("over_turns",))
-            found.append(Gathered(joined, day.turn, needs=(plan.turn,)))
+            found.append(JointCandidate(joined, day.turn, needs=(plan.turn,)))
         return found
 
 

@@ -42,7 +42,7 @@ from ops.models import (
 )
 from ops.queue import outbox, worker
 from ops.residue import erased_hashes, fingerprints, places, residue_scan, stores
-from ops.residue.residue_scan import Residue, Whose
+from ops.residue.residue_scan import Residue, ScannedPerson
 from tests.factories import make_conversation, make_memory, make_trace, make_turn
 from tests.ops.test_forgetting import give_everything
 
@@ -66,7 +66,7 @@ def operation(alice: User) -> Operation:
 
 def found(operation: Operation, user: User) -> list[Residue]:
     erased = erased_hashes.erased_by(operation)
-    whose = Whose(user.pk, user.subject, since=operation.created_at)
+    whose = ScannedPerson(user.pk, user.subject, since=operation.created_at)
     return list(residue_scan.scan(whose, erased).found)
 
 

@@ -38,7 +38,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def listen(url: str, user: User) -> Webhook:
-    return webhooks.create(user=user, url=url, told=[Event.MEMORY_CREATED.value], secret="s")
+    return webhooks.create(user=user, url=url, events=[Event.MEMORY_CREATED.value], secret="s")
 
 
 def tell(user: User, *ids: str) -> None:

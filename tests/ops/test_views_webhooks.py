@@ -35,7 +35,7 @@ def test_an_address_is_added_tried_and_removed(client_of_alice: Client, alice: U
 
 
 def test_an_address_is_switched_off_and_on_again(client_of_alice: Client, alice: User) -> None:
-    hook = webhooks.create(user=alice, url=URL, told=["memory.created"])
+    hook = webhooks.create(user=alice, url=URL, events=["memory.created"])
     for value, active, offered in (("off", False, "Switch on"), ("on", True, "Switch off")):
         answer = client_of_alice.post(f"{PAGE}{hook.public_id}/switch/", {"active": value})
         assert (answer.status_code, answer["Location"]) == (302, PAGE)
@@ -54,7 +54,7 @@ def test_an_address_that_may_not_be_is_refused_in_words(client_of_alice: Client)
 
 
 def test_a_stranger_tries_and_removes_nothing(client_of_alice: Client, mallory: User) -> None:
-    hook = webhooks.create(user=mallory, url=URL, told=["memory.created"])
+    hook = webhooks.create(user=mallory, url=URL, events=["memory.created"])
     for act in ("test", "switch", "remove"):
         assert client_of_alice.post(f"{PAGE}{hook.public_id}/{act}/").status_code == 404
     assert Webhook.objects.exists() and not Delivery.objects.exists()

@@ -75,7 +75,7 @@ def heard(settings: Any) -> Iterator[Heard]:
 
 
 def listen(heard: Heard, *, user: User | None = None, told: list[str] | None = None) -> Webhook:
-    return webhooks.create(user=user, url=heard.url, told=told or EVERYTHING, secret="s3cret")
+    return webhooks.create(user=user, url=heard.url, events=told or EVERYTHING, secret="s3cret")
 
 
 def remember(user: User, text: str) -> Memory:
@@ -321,9 +321,9 @@ def test_the_products_webhooks_are_no_persons(
 
 def test_there_are_only_so_many(alice: User) -> None:
     for _ in range(webhooks.MOST):
-        webhooks.create(user=alice, url=OPEN, told=["memory.created"])
+        webhooks.create(user=alice, url=OPEN, events=["memory.created"])
     with pytest.raises(Conflict):
-        webhooks.create(user=alice, url=OPEN, told=["memory.created"])
+        webhooks.create(user=alice, url=OPEN, events=["memory.created"])
 
 
 def test_forgetting_somebody_takes_their_webhooks_and_tells_the_product(

@@ -15,7 +15,7 @@ from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps, tasks
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.types import Candidate, Gathered, Heard
+from memories.extraction.types import Candidate, JointCandidate, JointTurn
 from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, Source
 from memories.writing import consolidation
 from ops.accounts import users
@@ -40,7 +40,7 @@ class DatedPlan:
     name = "fake"
     asked: int = 0
 
-    def read(self, turns: Sequence[Heard]) -> list[Gathered]:
+    def read(self, turns: Sequence[JointTurn]) -> list[JointCandidate]:
         self.asked += 1
         plan, day = turns[-2:]
         dated = Candidate(
@@ -50,7 +50,7 @@ class DatedPlan:
             confidence=0.6,
             quote=day.text.user.text,
         )
-        return [Gathered(dated, day.turn, needs=(plan.turn,))]
+        return [JointCandidate(dated, day.turn, needs=(plan.turn,))]
 
 
 @pytest.fixture

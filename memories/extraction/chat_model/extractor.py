@@ -24,8 +24,8 @@ from memories.extraction.types import (
     Candidate,
     Extraction,
     Extractor,
-    Gathered,
-    Heard,
+    JointCandidate,
+    JointTurn,
     TurnText,
 )
 from memories.extraction.wording.languages import language_of
@@ -204,7 +204,7 @@ class ModelJointReader:
     def __init__(self, asker: Asker) -> None:
         self._asker = asker
 
-    def read(self, turns: Sequence[Heard]) -> list[Gathered]:
+    def read(self, turns: Sequence[JointTurn]) -> list[JointCandidate]:
         spoken = [turn for turn in turns if _quotable(turn).says_something]
         found = [
             gathered
@@ -218,8 +218,8 @@ class ModelJointReader:
         )
         return [gathered for gathered in found if any(gathered.candidate is one for one in kept)]
 
-    def _stretch(self, turns: Sequence[Heard]) -> list[Gathered]:
-        if len(turns) < 2 or not any(turn.fresh for turn in turns):
+    def _stretch(self, turns: Sequence[JointTurn]) -> list[JointCandidate]:
+        if len(turns) < 2 or not any(turn.is_new for turn in turns):
             return []
         shown = [_shown_turns(number, turn) for number, turn in enumerate(turns, start=1)]
         language = segment.language(" ".join(turn.text.user.text[:200] for turn in turns))
@@ -233,22 +233,24 @@ class ModelJointReader:
             return self._stretch(turns[:half]) + self._stretch(turns[half:])
 
 
-def _read(turns: Sequence[Heard], answer: str) -> questions.Kept[Gathered]:
+def _read(turns: Sequence[JointTurn], answer: str) -> questions.Kept[JointCandidate]:
     read = questions.items(
         answer,
         name="over_turns",
         most=prompts.MOST_CANDIDATES,
         shape={"content": str, "turns": list},
     )
-    found = [gathered for item in read.items if (gathered := _gathered(item, turns)) is not None]
+    found = [
+        gathered for item in read.items if (gathered := _joint_candidate(item, turns)) is not None
+    ]
     return questions.Kept(found, read.dropped + len(read.items) - len(found))
 
 
-def _quotable(heard: Heard) -> Quotable:
+def _quotable(heard: JointTurn) -> Quotable:
     return Quotable.own_words(heard.text.user, role="user")
 
 
-def _shown_turns(number: int, heard: Heard) -> dict[str, Any]:
+def _shown_turns(number: int, heard: JointTurn) -> dict[str, Any]:
     reply = masking.masked(heard.text.assistant.text)
     return {
         "turn": number,
@@ -258,11 +260,11 @@ def _shown_turns(number: int, heard: Heard) -> dict[str, Any]:
     }
 
 
-def _cost(heard: Heard) -> int:
+def _cost(heard: JointTurn) -> int:
     return min(_LONGEST, tokens.count(heard.text.user.text[:4_000])) + _LONGEST // 4
 
 
-def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | None:
+def _joint_candidate(item: Mapping[str, Any], turns: Sequence[JointTurn]) -> JointCandidate | None:
     given = item.get("turns")
     numbers = (
         {number for number in given if isinstance(number, int)}
@@ -270,7 +272,7 @@ def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | Non
         else set()
     )
     meant = [turns[number - 1] for number in sorted(numbers) if 0 < number <= len(turns)]
-    if len(meant) < 2 or not any(turn.fresh for turn in meant):
+    if len(meant) < 2 or not any(turn.is_new for turn in meant):
         return None
     content = questions.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
     if not _is_grounded(content, meant) or _is_said_by_one_turn(content, meant):
@@ -288,10 +290,10 @@ def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | Non
         quote_start=quotation.start if quotation else 0,
         reasons=("model", "over_turns"),
     )
-    return Gathered(candidate, last.turn, needs=tuple(turn.turn for turn in meant[:-1]))
+    return JointCandidate(candidate, last.turn, needs=tuple(turn.turn for turn in meant[:-1]))
 
 
-def _is_grounded(content: str, meant: Sequence[Heard]) -> bool:
+def _is_grounded(content: str, meant: Sequence[JointTurn]) -> bool:
     """Return whether `content` shares its language, most words and all numbers with the turns.
 
     Return False if `content` is empty or contains a secret.
@@ -309,7 +311,7 @@ def _words(text: str) -> set[str]:
     return {term for term in segment.terms(text) if not any(map(str.isdigit, term))}
 
 
-def _days(meant: Sequence[Heard]) -> str:
+def _days(meant: Sequence[JointTurn]) -> str:
     """Return the dates that the turns mention, and the years in which the turns were said."""
     days = [
         day
@@ -320,7 +322,7 @@ def _days(meant: Sequence[Heard]) -> str:
     return "\n".join(map(str, [*days, *years]))
 
 
-def _is_said_by_one_turn(content: str, meant: Sequence[Heard]) -> bool:
+def _is_said_by_one_turn(content: str, meant: Sequence[JointTurn]) -> bool:
     """Return whether a single turn contains all words of `content`."""
     words = set(segment.terms(content))
     return any(words <= set(segment.terms(_quotable(turn).readable)) for turn in meant)

@@ -16,9 +16,9 @@ from memories.extraction.types import (
     Decision,
     Extraction,
     Extractor,
-    Gathered,
-    Heard,
+    JointCandidate,
     JointReader,
+    JointTurn,
     Known,
     Summarizer,
     TurnText,
@@ -87,5 +87,5 @@ class StandInConsolidator(_StandIn[Consolidator]):
 
 
 class StandInJointReader(_StandIn[JointReader]):
-    def read(self, turns: Sequence[Heard]) -> list[Gathered]:
+    def read(self, turns: Sequence[JointTurn]) -> list[JointCandidate]:
         return self._ask(lambda method: method.read(turns))[0]

@@ -79,7 +79,8 @@ class Document:
     @cached_property
     def pieces(self) -> Counter[str]:
         """Count each distinct sentence of the body, ignoring punctuation and spaces."""
-        return Counter(bare for sentence in _SENTENCE.split(self.body) if (bare := bare(sentence)))
+        found = map(bare, _SENTENCE.split(self.body))
+        return Counter(piece for piece in found if piece)
 
     @property
     def size(self) -> int:

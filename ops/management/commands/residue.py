@@ -12,7 +12,7 @@ from ops.models import ErasureKey, Operation, User
 from ops.residue import erased_hashes, residue_scan
 from ops.residue.erased_hashes import Erased
 from ops.residue.fingerprints import Fingerprints, Plain
-from ops.residue.residue_scan import Scan, Whose
+from ops.residue.residue_scan import Scan, ScannedPerson
 
 
 class Command(BaseCommand):
@@ -64,7 +64,7 @@ class Command(BaseCommand):
 
 def _by_text(texts: list[str], user: User | None) -> list[Scan]:
     wanted = Erased(Plain(texts), {}, ())
-    whose = Whose(user.pk if user else None, user.subject if user else None)
+    whose = ScannedPerson(user.pk if user else None, user.subject if user else None)
     return [residue_scan.scan(whose, wanted, by_hand=True)]
 
 
@@ -75,7 +75,7 @@ def _by_operation(user: User | None, options: dict[str, Any]) -> list[Scan]:
     if user is not None:
         kept = kept.filter(subject=user.subject)
     found = [_of(operation) for operation in kept.order_by("pk")]
-    whose = Whose(user.pk if user else None, user.subject if user else None)
+    whose = ScannedPerson(user.pk if user else None, user.subject if user else None)
     nothing = Erased(Fingerprints(b"", []), {}, ())
     return found or [residue_scan.scan(whose, nothing)]
 
@@ -83,5 +83,5 @@ def _by_operation(user: User | None, options: dict[str, Any]) -> list[Scan]:
 def _of(operation: Operation) -> Scan:
     subject = operation.subject
     user = User.objects.filter(subject=subject).first() if subject else None
-    whose = Whose(user.pk if user else None, operation.subject, since=operation.created_at)
+    whose = ScannedPerson(user.pk if user else None, operation.subject, since=operation.created_at)
     return residue_scan.scan(whose, erased_hashes.erased_by(operation))

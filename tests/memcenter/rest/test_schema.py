@@ -151,7 +151,7 @@ def world(alice: User) -> dict[str, str]:
     other = make_memory(alice, "Alice never plays.", conflicts_with=memory, project=project)
     Relation.objects.create(user=alice, memory=memory, other=other, kind="contradicts")
     hook = webhooks.create(
-        user=alice, url="https://93.184.216.34/", told=["memory.created"], secret="s"
+        user=alice, url="https://93.184.216.34/", events=["memory.created"], secret="s"
     )
     webhooks.try_out(hook)
     return {

@@ -135,7 +135,7 @@ def test_a_stranger_writes_nothing_of_somebody_else(alice: User, mallory_key: st
 def test_one_event_of_the_audit_log_and_one_call_of_a_webhook_for_each(
     alice: User, alice_key: str
 ) -> None:
-    create(user=alice, url="https://93.184.216.34/", told=["memory.created"])
+    create(user=alice, url="https://93.184.216.34/", events=["memory.created"])
     found = written(alice_key, {"content": LEEDS}, {"content": "Likes tea"})
     ids = [one["memory"]["id"] for one in found]
     event = AuditEvent.objects.get(action="memory.created")

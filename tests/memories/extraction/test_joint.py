@@ -9,31 +9,31 @@ from typing import Any
 import pytest
 
 from memories.extraction.habits import BundledJointReader
-from memories.extraction.types import Gathered, Heard, Said, TurnText
+from memories.extraction.types import JointCandidate, JointTurn, Said, TurnText
 
 MOMENT = datetime(2026, 3, 10, 9, tzinfo=UTC)
 
 
-def hear(*said: str | tuple[str, str], block: str = "", stale: int = 0) -> list[Heard]:
+def hear(*said: str | tuple[str, str], block: str = "", stale: int = 0) -> list[JointTurn]:
     """Turns in their order; a pair has the assistant's reply, which the next turn answers."""
-    heard: list[Heard] = []
+    heard: list[JointTurn] = []
     before: list[Said] = []
     reply = ""
     for number, one in enumerate(said, start=1):
         text, answer = one if isinstance(one, tuple) else (one, "I see.")
         spoken = Said(text, MOMENT)
         turn = TurnText(spoken, Said(answer, MOMENT), tuple(before[-2:]), reply, block)
-        heard.append(Heard(number, turn, fresh=number > stale))
+        heard.append(JointTurn(number, turn, is_new=number > stale))
         before.append(spoken)
         reply = answer
     return heard
 
 
-def read(turns: Sequence[Heard]) -> list[Gathered]:
+def read(turns: Sequence[JointTurn]) -> list[JointCandidate]:
     return BundledJointReader().read(turns)
 
 
-def told(found: Sequence[Gathered]) -> list[tuple[Any, ...]]:
+def told(found: Sequence[JointCandidate]) -> list[tuple[Any, ...]]:
     return [(one.candidate.content, one.turn, one.needs) for one in found]
 
 
