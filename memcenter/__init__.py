@@ -1,3 +1,8 @@
+"""The platform and the protocols: settings, REST, MCP, other products' APIs, and the runner.
+
+`lib`, `providers` and `embedded` use no app; `rest`, `mcp` and `compat` use all of them.
+"""
+
 import os
 
 # Must be set before numpy is imported. Our matrices are small, so several BLAS threads would only

@@ -17,7 +17,6 @@ from memories import project_pages, selectors
 from memories.api import rendering, response_shapes, serializers
 from memories.project_pages import NEXT_ACTION, PLACE
 from memories.recall import search
-from memories.recall.candidate_pool import PreparedQuery
 from memories.selectors import TimelineFilter
 from memories.writing import memory_writes
 from memories.writing.direct_writes import Prepared
@@ -57,17 +56,13 @@ class IngestView(MemcenterView):
         return Response(response_shapes.Ingested.show(written), status=status)
 
 
-def _prepare(call: Call) -> PreparedQuery:
-    return search.prepare_query(call.data["query"])
-
-
 class AgentSearchView(MemcenterView):
     @endpoint(
         summary="Search memories for agents; returns ids and short snippets",
         takes=serializers.AgentSearch,
         answers={200: response_shapes.AgentFound},
         whose=people.whose_owner,
-        prepare=_prepare,
+        prepare=lambda call: search.prepare_query(call.data["query"]),
     )
     def get(self, call: Call) -> Response:
         found = project_pages.find(

@@ -16,7 +16,6 @@ from memcenter.rest.responses import not_modified
 from memories.api import rendering, response_shapes, serializers
 from memories.files import daily_notes, file_sync, memory_files, memory_tool
 from memories.files.memory_files import Applied, Ready
-from memories.files.memory_tool import Planned
 from ops.access import as_user
 
 
@@ -114,17 +113,13 @@ class FileRestoreView(MemcenterView):
         return _edited(file_sync.edit(call.ready, user=call.user))
 
 
-def _prepare_tool(call: Call) -> Planned:
-    return memory_tool.prepare(call.data, user=call.user)
-
-
 class FileToolView(MemcenterView):
     @endpoint(
         summary="Run a command of Anthropic's memory tool (memory_20250818)",
         takes=serializers.ToolCommand,
         answers={200: response_shapes.ToolAnswer},
         unknown_user=CREATE,
-        prepare=_prepare_tool,
+        prepare=lambda call: memory_tool.prepare(call.data, user=call.user),
     )
     def post(self, call: Call) -> Response:
         return Response({"content": call.ready()})

@@ -50,10 +50,6 @@ _GIVEN = (
 )
 
 
-def _prepare(call: Call) -> Prepared:
-    return _prepared(call.data)
-
-
 def _prepared(data: Mapping[str, Any]) -> Prepared:
     given = {name: data[name] for name in _GIVEN if name in data}
     told = MemoryInput(content=data["content"], **given)
@@ -118,7 +114,7 @@ class LongTermView(MemcenterView):
         takes=serializers.MemoryInputShape,
         answers={200: response_shapes.WrittenMemory, 201: response_shapes.WrittenMemory},
         unknown_user=CREATE,
-        prepare=_prepare,
+        prepare=lambda call: _prepared(call.data),
     )
     def post(self, call: Call) -> Response:
         written = direct_writes.remember(call.ready, user=call.user)

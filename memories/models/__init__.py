@@ -1,3 +1,5 @@
+"""The models of memories, their sources, files and vectors. May use `conversations.models`."""
+
 from memories.models.file import DailyNote, FileVersion, MemoryFile, Project
 from memories.models.memory import (
     Change,

@@ -1,3 +1,5 @@
+"""The admin pages of `ops`; `base` has the read-only classes that all apps use."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

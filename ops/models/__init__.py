@@ -1,3 +1,5 @@
+"""The models of people, operations, the audit log and forgets. They use no other app."""
+
 from ops.models.audit import AuditEvent, AuditHead, AuditSeal, UnsealedEvent
 from ops.models.forgetting import DiskKey, DiskTrace, ErasedRows, ErasedText, ErasureKey, Receipt
 from ops.models.operation import (

@@ -341,7 +341,7 @@ def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Na
 def _all_lookups(tables: tuple[Place, ...]) -> tuple[str, Sequence[_Asked]]:
     asked = [lookup for place in tables if not place.keeps_ids for lookup in _lookups(place)]
     each = (
-        f"SELECT {number}, {_key_of(lookup.place)}::text FROM {_quoted(lookup.place)}"
+        f'SELECT {number}, {_key_of(lookup.place)}::text FROM "{lookup.place.table}"'
         f" WHERE {lookup.condition}"
         for number, lookup in enumerate(asked)
     )
@@ -370,10 +370,6 @@ def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]
         for name, value in zip(place.mentioned, values, strict=True):
             if any(names_one(text, gone) for text in fingerprints.strings_in(value)):
                 yield Naming(place.table, name, row)
-
-
-def _quoted(place: Place) -> str:
-    return f'"{place.table}"'
 
 
 def _key_of(place: Place) -> str:

@@ -110,13 +110,10 @@ def owner_names(first: str, second: str) -> frozenset[str]:
     """
     texts = first, second
     begin = [_OWNED.match(text) for text in texts]
-    owned = {one["who"].lower() for one in begin if one and not _is_stop_word(one["thing"])}
+    stop = segment.ENGLISH_STOP_WORDS
+    owned = {one["who"].lower() for one in begin if one and one["thing"].lower() not in stop}
     both = owned if all(begin) and len(owned) == 1 else set()
     return frozenset().union(*(_owner(text, texts).names for text in texts), *map(_terms, both))
-
-
-def _is_stop_word(word: str) -> bool:
-    return word.lower() in segment.ENGLISH_STOP_WORDS
 
 
 def _of_two_others(one: Owner, other: Owner) -> Ownership:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -77,11 +78,7 @@ def _approximate(
         size=size, user=own.user_id, space=own.space_id, eligible=eligible.text
     )
     found = statements.rows(text, [asked, *eligible.values, limit], anew=True)
-    return {target_id: -distance for target_id, distance in sorted(found, key=_by_distance)}
-
-
-def _by_distance(row: tuple[Any, ...]) -> tuple[float, int]:
-    return row[1], row[0]
+    return {target_id: -distance for target_id, distance in sorted(found, key=itemgetter(1, 0))}
 
 
 # The number of neighbours that a search tracks; docs/benchmarks.md gives the resulting recall.
