@@ -17,7 +17,7 @@ from conversations.recording import conversation_names, temporary
 from conversations.recording.temporary import TemporaryConversation
 from memcenter.lib import ids
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from memcenter.rest.endpoint import CREATE, PRETEND, Asked, Call
+from memcenter.rest.endpoint import CREATE, PRETEND, Call, ParsedRequest
 from memcenter.rest.idempotency import UnstoredResponse
 from ops.models import Operation, User
 
@@ -97,15 +97,15 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
     return found
 
 
-def unless_temporary(asked: Asked) -> str:
+def unless_temporary(parsed: ParsedRequest) -> str:
     """Return `PRETEND` if the request is about a temporary conversation, otherwise `CREATE`.
 
     The endpoint then creates an unknown user only if the conversation will be stored.
     """
-    if asked.data.get("temporary"):
+    if parsed.data.get("temporary"):
         return PRETEND
-    reference = asked.ids.get("conversation_id") or asked.data.get("conversation_id")
-    nobody = User(external_id=asked.user_id)
+    reference = parsed.ids.get("conversation_id") or parsed.data.get("conversation_id")
+    nobody = User(external_id=parsed.user_id)
     if reference is not None and temporary.find(user=nobody, reference=reference):
         return PRETEND
     return CREATE

@@ -153,7 +153,7 @@ class ExportDownloadView(MemcenterView):
     )
     def get(self, call: Call, op_id: str) -> FileResponse | HttpResponseNotModified:
         export = exports.ready_export(user=call.user, op_id=op_id)
-        if known := not_modified(call.asked.request, f'"{export.sha256}"'):
+        if known := not_modified(call.parsed.request, f'"{export.sha256}"'):
             return known
         audit_log.append(
             "export.downloaded",

@@ -38,7 +38,7 @@ from memcenter.mcp import schemas
 from memcenter.mcp.tools import SURFACE, TOOLS, Declared, ToolPage
 from memcenter.rest import people, throttling
 from memcenter.rest.base import refuse_unknown
-from memcenter.rest.endpoint import Asked, Call
+from memcenter.rest.endpoint import Call, ParsedRequest
 from memcenter.rest.responses import as_json, error_of, log_error
 from ops import audit_log
 from ops.access import as_user
@@ -57,7 +57,7 @@ class Trouble(Exception):
 
 
 @dataclass(frozen=True)
-class Called(Asked):
+class Called(ParsedRequest):
     """A tool call in the form that the REST API's checks expect, but without an HTTP request.
 
     `writing` says whether the tool changes data.
@@ -108,10 +108,10 @@ def _perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> Mappi
         raise NotAllowed(f"This key lacks the scope “{tool.scope}”.")
     throttling.count_key(key)
     page = ToolPage.read_from(data)
-    asked = Called(cast(Request, None), key, {}, data, page, tool.scope, writing=tool.writes)
-    user = people.whose_owner(asked)
+    parsed = Called(cast(Request, None), key, {}, data, page, tool.scope, writing=tool.writes)
+    user = people.whose_owner(parsed)
     throttling.count_person(key, user, scope=tool.scope)
-    call = Call(user=user, asked=asked)
+    call = Call(user=user, parsed=parsed)
     call = replace(call, ready=tool.prepare(call)) if tool.prepare else call
     with as_user(user, changing=tool.writes):
         return tool.act(call)

@@ -26,7 +26,7 @@ from rest_framework.views import APIView
 from memcenter.lib import deferred_writes
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest import idempotency, people, throttling
-from memcenter.rest.endpoint import Asked, Call, Endpoint
+from memcenter.rest.endpoint import Call, Endpoint, ParsedRequest
 from memcenter.rest.fields import QueryWords
 from memcenter.rest.pagination import CursorPage
 from memcenter.rest.throttling import KeyThrottle
@@ -76,13 +76,13 @@ class MemcenterView(APIView):
         return renderer, renderer.media_type
 
     def _answer(self, handler: Any, endpoint: Endpoint) -> Response:
-        asked = read(self.request, endpoint, ids=self.kwargs)
-        once = idempotency.read(asked) if endpoint.idempotent else None
+        parsed = read(self.request, endpoint, ids=self.kwargs)
+        once = idempotency.read(parsed) if endpoint.idempotent else None
         if once is not None and (before := once.replay()) is not None:
             return before
-        user = people.whose(asked, endpoint)
-        throttling.count_person(asked.key, user, scope=asked.scope, heavy=endpoint.heavy)
-        call = Call(user=user, asked=asked)  # type: ignore[arg-type] # None only where `whose` says
+        user = people.whose(parsed, endpoint)
+        throttling.count_person(parsed.key, user, scope=parsed.scope, heavy=endpoint.heavy)
+        call = Call(user=user, parsed=parsed)  # type: ignore[arg-type] # None only where `whose` says
         within = endpoint.prepares_within()
         call = call if within else _prepared(call, endpoint)
         if endpoint.defers_writes and once is None:
@@ -127,7 +127,7 @@ def _transaction(
     return as_user(user, changing=changing, at_once=at_once)
 
 
-def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:
+def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> ParsedRequest:
     """Read and validate the input of a request.
 
     Raise `Invalid` or DRF's `ValidationError`, with problems by field, if the input is invalid.
@@ -147,7 +147,9 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
     key = request.auth if isinstance(request.auth, ApiKey) else None
     page = CursorPage.read(request) if endpoint.paged else None
     data = _checked(raw, endpoint)
-    return Asked(request=request, key=key, ids=ids, data=data, page=page, scope=endpoint.scope)
+    return ParsedRequest(
+        request=request, key=key, ids=ids, data=data, page=page, scope=endpoint.scope
+    )
 
 
 def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:

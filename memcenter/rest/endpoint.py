@@ -24,7 +24,7 @@ _SCOPE_OF = {"get": Scope.READ, "delete": Scope.FORGET}
 
 
 @dataclass(frozen=True)
-class Asked:
+class ParsedRequest:
     """A validated request whose person isn't known yet."""
 
     request: Request
@@ -66,17 +66,17 @@ class Call:
     """
 
     user: User
-    asked: Asked
+    parsed: ParsedRequest
     ready: Any = None
 
     @property
     def data(self) -> Mapping[str, Any]:
-        return self.asked.data
+        return self.parsed.data
 
     @property
     def person(self) -> Person | None:
         """The person's data if it was loaded together with the key, or None."""
-        person = self.asked.person
+        person = self.parsed.person
         return person if person is not None and person.user is self.user else None
 
     @property
@@ -96,13 +96,13 @@ class Call:
 
     @property
     def key_id(self) -> int | None:
-        return self.asked.key_id
+        return self.parsed.key_id
 
     @property
     def page(self) -> CursorPage:
-        if self.asked.page is None:
+        if self.parsed.page is None:
             raise RuntimeError("the endpoint is not declared as paged")
-        return self.asked.page
+        return self.parsed.page
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,8 @@ class Endpoint:
     partial: bool = False
     strict: bool = False
     paged: bool = False
-    unknown_user: Callable[[Asked], str] = lambda asked: REFUSE
-    whose: Callable[[Asked], User | None] | Callable[[Asked], None] | None = None
+    unknown_user: Callable[[ParsedRequest], str] = lambda parsed: REFUSE
+    whose: Callable[[ParsedRequest], User | None] | Callable[[ParsedRequest], None] | None = None
     prepare: Callable[[Call], Any] | None = None
     prepares_within: Callable[[], bool] = lambda: False
     idempotent: bool = True
@@ -152,11 +152,11 @@ def endpoint(
     answers: Mapping[int, Any],
     summary: str,
     scope: str | None = None,
-    unknown_user: str | Callable[[Asked], str] = REFUSE,
+    unknown_user: str | Callable[[ParsedRequest], str] = REFUSE,
     **options: Any,
 ) -> Callable[[Handler], Handler]:
     """Declare a method of a `MemcenterView`, and describe it in the OpenAPI schema."""
-    chosen = unknown_user if callable(unknown_user) else (lambda asked: unknown_user)
+    chosen = unknown_user if callable(unknown_user) else (lambda parsed: unknown_user)
 
     def declare(handler: Handler) -> Handler:
         method = handler.__name__

@@ -13,7 +13,7 @@ from django.utils import timezone
 from rest_framework.response import Response
 
 from memcenter.lib.errors import Conflict, Invalid
-from memcenter.rest.endpoint import Asked
+from memcenter.rest.endpoint import ParsedRequest
 from memcenter.rest.parsers import digest_of
 from memcenter.rest.responses import as_json
 from ops.access import as_system
@@ -27,7 +27,7 @@ class UnstoredResponse(Response):
     """A response that isn't stored in the database, since its data is only in Redis."""
 
 
-class Once:
+class IdempotentCall:
     """One write with an idempotency key.
 
     The record of the response is written in the handler's transaction, under an advisory lock held
@@ -97,21 +97,21 @@ class Once:
         )
 
 
-def read(asked: Asked) -> Once | None:
-    """Return a `Once` for a write with an idempotency key, or None for other requests.
+def read(parsed: ParsedRequest) -> IdempotentCall | None:
+    """Return a `IdempotentCall` for a write with an idempotency key, or None for other requests.
 
     Raise `Invalid` if the key is empty, too long or not printable.
     """
-    key = asked.request.headers.get(HEADER)
-    if key is None or asked.key is None or not asked.writes:
+    key = parsed.request.headers.get(HEADER)
+    if key is None or parsed.key is None or not parsed.writes:
         return None
     if not 1 <= len(key) <= MAX_LENGTH or not key.isprintable():
         raise Invalid.field(HEADER, f"Must be 1 to {MAX_LENGTH} printable characters.")
-    return Once(api_key=asked.key, key=key, fingerprint=_fingerprint(asked))
+    return IdempotentCall(api_key=parsed.key, key=key, fingerprint=_fingerprint(parsed))
 
 
-def _fingerprint(asked: Asked) -> str:
-    request = asked.request
+def _fingerprint(parsed: ParsedRequest) -> str:
+    request = parsed.request
     parts = [
         request.method,
         request.path.rstrip("/"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from memcenter.lib.errors import Invalid, NotFound
-from memcenter.rest.endpoint import CREATE, EMPTY, PRETEND, REFUSE, Asked, Endpoint
+from memcenter.rest.endpoint import CREATE, EMPTY, PRETEND, REFUSE, Endpoint, ParsedRequest
 from ops.accounts import users
 from ops.models import User
 
@@ -15,7 +15,7 @@ NOBODY = 0  # no person has this id, so nothing is found
 _UNNAMED = "Give {name}: this key is not bound to one user."
 
 
-def whose(asked: Asked, endpoint: Endpoint) -> User | None:
+def whose(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
     """Return the person whose data the request concerns, or None if it concerns all people.
 
     Whether a write creates an unknown person depends on the endpoint. With an unbound key, a call
@@ -25,53 +25,53 @@ def whose(asked: Asked, endpoint: Endpoint) -> User | None:
     write while the person is being forgotten.
     """
     if endpoint.whose is not None:
-        return endpoint.whose(asked)
-    user = _of_bound_key(asked) or _named(asked, endpoint)
+        return endpoint.whose(parsed)
+    user = _of_bound_key(parsed) or _named(parsed, endpoint)
     if user is None:
-        if _asks_about_all(asked, endpoint):
+        if _asks_about_all(parsed, endpoint):
             return None
         raise Invalid.field("user_id", _UNNAMED.format(name="user_id"))
-    return user if endpoint.while_forgetting else present(user, writes=asked.writes)
+    return user if endpoint.while_forgetting else present(user, writes=parsed.writes)
 
 
-def whose_owner(asked: Asked) -> User:
+def whose_owner(parsed: ParsedRequest) -> User:
     """Return the same person as `whose`, but named by `owner_id`, the field that agents use.
 
     A call that names nobody refers to the default owner, if one is configured. A write creates an
     unknown person. Raise the same errors as `whose`.
     """
-    named, user_id = asked.data.get("owner_id"), asked.user_id
+    named, user_id = parsed.data.get("owner_id"), parsed.user_id
     if None not in (named, user_id) and named != user_id:
         raise Invalid.field("owner_id", "owner_id and user_id name two people.")
-    named = named or user_id or _default_owner(asked)
+    named = named or user_id or _default_owner(parsed)
     if named is not None:
-        asked = replace(asked, data={**asked.data, "user_id": named})
-    unknown = CREATE if asked.writes else EMPTY
-    user = whose(asked, Endpoint(scope=asked.scope, unknown_user=lambda _: unknown))
+        parsed = replace(parsed, data={**parsed.data, "user_id": named})
+    unknown = CREATE if parsed.writes else EMPTY
+    user = whose(parsed, Endpoint(scope=parsed.scope, unknown_user=lambda _: unknown))
     if user is None:
         raise NotFound("There is no such user.")
     return user
 
 
-def _default_owner(asked: Asked) -> str | None:
+def _default_owner(parsed: ParsedRequest) -> str | None:
     """Return the id of the default owner, or None if the key is bound to a user.
 
     Raise `Invalid` if no default owner is configured.
     """
-    if asked.bound_user is not None:
+    if parsed.bound_user is not None:
         return None
-    if not settings.DEFAULT_OWNER or {"owner_id", "user_id"} & asked.data.keys():
+    if not settings.DEFAULT_OWNER or {"owner_id", "user_id"} & parsed.data.keys():
         raise Invalid.field("owner_id", _UNNAMED.format(name="owner_id"))
     return settings.DEFAULT_OWNER
 
 
-def _asks_about_all(asked: Asked, endpoint: Endpoint) -> bool:
+def _asks_about_all(parsed: ParsedRequest, endpoint: Endpoint) -> bool:
     """Return whether the call is about all people.
 
     Such a call contains no `user_id`, not even null, and its key has the necessary scope.
     """
-    scopes = asked.key.scopes if asked.key else ()
-    return endpoint.all_users_for in scopes and "user_id" not in asked.data
+    scopes = parsed.key.scopes if parsed.key else ()
+    return endpoint.all_users_for in scopes and "user_id" not in parsed.data
 
 
 def present(user: User, *, writes: bool) -> User:
@@ -96,27 +96,27 @@ def reachable(user: User | None) -> User:
     return user
 
 
-def _of_bound_key(asked: Asked) -> User | None:
-    user = asked.bound_user
-    if user is not None and asked.user_id not in (None, user.external_id):
+def _of_bound_key(parsed: ParsedRequest) -> User | None:
+    user = parsed.bound_user
+    if user is not None and parsed.user_id not in (None, user.external_id):
         raise NotFound("There is no such user.")
     return user
 
 
-def _named(asked: Asked, endpoint: Endpoint) -> User | None:
-    if asked.user_id is None:
+def _named(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
+    if parsed.user_id is None:
         return None
-    person = asked.person
-    if person is not None and person.user.external_id == asked.user_id:
+    person = parsed.person
+    if person is not None and person.user.external_id == parsed.user_id:
         return reachable(person.user)
     try:
-        return reachable(users.find(asked.user_id))
+        return reachable(users.find(parsed.user_id))
     except NotFound:
-        choice = endpoint.unknown_user(asked)
+        choice = endpoint.unknown_user(parsed)
         if choice == REFUSE:
             raise
     if choice == EMPTY:
-        return User(pk=NOBODY, external_id=asked.user_id)
+        return User(pk=NOBODY, external_id=parsed.user_id)
     if choice == PRETEND:
-        return User(external_id=asked.user_id)
-    return reachable(users.find_or_create(asked.user_id, created_by=asked.key))
+        return User(external_id=parsed.user_id)
+    return reachable(users.find_or_create(parsed.user_id, created_by=parsed.key))

@@ -35,7 +35,7 @@ def _prepare_put(call: Call) -> Ready:
     return memory_files.prepare(
         call.data["content"],
         user=call.user,
-        path=call.asked.ids["file_path"],
+        path=call.parsed.ids["file_path"],
         surface="api",
         match=_matching(call),
     )
@@ -46,7 +46,7 @@ def _matching(call: Call) -> str | None:
 
     Raise `Stale` if the header contains several ETags.
     """
-    given = call.asked.request.headers.get("If-Match")
+    given = call.parsed.request.headers.get("If-Match")
     if given is None:
         return None
     tag = given.strip()
@@ -64,7 +64,7 @@ class FileView(MemcenterView):
     )
     def get(self, call: Call, file_path: str) -> Response | HttpResponseNotModified:
         file = memory_files.read(call.user, file_path)
-        if known := not_modified(call.asked.request, file.etag):
+        if known := not_modified(call.parsed.request, file.etag):
             return known
         return Response(response_shapes.File.show(file), headers={"ETag": file.etag})
 
@@ -93,7 +93,7 @@ class FileVersionsView(MemcenterView):
 
 
 def _prepare_restore(call: Call) -> Ready:
-    path = call.asked.ids["file_path"]
+    path = call.parsed.ids["file_path"]
     with as_user(call.user):
         old = memory_files.version_of(call.user, path, call.data["version"])
     return memory_files.prepare(

@@ -193,7 +193,7 @@ def _sorted(rows: QuerySet[Memory], data: Any) -> tuple[QuerySet[Memory], Order]
 
 def _prepare_edit(call: Call) -> tuple[Memory, Edit]:
     with as_user(call.user):
-        memory = selectors.memory_of(call.user, call.asked.ids["memory_id"], with_bin=False)
+        memory = selectors.memory_of(call.user, call.parsed.ids["memory_id"], with_bin=False)
     changes = {name: value for name, value in call.data.items() if name != "user_id"}
     return memory, curation.prepare_edit(changes, memory=memory, actor=Origin.API)
 
@@ -303,7 +303,7 @@ def _prepare_restore(call: Call) -> Any:
     if number is None:
         return None
     with as_user(call.user):
-        memory = selectors.memory_of(call.user, call.asked.ids["memory_id"])
+        memory = selectors.memory_of(call.user, call.parsed.ids["memory_id"])
         old = selectors.versions_of(memory).filter(number=number).first()
     if old is None:
         raise Invalid.field("version", "There is no such version.")
@@ -362,7 +362,7 @@ class BulkView(MemcenterView):
 
 
 def _forget(call: Call) -> Response:
-    if call.asked.key is None or Scope.FORGET not in call.asked.key.scopes:
+    if call.parsed.key is None or Scope.FORGET not in call.parsed.key.scopes:
         raise NotAllowed("This key lacks the scope “forget”.")
     ids = list(dict.fromkeys(call.data["ids"]))
     found = list(Memory.visible.filter(user=call.user, public_id__in=ids).order_by("pk"))

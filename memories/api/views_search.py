@@ -10,7 +10,7 @@ from conversations.recording import conversation_names
 from memcenter.lib.errors import NotFound
 from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import EMPTY, Asked, Call, Endpoint, endpoint
+from memcenter.rest.endpoint import EMPTY, Call, Endpoint, ParsedRequest, endpoint
 from memcenter.rest.fields import Personal
 from memories import metrics, projects, selectors
 from memories.api import rendering, response_shapes, serializers
@@ -84,12 +84,12 @@ def _conversation(call: Call) -> Conversation | None:
     return conversation_names.resolve(user=call.user, reference=reference)
 
 
-def _whose_trace(asked: Asked) -> User:
-    key = asked.key
+def _whose_trace(parsed: ParsedRequest) -> User:
+    key = parsed.key
     of_all = key is not None and key.user_id is not None and Scope.ADMIN in key.scopes
-    named = None if of_all else people.whose(asked, Endpoint(scope=asked.scope))
-    user = selectors.owner_of_request(asked.ids["request_id"])
-    if user is None or asked.user_id not in (None, user.external_id) or named not in (None, user):
+    named = None if of_all else people.whose(parsed, Endpoint(scope=parsed.scope))
+    user = selectors.owner_of_request(parsed.ids["request_id"])
+    if user is None or parsed.user_id not in (None, user.external_id) or named not in (None, user):
         raise NotFound("There is no such request.")
     return people.present(user, writes=False)
 

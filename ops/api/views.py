@@ -64,7 +64,7 @@ class WebhooksView(MemcenterView):
             url=call.data["url"],
             events=call.data["events"],
             secret=call.data.get("secret", ""),
-            key=call.asked.key,
+            key=call.parsed.key,
         )
         # The secret is shown only once, so the answer isn't stored for repeated calls.
         return UnstoredResponse(serializers.NewWebhook.show(made), status=201)
@@ -282,7 +282,7 @@ class KeyView(MemcenterView):
 def _check_not_more(
     call: Call, scopes: list[str] | tuple[str, ...], *, requires_user: bool
 ) -> None:
-    key = call.asked.key
+    key = call.parsed.key
     if key is not None and key.requires_user and call.user is None and not requires_user:
         raise NotAllowed("This key requires a user and can't make one that doesn't.")
     own = key.scopes if key else []

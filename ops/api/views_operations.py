@@ -23,7 +23,7 @@ from rest_framework.views import APIView
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memcenter.rest.authentication import HasScope
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import EMPTY, Asked, Call, endpoint
+from memcenter.rest.endpoint import EMPTY, Call, ParsedRequest, endpoint
 from memcenter.rest.fields import Personal
 from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import Order
@@ -65,7 +65,7 @@ def _signed_in(request: Request) -> User | None:
     return user if isinstance(user, User) else None
 
 
-def check_access(asked: Asked, *, by_id: bool = False) -> None:
+def check_access(parsed: ParsedRequest, *, by_id: bool = False) -> None:
     """Raise `NotFound` if the caller may not access the operation.
 
     This function returns no user, since an operation may outlive the user it concerns. With an
@@ -74,32 +74,32 @@ def check_access(asked: Asked, *, by_id: bool = False) -> None:
     identify operations only by id (`by_id`).
     """
     with as_system():
-        operation = selectors.operation_by(asked.ids["op_id"])
+        operation = selectors.operation_by(parsed.ids["op_id"])
         user = selectors.user_of(operation)
-    token = asked.data.get(TOKEN)
+    token = parsed.data.get(TOKEN)
     if token is not None and keys.opens_receipt(operation, token=token):
         return
-    if asked.key is None:
-        watching = _signed_in(asked.request)
+    if parsed.key is None:
+        watching = _signed_in(parsed.request)
         if watching is not None and user == watching:
             return
-    if asked.key is None or not _reaches(asked.key, operation, user, asked=asked, by_id=by_id):
+    if parsed.key is None or not _reaches(parsed.key, operation, user, parsed=parsed, by_id=by_id):
         raise NotFound("There is no such operation.")
 
 
 def _reaches(
-    key: ApiKey, operation: Operation, user: User | None, *, asked: Asked, by_id: bool
+    key: ApiKey, operation: Operation, user: User | None, *, parsed: ParsedRequest, by_id: bool
 ) -> bool:
-    if user is not None and asked.user_id not in (None, user.external_id):
+    if user is not None and parsed.user_id not in (None, user.external_id):
         return False
     asked_for_it = operation.requested_by_key == key.pk
     if key.user_id is not None:
         return asked_for_it or (user is not None and key.user_id == user.pk)
-    if asked_for_it and (user is None or not asked.writes):
+    if asked_for_it and (user is None or not parsed.writes):
         return True
     if operation.subject is None:
         return Scope.ADMIN in key.scopes
-    if reachable(user) is not None and asked.user_id is None and not by_id:
+    if reachable(user) is not None and parsed.user_id is None and not by_id:
         raise Invalid.field("user_id", "Give user_id: this key did not ask for this operation.")
     return True
 
@@ -210,7 +210,7 @@ class OperationEventsView(MemcenterView):
     )
     def get(self, call: Call, op_id: str) -> HttpResponseBase:
         operation = selectors.operation_by(op_id)
-        seen = call.asked.request.headers.get("Last-Event-ID", "")
+        seen = call.parsed.request.headers.get("Last-Event-ID", "")
         if is_over(operation) and event_id(operation) == seen:
             return HttpResponse(status=204)  # tells the browser not to reconnect
         stream = Events(op_id, seen=seen, place=_share.take())

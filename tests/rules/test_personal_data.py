@@ -208,9 +208,9 @@ def test_what_people_say_is_stored_uncompressed(model: type[Model]) -> None:
 
 
 def lookups(place: places.Place) -> Iterator[str]:
-    table, key = places._quoted(place), places._key_of(place)
+    key = places._key_of(place)
     for one in places._lookups(place):
-        text = f"SELECT {key} FROM {table} WHERE {one.condition}"
+        text = f'SELECT {key} FROM "{place.table}" WHERE {one.condition}'
         yield text.replace(places._IDS, "%s")
 
 

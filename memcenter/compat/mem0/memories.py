@@ -19,7 +19,7 @@ from memcenter.compat.mem0.filters import ANY, ENTITIES
 from memcenter.compat.mem0.people import Mem0View
 from memcenter.lib import ids as made_ids
 from memcenter.lib.errors import Invalid
-from memcenter.rest.endpoint import Asked, endpoint
+from memcenter.rest.endpoint import ParsedRequest, endpoint
 from memories import selectors
 from memories.forgetting import memory_forgets
 from memories.models import Memory, Origin
@@ -176,9 +176,9 @@ _BEST, _MOST, _THRESHOLD = 10, 1_000, 0.1
 
 class AddView(Mem0View):
     @endpoint(summary="Learn from messages", answers={}, idempotent=False)
-    def post(self, asked: Asked) -> Response:
-        given = added(asked.data)
-        user = people.writer(asked, given.ids.user)
+    def post(self, parsed: ParsedRequest) -> Response:
+        given = added(parsed.data)
+        user = people.writer(parsed, given.ids.user)
         if given.infer:
             operation = _record(given, user=user)
             answer = {"event_id": operation.public_id, "status": "PENDING", "results": []}
@@ -196,17 +196,17 @@ class AddView(Mem0View):
 
 class MemoriesView(Mem0View):
     @endpoint(summary="List memories", answers={}, scope=Scope.READ, idempotent=False)
-    def post(self, asked: Asked) -> Response:
-        number = _number(asked, "page", default=1, most=_LAST_PAGE)
-        size = _number(asked, "page_size", default=_PAGE, most=_LARGEST_PAGE)
-        what = memory_search.wanted(asked.data)
-        whose = people.readers(asked, what.tree)
+    def post(self, parsed: ParsedRequest) -> Response:
+        number = _number(parsed, "page", default=1, most=_LAST_PAGE)
+        size = _number(parsed, "page_size", default=_PAGE, most=_LARGEST_PAGE)
+        what = memory_search.wanted(parsed.data)
+        whose = people.readers(parsed, what.tree)
         count, found = memory_search.page(whose, what, number=number, size=size)
         return Response(
             {
                 "count": count,
-                "next": _link(asked, number + 1) if number * size < count else None,
-                "previous": _link(asked, number - 1) if number > 1 else None,
+                "next": _link(parsed, number + 1) if number * size < count else None,
+                "previous": _link(parsed, number - 1) if number > 1 else None,
                 "results": [rendering.found(match) for match in found],
             }
         )
@@ -214,60 +214,60 @@ class MemoriesView(Mem0View):
 
 class SearchView(Mem0View):
     @endpoint(summary="Search memories", answers={}, scope=Scope.READ, idempotent=False)
-    def post(self, asked: Asked) -> Response:
-        text = asked.data.get("query")
+    def post(self, parsed: ParsedRequest) -> Response:
+        text = parsed.data.get("query")
         if not isinstance(text, str) or not text.strip():
             raise Invalid.field("query", "Say what to search for.")
         limit = filters.read_number(
-            asked.data.get("top_k"), field="top_k", default=_BEST, most=_MOST
+            parsed.data.get("top_k"), field="top_k", default=_BEST, most=_MOST
         )
-        what = memory_search.wanted(asked.data)
-        whose = people.readers(asked, what.tree)
+        what = memory_search.wanted(parsed.data)
+        whose = people.readers(parsed, what.tree)
         prepared = search.prepare_query(text.strip())
-        threshold = _threshold(asked.data.get("threshold"))
+        threshold = _threshold(parsed.data.get("threshold"))
         found = memory_search.best(prepared, whose, what, limit=limit, threshold=threshold)
         return Response({"results": [rendering.hit(match) for match in found]})
 
 
 class DeleteAllView(Mem0View):
     @endpoint(summary="Forget the memories of a user, agent, app or run", answers={})
-    def delete(self, asked: Asked) -> Response:
-        what = memory_search.every(asked.data)
-        whose = people.readers(asked, what.tree)
-        first = memory_search.forget_of_each(whose, what.tree, key_id=asked.key_id)
+    def delete(self, parsed: ParsedRequest) -> Response:
+        what = memory_search.every(parsed.data)
+        whose = people.readers(parsed, what.tree)
+        first = memory_search.forget_of_each(whose, what.tree, key_id=parsed.key_id)
         event_id = first.public_id if first else None
         return Response({"message": "Memories deleted successfully!", "event_id": event_id})
 
 
 class MemoryView(Mem0View):
     @endpoint(summary="One memory", answers={})
-    def get(self, asked: Asked) -> Response:
-        user = people.of_memory(asked, asked.ids["memory_id"])
+    def get(self, parsed: ParsedRequest) -> Response:
+        user = people.of_memory(parsed, parsed.ids["memory_id"])
         with as_user(user):
-            row = selectors.memory_of(user, asked.ids["memory_id"], with_bin=False)
+            row = selectors.memory_of(user, parsed.ids["memory_id"], with_bin=False)
         return Response(rendering.memory(row, user=user))
 
     @endpoint(summary="Change a memory", answers={}, idempotent=False)
-    def put(self, asked: Asked) -> Response:
-        user = people.of_memory(asked, asked.ids["memory_id"])
-        row = change(asked.ids["memory_id"], asked.data, user=user)
+    def put(self, parsed: ParsedRequest) -> Response:
+        user = people.of_memory(parsed, parsed.ids["memory_id"])
+        row = change(parsed.ids["memory_id"], parsed.data, user=user)
         return Response(rendering.memory(row, user=user))
 
     @endpoint(summary="Forget a memory", answers={})
-    def delete(self, asked: Asked) -> Response:
-        user = people.of_memory(asked, asked.ids["memory_id"])
+    def delete(self, parsed: ParsedRequest) -> Response:
+        user = people.of_memory(parsed, parsed.ids["memory_id"])
         with as_user(user, changing=True):
-            row = selectors.memory_of(user, asked.ids["memory_id"])
-            memory_forgets.forget_memory(user=user, memory=row, requested_by_key=asked.key_id)
+            row = selectors.memory_of(user, parsed.ids["memory_id"])
+            memory_forgets.forget_memory(user=user, memory=row, requested_by_key=parsed.key_id)
         return Response({"message": "Memory deleted successfully!", "cascade_count": 0})
 
 
 class HistoryView(Mem0View):
     @endpoint(summary="List the earlier texts of a memory", answers={})
-    def get(self, asked: Asked) -> Response:
-        user = people.of_memory(asked, asked.ids["memory_id"])
+    def get(self, parsed: ParsedRequest) -> Response:
+        user = people.of_memory(parsed, parsed.ids["memory_id"])
         with as_user(user):
-            row = selectors.memory_of(user, asked.ids["memory_id"])
+            row = selectors.memory_of(user, parsed.ids["memory_id"])
             versions = list(selectors.versions_of(row).order_by("number"))
         return Response(rendering.history(row, versions, user=user))
 
@@ -377,10 +377,10 @@ def _threshold(value: Any) -> float:
     return float(value)
 
 
-def _number(asked: Asked, name: str, *, default: int, most: int) -> int:
-    given = asked.request.query_params.get(name) or asked.data.get(name)
+def _number(parsed: ParsedRequest, name: str, *, default: int, most: int) -> int:
+    given = parsed.request.query_params.get(name) or parsed.data.get(name)
     return filters.read_number(given, field=name, default=default, most=most)
 
 
-def _link(asked: Asked, number: int) -> str:
-    return replace_query_param(asked.request.build_absolute_uri(), "page", number)
+def _link(parsed: ParsedRequest, number: int) -> str:
+    return replace_query_param(parsed.request.build_absolute_uri(), "page", number)

@@ -16,7 +16,7 @@ from memcenter.compat.mem0 import filters, memories, memory_search, people, rend
 from memcenter.compat.mem0.filters import Joined, parse
 from memcenter.compat.mem0.people import AnyKey, Mem0View, NotOffered
 from memcenter.lib.errors import Invalid, NotFound
-from memcenter.rest.endpoint import Asked, endpoint
+from memcenter.rest.endpoint import ParsedRequest, endpoint
 from memories import selectors
 from memories.forgetting import memory_forgets
 from memories.models import Memory
@@ -42,8 +42,8 @@ class EntitiesView(Mem0View):
         answers={},
         scope=Scope.ADMIN,
     )
-    def get(self, asked: Asked) -> Response:
-        bound = asked.key.user_id if asked.key else None
+    def get(self, parsed: ParsedRequest) -> Response:
+        bound = parsed.key.user_id if parsed.key else None
         with as_system():
             whose = User.objects.filter(Q(pk=bound) if bound else _REACHABLE)
             # Users come last: `reset` deletes in this order, and deleting a user deletes their
@@ -60,16 +60,16 @@ class EntitiesView(Mem0View):
 
 class EntityView(Mem0View):
     @endpoint(summary="Get a user's profile", answers={})
-    def get(self, asked: Asked) -> Response:
+    def get(self, parsed: ParsedRequest) -> Response:
         raise NotOffered
 
     @endpoint(summary="Forget a user, or all memories of an agent, app or run", answers={})
-    def delete(self, asked: Asked) -> Response:
-        kind, name = asked.ids["kind"], asked.ids["name"]
+    def delete(self, parsed: ParsedRequest) -> Response:
+        kind, name = parsed.ids["kind"], parsed.ids["name"]
         if kind == "user":
-            begun: Operation | None = _forget_user(asked, name)
+            begun: Operation | None = _forget_user(parsed, name)
         elif kind in _ENTITY_KINDS:
-            begun = _forget_named(asked, kind, filters.read_name(name, field=f"{kind}_id"))
+            begun = _forget_named(parsed, kind, filters.read_name(name, field=f"{kind}_id"))
         else:
             raise NotFound("An entity is a user, an agent, an app or a run.")
         event_id = begun.public_id if begun else None
@@ -80,16 +80,16 @@ class PingView(Mem0View):
     permission_classes = (AnyKey,)
 
     @endpoint(summary="Check the API key", answers={})
-    def get(self, asked: Asked) -> Response:
+    def get(self, parsed: ParsedRequest) -> Response:
         places = {"org_id": "memcenter", "project_id": "memcenter"}
         return Response({"status": "ok", **places, "user_email": None})
 
 
 class BatchView(Mem0View):
     @endpoint(summary="Change several memories", answers={}, idempotent=False)
-    def put(self, asked: Asked) -> Response:
-        listed = _listed(asked)
-        whose = _whose(asked, listed)
+    def put(self, parsed: ParsedRequest) -> Response:
+        listed = _listed(parsed)
+        whose = _whose(parsed, listed)
         by_user: dict[User, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
         for item in listed:  # of several items for one memory, the last value of a field counts
             by_user[whose[item["memory_id"]]][item["memory_id"]].update(item)
@@ -98,39 +98,39 @@ class BatchView(Mem0View):
         return Response({"message": f"Successfully updated {len(listed)} memories"})
 
     @endpoint(summary="Forget several memories", answers={})
-    def delete(self, asked: Asked) -> Response:
-        listed = _listed(asked)
+    def delete(self, parsed: ParsedRequest) -> Response:
+        listed = _listed(parsed)
         by_user: dict[User, list[str]] = defaultdict(list)
-        for memory_id, user in _whose(asked, listed).items():
+        for memory_id, user in _whose(parsed, listed).items():
             by_user[user].append(memory_id)
         for user, ids in by_user.items():
             with as_user(user, changing=True):
                 rows = list(Memory.visible.filter(user=user, public_id__in=ids))
                 memory_forgets.forget_memories(
-                    user=user, memories=rows, requested_by_key=asked.key_id
+                    user=user, memories=rows, requested_by_key=parsed.key_id
                 )
         return Response({"message": f"Successfully deleted {len(listed)} memories"})
 
 
 class ExportsView(Mem0View):
     @endpoint(summary="Request an export", answers={}, scope=Scope.EXPORT, idempotent=False)
-    def post(self, asked: Asked) -> Response:
+    def post(self, parsed: ParsedRequest) -> Response:
         """Return an export id that contains the signed filters; nothing is exported yet.
 
         The memories are loaded when the client fetches the export, so memories forgotten in the
         meantime aren't exported.
         """
-        people.readers(asked, memory_search.wanted(asked.data).tree)
-        kept = {name: value for name, value in asked.data.items() if name != "schema"}
+        people.readers(parsed, memory_search.wanted(parsed.data).tree)
+        kept = {name: value for name, value in parsed.data.items() if name != "schema"}
         made = signing.dumps(kept, salt=_SALT, compress=True)
         return Response({"message": "The export is ready to be read.", "id": made})
 
 
 class ExportView(Mem0View):
     @endpoint(summary="Get the memories of an export", answers={}, scope=Scope.EXPORT)
-    def post(self, asked: Asked) -> Response:
-        what = memory_search.wanted(_kept(asked))
-        whose = people.readers(asked, what.tree)
+    def post(self, parsed: ParsedRequest) -> Response:
+        what = memory_search.wanted(_kept(parsed))
+        whose = people.readers(parsed, what.tree)
         count, found = memory_search.page(whose, what, number=1, size=_EXPORTED)
         return Response({"memories": [rendering.found(match) for match in found], "count": count})
 
@@ -139,9 +139,9 @@ class SummaryView(Mem0View):
     @endpoint(
         summary="Summarize the known memories", answers={}, scope=Scope.READ, idempotent=False
     )
-    def post(self, asked: Asked) -> Response:
-        what = memory_search.wanted(asked.data)
-        whose = people.readers(asked, what.tree)
+    def post(self, parsed: ParsedRequest) -> Response:
+        what = memory_search.wanted(parsed.data)
+        whose = people.readers(parsed, what.tree)
         count, found = memory_search.summarized(whose, what, most=_SUMMARIZED)
         text = "\n".join(match.memory.content for match in found)
         return Response({"summary": text, "total_memories": count})
@@ -149,15 +149,15 @@ class SummaryView(Mem0View):
 
 class FeedbackView(Mem0View):
     @endpoint(summary="Rate a memory", answers={}, idempotent=False)
-    def post(self, asked: Asked) -> Response:
-        data = asked.data
+    def post(self, parsed: ParsedRequest) -> Response:
+        data = parsed.data
         rating, reason = data.get("feedback"), data.get("feedback_reason") or ""
         if rating is not None and rating not in _RATINGS:
             raise Invalid.field("feedback", f"Must be one of {', '.join(_RATINGS)} or null.")
         if not isinstance(reason, str) or len(reason) > 2_000:
             raise Invalid.field("feedback_reason", "Must be text of at most 2,000 characters.")
         memory_id = _id(data.get("memory_id"))
-        user = people.of_memory(asked, memory_id)
+        user = people.of_memory(parsed, memory_id)
         with as_user(user, changing=True):
             row = selectors.memory_of(user, memory_id, with_bin=False)
             rated = _RATINGS[rating] if rating else None
@@ -167,12 +167,12 @@ class FeedbackView(Mem0View):
 
 class EventsView(Mem0View):
     @endpoint(summary="List events with their progress", answers={})
-    def get(self, asked: Asked) -> Response:
-        named = asked.data.get("user_id")
-        named = people.default_name(asked) if named is None else named
+    def get(self, parsed: ParsedRequest) -> Response:
+        named = parsed.data.get("user_id")
+        named = people.default_name(parsed) if named is None else named
         tree = memory_search.wanted({"user_id": named}).tree
         rows: list[Operation] = []
-        for user in people.readers(asked, tree):
+        for user in people.readers(parsed, tree):
             with as_user(user):
                 rows += operation_selectors.operations_of(user).order_by("-pk")[:100]
         results = [rendering.event(row, results=[]) for row in rows]
@@ -181,14 +181,14 @@ class EventsView(Mem0View):
 
 class EventView(Mem0View):
     @endpoint(summary="Get the progress and result of an event", answers={})
-    def get(self, asked: Asked) -> Response:
-        if asked.ids["op_id"].startswith("mem_"):
-            return Response(_stored_at_once(asked, asked.ids["op_id"]))
+    def get(self, parsed: ParsedRequest) -> Response:
+        if parsed.ids["op_id"].startswith("mem_"):
+            return Response(_stored_at_once(parsed, parsed.ids["op_id"]))
         views_operations.check_access(
-            asked, by_id=asked.key is not None and not asked.key.requires_user
+            parsed, by_id=parsed.key is not None and not parsed.key.requires_user
         )
         with as_system():
-            row = operation_selectors.operation_by(asked.ids["op_id"])
+            row = operation_selectors.operation_by(parsed.ids["op_id"])
             user = operation_selectors.user_of(row)
         if user is None or row.kind != Kind.EXTRACT_TURN:
             return Response(rendering.event(row, results=[]))
@@ -203,7 +203,7 @@ class AbsentView(Mem0View):
     permission_classes = (AnyKey,)
 
     @endpoint(summary="Not supported", answers={})
-    def get(self, asked: Asked) -> Response:
+    def get(self, parsed: ParsedRequest) -> Response:
         raise NotOffered
 
     post = put = patch = delete = get
@@ -213,8 +213,8 @@ def _whole(results: list[Any]) -> dict[str, Any]:
     return {"count": len(results), "next": None, "previous": None, "results": results}
 
 
-def _listed(asked: Asked) -> list[dict[str, Any]]:
-    listed = asked.data.get("memories")
+def _listed(parsed: ParsedRequest) -> list[dict[str, Any]]:
+    listed = parsed.data.get("memories")
     if not isinstance(listed, list) or not 1 <= len(listed) <= _MOST:
         raise Invalid.field("memories", f"Give 1 to {_MOST:,} memories.")
     for item in listed:
@@ -230,7 +230,7 @@ def _id(value: Any) -> str:
     return value
 
 
-def _whose(asked: Asked, listed: list[dict[str, Any]]) -> dict[str, User]:
+def _whose(parsed: ParsedRequest, listed: list[dict[str, Any]]) -> dict[str, User]:
     """Return the owner of each memory, by the memory's id.
 
     Raise `NotFound` if a memory doesn't exist or the key may not access its owner. All ids are
@@ -243,14 +243,14 @@ def _whose(asked: Asked, listed: list[dict[str, Any]]) -> dict[str, User]:
     if wanted - set(owners):
         raise NotFound("There is no such memory.")
     for user in set(owners.values()):
-        people.check_reach(asked, user)
+        people.check_reach(parsed, user)
     return owners
 
 
-def _kept(asked: Asked) -> dict[str, Any]:
-    made = asked.data.get("memory_export_id")
+def _kept(parsed: ParsedRequest) -> dict[str, Any]:
+    made = parsed.data.get("memory_export_id")
     if made is None:
-        return dict(asked.data)
+        return dict(parsed.data)
     try:
         kept = signing.loads(made, salt=_SALT)
     except (signing.BadSignature, TypeError, ValueError, AttributeError) as error:
@@ -258,8 +258,8 @@ def _kept(asked: Asked) -> dict[str, Any]:
     return kept if isinstance(kept, dict) else {}
 
 
-def _stored_at_once(asked: Asked, memory_id: str) -> dict[str, Any]:
-    user = people.of_memory(asked, memory_id)
+def _stored_at_once(parsed: ParsedRequest, memory_id: str) -> dict[str, Any]:
+    user = people.of_memory(parsed, memory_id)
     with as_user(user):
         row = selectors.memory_of(user, memory_id)
     return {
@@ -298,23 +298,23 @@ def _learned(rows: list[Operation], user: User) -> list[dict[str, Any]]:
     ]
 
 
-def _forget_user(asked: Asked, name: str) -> Operation:
-    user = people.entity(asked, name)
+def _forget_user(parsed: ParsedRequest, name: str) -> Operation:
+    user = people.entity(parsed, name)
     with as_user(user, changing=True):
-        operation, _ = person_forgets.forget_user(user=user, requested_by_key=asked.key_id)
+        operation, _ = person_forgets.forget_user(user=user, requested_by_key=parsed.key_id)
     return operation
 
 
-def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
+def _forget_named(parsed: ParsedRequest, kind: str, name: str) -> Operation | None:
     tree = parse({f"{kind}_id": name})
-    whose = _people_of(asked, kind, name, tree)
-    return memory_search.forget_of_each(whose, tree, key_id=asked.key_id)
+    whose = _people_of(parsed, kind, name, tree)
+    return memory_search.forget_of_each(whose, tree, key_id=parsed.key_id)
 
 
-def _people_of(asked: Asked, kind: str, name: str, tree: Joined) -> list[User]:
-    if asked.key is not None and asked.key.user_id is not None:
-        return list(people.readers(asked, tree))
-    people.check_named(asked)
+def _people_of(parsed: ParsedRequest, kind: str, name: str, tree: Joined) -> list[User]:
+    if parsed.key is not None and parsed.key.user_id is not None:
+        return list(people.readers(parsed, tree))
+    people.check_named(parsed)
     with as_system():
         rows = Memory.visible.filter(**{f"{kind}_id": name})
         whose = User.objects.filter(_REACHABLE, pk__in=rows.values("user"))

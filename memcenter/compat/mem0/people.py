@@ -22,7 +22,7 @@ from memcenter.compat.mem0.filters import ANY, Joined, named, names_somebody
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView, read
-from memcenter.rest.endpoint import CREATE, Asked, Endpoint
+from memcenter.rest.endpoint import CREATE, Endpoint, ParsedRequest
 from memories import selectors
 from ops.accounts import users
 from ops.models import ApiKey, User
@@ -35,26 +35,26 @@ def name_of(user: User) -> str:
     return user.external_id or user.username or str(user.subject)
 
 
-def writer(asked: Asked, name: str | None) -> User:
+def writer(parsed: ParsedRequest, name: str | None) -> User:
     """Return the user for whom a call stores memories, and create the user on first use.
 
     Raise `NotFound` if the key may not access the user, and `Conflict` while the user is being
     forgotten.
     """
-    bound = asked.bound_user
+    bound = parsed.bound_user
     if bound is not None:
         if name not in (None, name_of(bound)):
             raise NotFound("There is no such user.")
-        return _counted(asked, people.present(bound, writes=True))
-    called = users.check_external_id(name or _unnamed(asked))
-    named_so = replace(asked, data={"user_id": called})
+        return _counted(parsed, people.present(bound, writes=True))
+    called = users.check_external_id(name or _unnamed(parsed))
+    named_so = replace(parsed, data={"user_id": called})
     user = people.whose(named_so, Endpoint(scope="", unknown_user=lambda _: CREATE))
     if user is None:
         raise AssertionError("only endpoints for all users have nobody")
-    return _counted(asked, user)
+    return _counted(parsed, user)
 
 
-def readers(asked: Asked, tree: Joined) -> Sequence[User]:
+def readers(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
     """Return the existing users whose memories a filter may match.
 
     For a key bound to a user, return that user; raise `NotFound` if the filter names another user.
@@ -64,18 +64,18 @@ def readers(asked: Asked, tree: Joined) -> Sequence[User]:
     """
     if not names_somebody(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
-    names, bound = named(tree, "user_id"), asked.bound_user
+    names, bound = named(tree, "user_id"), parsed.bound_user
     if bound is not None:
         if set(names) - {ANY, name_of(bound)}:
             raise NotFound("There is no such user.")
-        return () if bound.hidden_at else (_counted(asked, bound),)
+        return () if bound.hidden_at else (_counted(parsed, bound),)
     if ANY in names:
         raise Invalid.field("user_id", "“*” needs a key that is bound to one user: name them.")
     if len(names) > _MOST:
         raise Invalid.field("user_id", f"At most {_MOST} users at once.")
-    found = {name: find(name) for name in names or [_unnamed(asked)]}
+    found = {name: find(name) for name in names or [_unnamed(parsed)]}
     for name, user in found.items():
-        _counted(asked, user or User(external_id=name))
+        _counted(parsed, user or User(external_id=name))
     return [user for user in found.values() if user is not None and user.hidden_at is None]
 
 
@@ -86,60 +86,60 @@ def find(name: str) -> User | None:
         return None
 
 
-def of_memory(asked: Asked, memory_id: str) -> User:
+def of_memory(parsed: ParsedRequest, memory_id: str) -> User:
     """Return the owner of a memory. Raise `NotFound` if the key may not access this user."""
-    bound = asked.bound_user
+    bound = parsed.bound_user
     if bound is None:
-        check_named(asked)
+        check_named(parsed)
     user = bound or people.reachable(selectors.owner_of_memory(memory_id))
-    return _counted(asked, people.present(user, writes=asked.writes))
+    return _counted(parsed, people.present(user, writes=parsed.writes))
 
 
-def entity(asked: Asked, name: str) -> User:
+def entity(parsed: ParsedRequest, name: str) -> User:
     """Return the user with this name, even while the user is being forgotten.
 
     Raise `NotFound` if there is no such user, or if the key is bound to another user.
     """
-    bound = asked.bound_user
+    bound = parsed.bound_user
     user = find(name) if bound is None else bound if name == name_of(bound) else None
     if user is None:
         raise NotFound("There is no such user.")
-    return _counted(asked, user)
+    return _counted(parsed, user)
 
 
-def check_named(asked: Asked) -> None:
+def check_named(parsed: ParsedRequest) -> None:
     """Raise `Invalid` if the API key requires every call to name a user.
 
     Use this for calls that name no user.
     """
-    if asked.key is not None and asked.key.requires_user and asked.key.user is None:
+    if parsed.key is not None and parsed.key.requires_user and parsed.key.user is None:
         raise Invalid.field("user_id", "This key refuses calls that name no user.")
 
 
-def _unnamed(asked: Asked) -> str:
-    check_named(asked)
+def _unnamed(parsed: ParsedRequest) -> str:
+    check_named(parsed)
     return settings.DEFAULT_OWNER or "default"
 
 
-def _counted(asked: Asked, user: User) -> User:
-    throttling.count_person(asked.key, user, scope=asked.scope)
+def _counted(parsed: ParsedRequest, user: User) -> User:
+    throttling.count_person(parsed.key, user, scope=parsed.scope)
     return user
 
 
-def check_reach(asked: Asked, user: User) -> None:
+def check_reach(parsed: ParsedRequest, user: User) -> None:
     """Raise `NotFound` if the key may not access this user."""
-    bound = asked.bound_user
+    bound = parsed.bound_user
     if bound is None:
-        check_named(asked)
+        check_named(parsed)
         people.reachable(user)
     elif bound.pk != user.pk:
         raise NotFound("There is nothing of this id.")
-    _counted(asked, people.present(user, writes=asked.writes))
+    _counted(parsed, people.present(user, writes=parsed.writes))
 
 
-def default_name(asked: Asked) -> str:
-    bound = asked.bound_user
-    return name_of(bound) if bound is not None else _unnamed(asked)
+def default_name(parsed: ParsedRequest) -> str:
+    bound = parsed.bound_user
+    return name_of(bound) if bound is not None else _unnamed(parsed)
 
 
 class NotOffered(APIException):
@@ -155,7 +155,7 @@ class AnyKey(BasePermission):
 
 
 class Mem0View(MemcenterView):
-    """A view whose handlers are called as `post(asked)`, outside any transaction.
+    """A view whose handlers are called as `post(parsed)`, outside any transaction.
 
     Some handlers act for several users, and open a transaction for each. Unknown fields are
     ignored, since the client sends many fields that only mem0's own platform uses.
@@ -165,6 +165,6 @@ class Mem0View(MemcenterView):
     surface = "mem0"
 
     def _answer(self, handler: Any, endpoint: Endpoint) -> Response:
-        asked = read(self.request, endpoint, ids=self.kwargs)
-        response: Response = handler(asked)
+        parsed = read(self.request, endpoint, ids=self.kwargs)
+        response: Response = handler(parsed)
         return response

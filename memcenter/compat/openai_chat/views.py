@@ -32,7 +32,7 @@ from memcenter.lib.errors import ApplicationError, Invalid, ProviderError
 from memcenter.lib.text import tokens
 from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView, routes
-from memcenter.rest.endpoint import CREATE, PRETEND, Asked, Endpoint, endpoint
+from memcenter.rest.endpoint import CREATE, PRETEND, Endpoint, ParsedRequest, endpoint
 from memcenter.rest.parsers import parse_object
 from memcenter.rest.throttling import long_answers
 from memories import language_steps
@@ -52,7 +52,7 @@ _MOST_TEXTS = 256
 
 
 class OpenAIView(MemcenterView):
-    """A view whose handlers are called as `post(asked)`, outside any transaction.
+    """A view whose handlers are called as `post(parsed)`, outside any transaction.
 
     A transaction would stay open too long, since the handlers wait for models.
     """
@@ -62,8 +62,8 @@ class OpenAIView(MemcenterView):
 
     def _answer(self, handler: Any, endpoint: Endpoint) -> Response:
         key = self.request.auth if isinstance(self.request.auth, ApiKey) else None
-        asked = Asked(self.request, key, self.kwargs, {}, None)
-        response: Response = handler(asked)
+        parsed = ParsedRequest(self.request, key, self.kwargs, {}, None)
+        response: Response = handler(parsed)
         return response
 
     def handle_exception(self, exc: Exception) -> Response:
@@ -76,10 +76,10 @@ class OpenAIView(MemcenterView):
 
 class ChatCompletionsView(OpenAIView):
     @endpoint(summary="OpenAI's chat completions, with memory", answers={}, idempotent=False)
-    def post(self, asked: Asked) -> HttpResponseBase:
-        raw, body = body_of(asked)
+    def post(self, parsed: ParsedRequest) -> HttpResponseBase:
+        raw, body = body_of(parsed)
         messages = messages_of(body)
-        exchange = _exchange(asked, body)
+        exchange = _exchange(parsed, body)
         if not settings.MODEL_BASE_URL:
             return answers.demo_answer(exchange, body)
         place = _share.take()
@@ -102,7 +102,7 @@ class ChatCompletionsView(OpenAIView):
 
 class ModelsView(OpenAIView):
     @endpoint(summary="List the available models", answers={}, idempotent=False)
-    def get(self, asked: Asked) -> HttpResponseBase:
+    def get(self, parsed: ParsedRequest) -> HttpResponseBase:
         """Return the model server's list of models, or the configured model if the call fails."""
         if not settings.MODEL_BASE_URL:
             return Response(_listed(answers.MODEL))
@@ -118,8 +118,8 @@ class ModelsView(OpenAIView):
 
 class EmbeddingsView(OpenAIView):
     @endpoint(summary="Embed texts with the configured embedder", answers={}, idempotent=False)
-    def post(self, asked: Asked) -> Response:
-        _, body = body_of(asked)
+    def post(self, parsed: ParsedRequest) -> Response:
+        _, body = body_of(parsed)
         texts = _texts(body.get("input"))
         embedder = search_index.embedder()
         if body.get("dimensions") not in (None, embedder.dimensions):
@@ -141,39 +141,39 @@ class EmbeddingsView(OpenAIView):
         return Response({"object": "list", "data": data, "model": embedder.model, "usage": usage})
 
 
-def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
+def body_of(parsed: ParsedRequest) -> tuple[bytes, dict[str, Any]]:
     """Return the request body, raw and parsed.
 
     Raise `ApplicationError` if the body is too large. The limit is higher than for other calls,
     since a chat may contain images.
     """
     limit = settings.MAX_CHAT_BODY_BYTES
-    raw = asked.request._request.read(limit + 1)
+    raw = parsed.request._request.read(limit + 1)
     if len(raw) > limit:
         raise ApplicationError(f"The body is larger than {limit:,} bytes.", code="too_large")
     return raw, parse_object(raw)
 
 
-def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
+def person(parsed: ParsedRequest, body: dict[str, Any], *, brief: bool) -> User:
     """Return the user named in the header or in the body, or the user to whom the key is bound."""
-    named = asked.request.headers.get(USER_HEADER, body.get("user"))
+    named = parsed.request.headers.get(USER_HEADER, body.get("user"))
     if named == "":
         raise Invalid.field("user", "The text must not be empty.")
     data = {"user_id": named} if isinstance(named, str) else {}
-    called = Asked(asked.request, asked.key, asked.ids, data, None)
+    called = ParsedRequest(parsed.request, parsed.key, parsed.ids, data, None)
     unknown = PRETEND if brief else CREATE
     user = people.whose(called, Endpoint(scope="write", unknown_user=lambda _: unknown))
     if user is None:
         raise AssertionError("only endpoints for all users have nobody")
-    throttling.count_person(asked.key, user, scope=Scope.WRITE)
+    throttling.count_person(parsed.key, user, scope=Scope.WRITE)
     return user
 
 
-def _exchange(asked: Asked, body: Mapping[str, Any]) -> Exchange | None:
-    headers = asked.request.headers
+def _exchange(parsed: ParsedRequest, body: Mapping[str, Any]) -> Exchange | None:
+    headers = parsed.request.headers
     brief = headers.get(TEMPORARY_HEADER, "").lower() in _TRUE
     kept = body.get("store") is not False
-    user = person(asked, dict(body), brief=brief or not kept)
+    user = person(parsed, dict(body), brief=brief or not kept)
     users.check_not_being_forgotten(user)
     said = said_in(body["messages"])
     if said is None:

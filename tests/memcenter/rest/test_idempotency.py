@@ -104,7 +104,7 @@ def test_a_call_that_breaks_off_leaves_neither_its_work_nor_a_record(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as broken_off:
-        broken_off.setattr(idempotency.Once, "keep", broken)
+        broken_off.setattr(idempotency.IdempotentCall, "keep", broken)
         error(start(alice_key), 500)
     assert not Conversation.objects.filter(user=alice).exists()
     answer(start(alice_key), 201)
