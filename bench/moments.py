@@ -83,7 +83,7 @@ def watch_worker(passing: Pass) -> None:
 
 def watch_requests(passing: Pass) -> Place:
     """Call `passing` at every moment of a request, which is named with `begin`."""
-    from ops.forgetting import ledger
+    from ops import ledger
     from ops.queue import broker
 
     place = Place(passing)

@@ -12,6 +12,6 @@ class OpsConfig(AppConfig):
         import ops.disk.disk_erasure
         import ops.forgetting.person_forgets
         import ops.transfer.exports
-        import ops.transfer.user_data
+        import ops.user_data
         import ops.webhooks
         import ops.weekly_mail  # noqa: F401

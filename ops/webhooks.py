@@ -29,10 +29,9 @@ from django.utils.translation import gettext_noop
 
 from memcenter import telemetry
 from memcenter.lib.errors import Conflict, Invalid, NotFound, ProviderError
-from ops import audit_log, webhook_events
+from ops import audit_log, ledger, webhook_events
 from ops.access import as_system
 from ops.accounts import users
-from ops.forgetting import ledger
 from ops.models import ApiKey, Delivery, Kind, User, Webhook
 from ops.queue.run import Run
 from ops.registry import handles
@@ -330,7 +329,7 @@ def post_to_address(place: PublicAddress, *, body: bytes, headers: Mapping[str, 
     """
     import httpcore2
 
-    from ops.pinned_network import PinnedBackend
+    from memcenter.lib.pinned_network import PinnedBackend
 
     parts = place.url
     url = httpcore2.URL(

@@ -32,10 +32,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from memcenter.lib.errors import Conflict, Invalid, NotFound, ProviderError
-from ops import audit_log
+from ops import audit_log, ledger
 from ops.access import as_user, lock_person
 from ops.accounts import users
-from ops.forgetting import ledger
 from ops.models import Kind, Operation, Priority, User, UserSettings, WeeklyMail
 from ops.queue import outbox
 from ops.queue.run import Run

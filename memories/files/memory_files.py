@@ -28,10 +28,9 @@ from memories.files.grammar import CURATED, LAYERS, LEARNINGS, LONGEST, MEMORY, 
 from memories.models import DailyNote, FileVersion, Memory, MemoryFile, MemoryStatus
 from memories.screening import secret_search
 from memories.writing import direct_writes
-from ops import audit_log
+from ops import audit_log, ledger
 from ops.access import as_user
 from ops.accounts import users
-from ops.forgetting import ledger
 from ops.models import User
 
 _SYSTEM = "system"

@@ -22,8 +22,8 @@ from memories.learning import learnability
 from memories.models import Change, DailyNote, Memory, MemoryFile, MemoryVersion, Origin, Source
 from memories.writing import memory_writes, portrait_phrases
 from memories.writing.memory_writes import SourceInput, content_hash
-from ops.forgetting import ledger
-from ops.forgetting.ledger import Decision, applies_decision
+from ops import ledger
+from ops.ledger import Decision, applies_decision
 from ops.models import User
 from ops.registry import Rows, RowsUnder
 from ops.transfer.portable_rows import OUR_ID, Loading, Unfit, by_columns

@@ -19,8 +19,7 @@ from memories.models import Change, Memory, MemoryStatus, Origin
 from memories.writing import archive, direct_writes, memory_writes, relations, verdicts
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.writing.memory_writes import SourceInput
-from ops import audit_log, webhook_events
-from ops.forgetting import ledger
+from ops import audit_log, ledger, webhook_events
 from ops.models import User
 from ops.webhook_events import Event
 

@@ -1,7 +1,7 @@
 """After a backup is restored, apply the decisions about access that were made since the backup.
 
 The decisions concern keys, accounts, sessions, webhooks and email addresses, and are read from the
-ledger (`ops.forgetting.ledger`). Each function returns whether it changed anything.
+ledger (`ops.ledger`). Each function returns whether it changed anything.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
+from ops import ledger
 from ops.accounts import registration, sign_ins, users
-from ops.forgetting import ledger
-from ops.forgetting.ledger import Decision, applies_decision
+from ops.ledger import Decision, applies_decision
 from ops.models import (
     ApiKey,
     Identity,

@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from ops import audit_log
-from ops.forgetting import ledger
+from ops import audit_log, ledger
 from ops.models import ApiKey, Operation, Scope, User, UserSettings
 from ops.models.user import KEY_ID
 

@@ -12,9 +12,8 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from memcenter.lib.errors import Invalid, NotAllowed, NotFound
-from ops import audit_log
+from ops import audit_log, ledger
 from ops.accounts import keys, users
-from ops.forgetting import ledger
 from ops.models import Instance, Invitation, Role, SignInLink, User
 
 INVITATION_DAYS = 7

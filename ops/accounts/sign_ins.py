@@ -30,9 +30,8 @@ from redis.exceptions import RedisError
 
 from memcenter.lib.errors import Conflict, Invalid, NotAllowed, NotFound
 from memcenter.providers.openid import Claims
-from ops import audit_log
+from ops import audit_log, ledger
 from ops.accounts import keys
-from ops.forgetting import ledger
 from ops.models import Identity, SecondFactor, SignIn, User, UserSettings
 
 SESSIONS_SHOWN = 50

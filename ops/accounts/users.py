@@ -27,10 +27,9 @@ from django.utils.translation import gettext_noop
 from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Batch
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from ops import audit_log
+from ops import audit_log, ledger
 from ops.access import among_everybody, lock_person
 from ops.accounts import sign_ins
-from ops.forgetting import ledger
 from ops.models import ApiKey, Identity, Role, SignIn, Theme, User, UserSettings
 
 _TOO_SHORT = gettext_noop("This password is too short. Use at least 8 characters.")

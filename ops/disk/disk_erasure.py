@@ -14,15 +14,15 @@ from django.conf import settings
 
 from memcenter.lib.errors import ProviderError
 from ops import audit_chain, audit_log
-from ops.disk import cluster, raw_scan
+from ops.disk import cluster, disk_traces, raw_scan
 from ops.disk.cluster import UNTIL
+from ops.disk.disk_traces import SearchedTexts
 from ops.disk.raw_scan import ScanResult
 from ops.models import AuditEvent, AuditSeal, DiskTrace, Kind, Operation, Priority, Receipt
 from ops.queue import outbox
 from ops.queue.run import Run
 from ops.registry import handles
-from ops.residue import erased_hashes, places
-from ops.residue.erased_hashes import SearchedTexts
+from ops.residue import places
 
 logger = logging.getLogger(__name__)
 GONE, TOO_LARGE = "disk.gone", "disk.too_large"
@@ -163,7 +163,7 @@ def _begin(run: Run) -> list[Receipt]:
         kept = Receipt.objects.filter(operation__in=DiskTrace.objects.values("operation"))
         done = _steps(run.operation)
         if _BEGUN not in done:
-            erased_hashes.close_disk_key()
+            disk_traces.close_key()
             newest = kept.order_by("-pk").values_list("pk", flat=True).first() or 0
             audit_chain.note_step(run.operation, step=_BEGUN, counts={"receipt": newest})
             done = _steps(run.operation)
@@ -182,7 +182,7 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
     run.step("read", total=1)
     operations = [receipt.operation_id for receipt in waiting]
     with run.applying_as_system():
-        sought = erased_hashes.list_searched(operations)
+        sought = disk_traces.list_searched(operations)
     for _ in range(_ROUNDS):
         _rewrite(run, tables)
         run.step("log")
@@ -244,5 +244,5 @@ def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[s
                 target=receipt.public_id,
                 details={"operation": run.operation.public_id, **details},
             )
-        erased_hashes.drop_disk_traces([receipt.operation_id for receipt in waiting])
+        disk_traces.drop([receipt.operation_id for receipt in waiting])
     audit_chain.seal()

@@ -19,9 +19,9 @@ from django.conf import settings
 from psycopg import sql
 
 from ops.disk import cluster
+from ops.disk.disk_traces import SearchedTexts
 from ops.disk.windows import AT_ONCE, Places, reduce
 from ops.residue import stores
-from ops.residue.erased_hashes import SearchedTexts
 
 _CHUNK = AT_ONCE
 _OVERLAP = 1_024

@@ -16,11 +16,10 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memcenter.lib.errors import Conflict
-from ops import audit_chain, audit_log
+from ops import audit_chain, audit_log, ledger
 from ops.access import as_system, lock_person
 from ops.audit_chain import Counts
-from ops.disk import cluster, disk_erasure
-from ops.forgetting import ledger
+from ops.disk import cluster, disk_erasure, disk_traces
 from ops.models import (
     IdempotencyRecord,
     Import,
@@ -182,7 +181,10 @@ def remember(
 
     def keep() -> Counts:
         _blank_answers(user, until=None if leaves else run.operation.created_at)
-        erased_hashes.remember(run.operation, texts=texts(), rows=rows(), staying=staying())
+        hashed = erased_hashes.remember(
+            run.operation, texts=texts(), rows=rows(), staying=staying()
+        )
+        disk_traces.keep(run.operation, hashed)
         if not leaves:
             erased_hashes.leave_out(run.operation, stores.remaining(user.pk))
         return {}

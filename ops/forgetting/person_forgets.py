@@ -18,10 +18,11 @@ from django.utils.crypto import salted_hmac
 
 from memcenter.lib.database import schema
 from memcenter.lib.errors import NotFound
-from ops import audit_chain, registry
+from ops import audit_chain, ledger, registry
 from ops.access import as_system, as_user
 from ops.accounts import keys, sign_ins, users
-from ops.forgetting import erasure, ledger
+from ops.disk import disk_traces
+from ops.forgetting import erasure
 from ops.models import ApiKey, Kind, Operation, SignInLink, User, Webhook
 from ops.queue.run import Run
 from ops.registry import UserData, handles
@@ -213,5 +214,5 @@ def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
             erased.update(participant.erase(user_id))
         own = Operation.objects.filter(subject=run.operation.subject)
         erased_hashes.drop(own.exclude(pk=run.operation.pk))
-        erased_hashes.hand_over_disk_traces(own.filter(receipt__isnull=True), to=run.operation)
+        disk_traces.hand_over(own.filter(receipt__isnull=True), to=run.operation)
         audit_chain.note_step(run.operation, step="account", counts=erased)

@@ -1,22 +1,13 @@
-"""Store hashes and ids of erased rows for later scans, but none of their text.
-
-Two sets of hashes are stored: one for the scan of all stores, and one for the scan of the
-database's raw files. The second set outlives the receipt, and is deleted when it is recorded that
-the texts are gone from the disk. The forget operations of about a day share a random key for the
-second set, so that one scan of the files serves them all. The scan closes this key, and later
-operations use a new key. A key is deleted together with its last hash.
-"""
+"""Store hashes and ids of erased rows for the scan of all stores, but none of their text."""
 
 from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 from django.db.models import QuerySet, TextField, Value
 from django.db.models.functions import Cast
 from django.utils import timezone
@@ -24,9 +15,7 @@ from django.utils import timezone
 from memcenter.lib import ids
 from memcenter.lib.database import statements
 from memcenter.lib.text import shingles
-from ops.disk import cluster
-from ops.disk.windows import Hasher, Places, Wanted, Words
-from ops.models import DiskKey, DiskTrace, ErasedRows, ErasedText, ErasureKey, Operation
+from ops.models import ErasedRows, ErasedText, ErasureKey, Operation
 from ops.residue import fingerprints
 from ops.residue.fingerprints import Fingerprints, fingerprint, pieces_of
 
@@ -47,17 +36,6 @@ UPDATE ops_erasedtext
    SET hashes = ARRAY(SELECT unnest(hashes) EXCEPT SELECT unnest(%(found)s::bigint[]) ORDER BY 1)
  WHERE operation_id = %(operation)s AND hashes && %(found)s::bigint[]
 """
-# The lock prevents the deletion of the key until this transaction ends.
-_OPEN_DISK_KEY = (
-    "SELECT id, key FROM ops_diskkey WHERE closed_at IS NULL ORDER BY id LIMIT 1 FOR KEY SHARE"
-)
-_CLOSE_DISK_KEY = "UPDATE ops_diskkey SET closed_at = now() WHERE closed_at IS NULL"
-_DROP_DISK_KEYS = """
-DELETE FROM ops_diskkey WHERE id IN (
-    SELECT id FROM ops_diskkey one WHERE closed_at IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM ops_disktrace WHERE key_id = one.id)
-       FOR UPDATE SKIP LOCKED)
-"""
 
 
 @dataclass(frozen=True)
@@ -75,8 +53,10 @@ def remember(
     texts: Iterable[str] = (),
     rows: Iterable[QuerySet[Any]] = (),
     staying: Iterable[str] = (),
-) -> None:
+) -> set[str]:
     """Store hashes of these texts and ids of these rows, before they are erased.
+
+    Return the texts that were hashed.
 
     `staying` are texts that remain; pieces of text that occur in them aren't hashed. The hashes are
     stored in the caller's transaction. Safe to repeat, even if some rows have already been erased.
@@ -100,8 +80,8 @@ def remember(
             ErasedText.objects.bulk_create(batch, ignore_conflicts=True)
             batch = []
     ErasedText.objects.bulk_create(batch, ignore_conflicts=True)
-    keep_disk_traces(operation, seen)
     _keep_rows(operation, rows)
+    return seen
 
 
 def leave_out(operation: Operation, texts: Iterable[str]) -> None:
@@ -193,99 +173,3 @@ def _named(rows: Iterable[QuerySet[Any]]) -> Iterator[tuple[str, int, str]]:
     if parts:
         first, *more = parts
         yield from first.union(*more, all=True) if more else first
-
-
-def keep_disk_traces(operation: Operation, texts: Iterable[str]) -> None:
-    """Store hashes of these texts for the scan of the raw files.
-
-    The hashes are stored in the caller's transaction. Nothing is stored if the database's files
-    aren't in the data folder, since they can't be scanned.
-    """
-    if not cluster.is_here():
-        return
-    key_id, key = _open_disk_key()
-    rows = [
-        DiskTrace(
-            operation=operation,
-            key_id=key_id,
-            hashes=cut.hashes.astype("<u8").tobytes(),
-            counts=cut.counts.astype("<u4").tobytes(),
-            lengths=list(cut.lengths),
-            left_out=cut.left_out,
-        )
-        for cut in _hasher(key).cut(texts)
-    ]
-    # Without texts, store an empty row, so that the tables of this operation are rewritten too.
-    DiskTrace.objects.bulk_create(rows or [DiskTrace(operation=operation, key_id=key_id)])
-
-
-def close_disk_key() -> None:
-    """Stop using the current key for the scan of raw files; later operations get a new key."""
-    statements.rows(_CLOSE_DISK_KEY)
-
-
-def hand_over_disk_traces(operations: QuerySet[Operation], *, to: Operation) -> None:
-    """Assign the hashes stored for these operations to another operation.
-
-    Used when an account is erased, for its forget operations that have no receipt.
-    """
-    DiskTrace.objects.filter(operation__in=operations).update(operation=to)
-
-
-def drop_disk_traces(operations: Sequence[int]) -> None:
-    """Delete the hashes of these operations, and retired hashing keys without any hashes."""
-    DiskTrace.objects.filter(operation__in=operations).delete()
-    statements.rows(_DROP_DISK_KEYS)
-    _hasher.cache_clear()
-
-
-def _open_disk_key() -> tuple[int, bytes]:
-    found = statements.rows(_OPEN_DISK_KEY)
-    if found:
-        return found[0][0], bytes(found[0][1])
-    made = DiskKey.objects.create(key=secrets.token_bytes(32))
-    return made.pk, bytes(made.key)
-
-
-@lru_cache(maxsize=2)
-def _hasher(key: bytes) -> Hasher:
-    return Hasher(key)
-
-
-class SearchedTexts:
-    """The hashes stored under one key, as the scan of the raw files searches for them."""
-
-    def __init__(self, key: bytes, rows: Sequence[DiskTrace]) -> None:
-        self._rows = [
-            (np.frombuffer(row.hashes, dtype="<u8"), np.frombuffer(row.counts, dtype="<u4"))
-            for row in rows
-        ]
-        flat = [hashes for hashes, _ in self._rows] or [np.empty(0, dtype="<u8")]
-        lengths = {length for row in rows for length in row.lengths}
-        self.wanted = Wanted(_hasher(key), np.concatenate(flat).astype(np.uint64), lengths)
-        self.texts = sum(len(counts) for _, counts in self._rows)
-        self.left_out = sum(row.left_out for row in rows)
-
-    def holds_a_text(self, numbers: Places) -> bool:
-        """Return whether at least half of the hashes of some text were found.
-
-        `numbers` are the positions of the found hashes in `wanted.hashes`.
-        """
-        found: Words = self.wanted.hashes[numbers]
-        for hashes, counts in self._rows:
-            if not len(hashes):
-                continue
-            starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
-            held = np.add.reduceat(np.isin(hashes, found).astype(np.int64), starts)
-            if (held * 2 >= counts).any():
-                return True
-        return False
-
-
-def list_searched(operations: Sequence[int]) -> list[SearchedTexts]:
-    """Return the hashes stored for these operations, grouped by key."""
-    kept = DiskTrace.objects.filter(operation__in=operations).order_by("key", "pk")
-    by_key: dict[bytes, list[DiskTrace]] = {}
-    for row in kept.select_related("key"):
-        by_key.setdefault(bytes(row.key.key), []).append(row)
-    return [SearchedTexts(key, rows) for key, rows in by_key.items()]

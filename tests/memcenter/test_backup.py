@@ -19,9 +19,9 @@ from memcenter.embedded import backup
 from memcenter.embedded.postgres import wheel_binaries
 from memories.forgetting import memory_forgets
 from memories.models import Memory
+from ops import ledger
 from ops.access import as_user
 from ops.accounts import users
-from ops.forgetting import ledger
 from ops.models import User
 from ops.queue import worker
 from tests import databases

@@ -21,10 +21,10 @@ from memcenter.embedded.postgres import wheel_binaries
 from memories.files import memory_tool
 from memories.models import Memory, MemoryFile
 from memories.writing import curation
-from ops import selectors, webhook_events, webhooks, weekly_mail
+from ops import ledger, selectors, webhook_events, webhooks, weekly_mail
 from ops.access import as_system, as_user
 from ops.accounts import keys, registration, sign_ins, users
-from ops.forgetting import ledger, person_forgets
+from ops.forgetting import person_forgets
 from ops.models import (
     ApiKey,
     Identity,

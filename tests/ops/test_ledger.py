@@ -20,9 +20,9 @@ from conversations.forgetting import message_forgets as said
 from conversations.models import Conversation, Episode, Message
 from memories.forgetting import memory_forgets
 from memories.models import Memory, Project
+from ops import ledger
 from ops.access import as_system, as_user
 from ops.accounts import users
-from ops.forgetting import ledger
 from ops.forgetting import person_forgets as people
 from ops.models import Kind, Operation, Receipt, Status, User
 from ops.queue import worker

@@ -12,8 +12,8 @@ from django.db.models import Model, UniqueConstraint
 from pgvector.django import HalfVectorField
 
 from memories.models import RecallHit
-from ops import registry
-from ops.forgetting import erasure, ledger, person_forgets
+from ops import ledger, registry
+from ops.forgetting import erasure, person_forgets
 from ops.models import Kind, User
 from ops.residue import places, stores
 from tests.rows import personal_models

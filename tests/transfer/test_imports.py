@@ -21,10 +21,9 @@ from conversations.importing import file_import
 from conversations.models import Conversation, Message, Turn
 from memories.models import Memory, MemoryVersion, Source
 from memories.writing import curation
-from ops import registry
+from ops import ledger, registry
 from ops.access import as_user
 from ops.accounts import users
-from ops.forgetting import ledger
 from ops.models import Import, Kind, Operation, Status, User
 from ops.pages.stored_amounts import LABELS
 from ops.queue import worker

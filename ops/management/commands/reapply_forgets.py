@@ -2,9 +2,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ops import webhook_events
+from ops import ledger, webhook_events
 from ops.access import as_system
-from ops.forgetting import ledger, person_forgets
+from ops.forgetting import person_forgets
 from ops.models import Status
 from ops.queue import worker
 
