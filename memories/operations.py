@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from django.db.models import Count
 from django.utils import timezone
 
 from memories import language_steps
@@ -52,7 +54,7 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
 
 def _learned_alone(run: Run, *, user: User, loaded: LoadedTurn) -> Mapping[str, Any]:
     extraction = ingest.extract_from(loaded)
-    forget = spoken_requests.settle(run, user=user, loaded=loaded, extraction=extraction)
+    forget = spoken_requests.settle(run, user=user, turn=loaded.turn, extraction=extraction)
     skills.learn(run, user=user, turn=loaded.turn)
     decided = ingest.learn(run, user=user, loaded=loaded, extraction=extraction)
     return turn_batches.result_of(decided, extraction, forget=forget)
@@ -249,3 +251,17 @@ def word_portrait(run: Run) -> Mapping[str, Any] | None:
     if user is None:
         return None
     return {"phrases": portrait_phrases.write(run, user=user)}
+
+
+def people_to_consolidate(now: datetime) -> list[User]:
+    """Return the users for whom a consolidation should be requested.
+
+    These users have old notes, enough old memories to merge, or unused memories. Call this function
+    inside `as_system`.
+    """
+    groups = consolidation.eligible(now).order_by().values("user", "kind", "project")
+    enough = groups.annotate(count=Count("pk")).filter(count__gte=consolidation.FEWEST)
+    waiting = (enough, single_texts.unread_notes(now).order_by(), archive.unused(now).order_by())
+    owners = {pk for rows in waiting for pk in rows.values_list("user", flat=True).distinct()}
+    on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
+    return list(on.exclude(settings__longterm_enabled=False).order_by("pk"))

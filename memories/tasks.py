@@ -4,6 +4,7 @@ from celery import shared_task
 from celery.signals import worker_init
 from django.utils import timezone
 
+from memories import operations
 from memories.files import file_sync
 from memories.indexing import milvus_sync, reindexing
 from memories.language_steps import preload
@@ -31,7 +32,7 @@ def request_examinations() -> int:
 def request_consolidation() -> int:
     """Enqueue a consolidation for each user who has old notes, or old or unused memories."""
     with as_system():
-        people = consolidation.people_to_ask_for(timezone.now())
+        people = operations.people_to_consolidate(timezone.now())
         for user in people:
             consolidation.request(user=user)
     return len(people)

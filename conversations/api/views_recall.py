@@ -23,10 +23,10 @@ from memcenter.rest.pagination import NEWEST, listed
 from memories import projects
 from memories.extraction import masking
 from memories.indexing import search_index
+from memories.indexing.conversation_texts import masked_turn
 from memories.models import Project
 from memories.recall import recall, search
 from memories.recall.candidate_pool import PreparedQuery
-from memories.recall.searchable_texts import masked_turn
 from memories.writing import memory_writes
 from ops.accounts import users
 

@@ -29,11 +29,11 @@ from memcenter.lib.text import segment
 from memories.extraction import masking
 from memories.files import daily_notes, grammar
 from memories.files.daily_notes import Recent
+from memories.indexing.conversation_texts import masked_turn
 from memories.models import DailyNote, Kind, MemoryStatus, Project, TraceKind
 from memories.recall import recall, traces
 from memories.recall.candidate_pool import PreparedQuery
 from memories.recall.recall import RecalledEpisode, RecalledMemory
-from memories.recall.searchable_texts import masked_turn
 from memories.recall.traces import Hit, Stage
 from ops.accounts import users
 from ops.models import User, UserSettings

@@ -14,9 +14,9 @@ from memcenter.lib.database.statements import Sql
 from memcenter.providers.base import Vectors
 from memories.extraction import masking
 from memories.indexing import search_index
+from memories.indexing.conversation_texts import turn_text
 from memories.indexing.search_index import Entry
 from memories.models import TargetKind
-from memories.recall.searchable_texts import turn_text
 from ops.access import as_user
 from ops.models import Kind, User
 from ops.queue.run import Run, lock_queued, succeed_queued

@@ -19,6 +19,7 @@ from memories.extraction import masking
 from memories.extraction.masking import masked
 from memories.forgetting.spoken_requests import Outcome
 from memories.learning import learnability
+from memories.writing import memory_writes
 from ops import audit_log
 from ops.accounts import users
 from ops.models import Kind, Operation, Priority, User
@@ -108,7 +109,7 @@ def record_turn(
         return RecordedTurn(conversation, question, answer, known, (), repeated=True)
     turn = _create_turn(question, answer, project_key=project_key, tools=tools, labels=labels)
     if told != said.content:
-        learnability.record_refusals(masking.refusals_of(told), user_id=user.pk, turn=turn)
+        memory_writes.record_refusals(masking.refusals_of(told), user_id=user.pk, turn=turn)
     _save_counters(conversation)
     audit_log.gather("turn.recorded", subject=user.subject, target=turn.public_id)
     operations = _enqueue(user, turn, priority, learns=thread.learns, forget=forget)

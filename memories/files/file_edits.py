@@ -15,7 +15,6 @@ from memories.extraction.types import Refused
 from memories.files import file_contents, grammar
 from memories.files.changes import Changes, Created, Disputed, Known, between
 from memories.files.grammar import Document, Line, Role, parse
-from memories.learning import learnability
 from memories.models import Kind, Memory, MemoryStatus, Origin, Tombstone
 from memories.writing import curation, direct_writes, memory_writes
 from memories.writing.direct_writes import MemoryInput, Prepared
@@ -127,7 +126,7 @@ def carry_out(edit: Edit, *, user: User) -> Done:
         direct_writes.check_on(user)
     work = _Work(edit, user, {one.id: one for one in known})
     work.carry_out(plan)
-    learnability.record_refusals(edit.refused, user_id=user.pk)
+    memory_writes.record_refusals(edit.refused, user_id=user.pk)
     return work.done
 
 

@@ -28,7 +28,6 @@ from memories.extraction.request_subjects import clauses_of
 from memories.extraction.types import Extraction, ForgetRequest, Said, TurnText
 from memories.forgetting import memory_forgets, request_matching
 from memories.indexing import search_index
-from memories.learning.turn_context import LoadedTurn
 from memories.models import Memory, MemoryVersion, Source
 from memories.retrieval import query
 from memories.writing import similar_memories
@@ -199,7 +198,7 @@ def heard_alone(text: str) -> Extraction:
     return language_steps.bundled_extractor().extract(said)
 
 
-def settle(run: Run, *, user: User, loaded: LoadedTurn, extraction: Extraction) -> Outcome | None:
+def settle(run: Run, *, user: User, turn: Turn, extraction: Extraction) -> Outcome | None:
     """Carry out a turn's requests to forget, and return the outcome.
 
     Return None if the turn has no such request. In the chat, requests are carried out before the
@@ -211,10 +210,8 @@ def settle(run: Run, *, user: User, loaded: LoadedTurn, extraction: Extraction) 
         return None
     asked = prepare(extraction.forget)
     with as_user(user):
-        question = loaded.turn.user_message
-        found = find(
-            asked, user=user, conversation=loaded.turn.conversation, before=question.number
-        )
+        question = turn.user_message
+        found = find(asked, user=user, conversation=turn.conversation, before=question.number)
     if not found.is_plain:
         return answer(found, user=user).with_request(question)
     with run.applying(user, durable=True):

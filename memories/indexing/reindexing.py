@@ -20,6 +20,7 @@ from conversations.models import Episode, Message, Summary
 from memcenter.providers.base import Embedder, Vectors
 from memories.extraction import masking
 from memories.indexing import milvus_sync, search_index
+from memories.indexing.conversation_texts import WITH_TURN, episode_text, masked_message
 from memories.indexing.search_index import identity_of
 from memories.models import (
     DailyNote,
@@ -30,7 +31,6 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.recall.searchable_texts import WITH_TURN, episode_text, masked_message
 from memories.retrieval.stores import pgvector
 from ops.access import as_system, as_user
 from ops.models import Kind, Operation, Priority, User

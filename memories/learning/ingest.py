@@ -20,11 +20,11 @@ from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, Known, TurnText
 from memories.extraction.wording.languages import ANSWERS
 from memories.forgetting.tombstones import Provenance
-from memories.indexing import search_index
+from memories.indexing import earlier_texts, search_index
 from memories.learning import learnability
 from memories.learning.turn_context import LoadedTurn
 from memories.models import Arbitration, Memory, Origin, Project, TargetKind
-from memories.recall import searchable_texts, traces
+from memories.recall import traces
 from memories.writing import memory_writes, similar_memories, verdicts
 from memories.writing.memory_writes import Draft, SourceInput
 from memories.writing.verdicts import Arbitrated, Decided
@@ -207,7 +207,7 @@ def share_earlier_texts(
         for (first, ended), (candidate, pk) in itertools.pairwise(new)
         if _replaces(candidate, first)
     }
-    searchable_texts.share_earlier_texts(list(still), user=user, successors=successors)
+    earlier_texts.share(list(still), user=user, successors=successors)
 
 
 def _replaces(candidate: Candidate, ended: Candidate) -> bool:
@@ -336,7 +336,7 @@ def mark(user: User, turn: Turn, extraction: Extraction) -> None:
     """
     understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
-        learnability.record_refusals(extraction.refused, user_id=user.pk, turn=turn)
+        memory_writes.record_refusals(extraction.refused, user_id=user.pk, turn=turn)
         if extraction.withheld:
             traces.erase_query(turn.user_message)
             episodes = Episode.everything.filter(user=user, turn=turn)

@@ -14,15 +14,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from conversations.models import Message, Role, ToldAs, Turn, Withheld
-from memcenter.lib.database import statements
 from memories import language_steps
 from memories.extraction import commands, masking
 from memories.extraction.arbitration import pairs
 from memories.extraction.arbitration.pairs import PairReader
-from memories.extraction.types import Candidate, Extraction, Refused
+from memories.extraction.types import Candidate, Extraction
 from memories.forgetting import tombstones
 from memories.forgetting.tombstones import Provenance
-from memories.models import DailyNote, Refusal
+from memories.models import DailyNote
 from ops.models import User
 
 _IS_FRAME = re.compile(r"\[(?:我|I|\d{4}[^\[\]]*)\]")  # an added subject or date
@@ -157,17 +156,3 @@ def told_at(message: Message) -> datetime | None:
 def _provenance(text: str, ids: Iterable[str], at: datetime | None) -> Provenance:
     said = tombstones.tombstone_key(text) if text else ""
     return Provenance(text, said, tuple(ids), at)
-
-
-def record_refusals(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:
-    """Record that secrets were refused, in the transaction that marks their text as processed.
-
-    `turn` is None if the text isn't a turn.
-    """
-    if refused:
-        statements.insert(
-            [
-                Refusal(user_id=user_id, turn=turn, category=one.category, redacted=one.redacted)
-                for one in refused
-            ]
-        )

@@ -407,7 +407,7 @@ def _prepared(proposed: Proposed) -> ReadyCandidate:
 def _write(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
     candidate, draft = ready.proposed.candidate, ready.draft
     if draft is None:
-        learnability.record_refusals(screen(candidate.content).refused, user_id=user.pk)
+        memory_writes.record_refusals(screen(candidate.content).refused, user_id=user.pk)
         return WrittenCandidate(None, "refused")
     text = _text_of(ready.proposed, user=user)
     source = text.hold(candidate) if text else None

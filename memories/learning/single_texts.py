@@ -19,6 +19,7 @@ from memories.learning import ingest, learnability, memory_flush, turn_context
 from memories.learning.ingest import SourceText
 from memories.models import DailyNote, Memory, Origin
 from memories.recall import traces
+from memories.writing import memory_writes
 from memories.writing.memory_writes import SourceInput
 from memories.writing.verdicts import Decided
 from ops.access import as_user
@@ -70,7 +71,7 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
 
 def _mark_message(message: Message, extraction: Extraction, *, user: User) -> None:
     if still := _held_message(user, message):
-        learnability.record_refusals(extraction.refused, user_id=user.pk)
+        memory_writes.record_refusals(extraction.refused, user_id=user.pk)
         still.learning = Learning.DONE
         if extraction.withheld and still.withheld == Withheld.NO:
             still.withheld = Withheld.ASKED
@@ -160,7 +161,7 @@ def _learn_from_note(run: Run, user: User, line: DailyNote) -> list[Decided]:
 
 def _mark_note(line: DailyNote, extraction: Extraction, *, user: User) -> None:
     if _holds_note(user, line):
-        learnability.record_refusals(extraction.refused, user_id=user.pk)
+        memory_writes.record_refusals(extraction.refused, user_id=user.pk)
         DailyNote.objects.filter(pk=line.pk).update(learned_at=timezone.now())
 
 

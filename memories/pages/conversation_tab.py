@@ -25,12 +25,12 @@ from conversations.selectors import Window
 from memcenter.lib.errors import NotFound
 from memories.extraction import masking
 from memories.files import grammar
+from memories.indexing.conversation_texts import masked_turn
 from memories.pages import reason_words
 from memories.recall import recall
 from memories.recall.candidate_pool import PreparedQuery
 from memories.recall.recall import RecalledMemory
 from memories.recall.search import prepare_query
-from memories.recall.searchable_texts import masked_turn
 from ops.models import User
 from ops.pages.base import own_settings, own_transaction, person, personal_page, target
 

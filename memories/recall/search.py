@@ -13,6 +13,7 @@ from memcenter.lib.database import statements
 from memcenter.lib.errors import Invalid
 from memories.extraction import masking
 from memories.indexing import search_index
+from memories.indexing.conversation_texts import turn_text
 from memories.indexing.search_index import identity_of
 from memories.models import TraceKind
 from memories.recall import candidate_pool, traces
@@ -23,7 +24,7 @@ from memories.recall.candidate_pool import (
     PreparedQuery,
     SummaryRow,
 )
-from memories.recall.searchable_texts import TYPES, Filters, shelves, turn_text
+from memories.recall.searchable_texts import TYPES, Filters, shelves
 from memories.recall.traces import Hit, Stage
 from memories.retrieval import hybrid, signals
 from memories.retrieval.query import analyse

@@ -5,18 +5,17 @@ Each type belongs to a layer that the user can switch off, such as long-term mem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
 
-from conversations.models import Conversation, Message, Turn
+from conversations.models import Conversation
 from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
-from memcenter.lib.text import tokens
-from memories.extraction import masking
-from memories.models import Fragment, Kind, Memory, MemoryStatus, MemoryVersion, Project, TargetKind
+from memories.indexing.conversation_texts import turn_text
+from memories.models import Memory, MemoryStatus, Project, TargetKind
 from memories.recall.candidate_pool import (
     EpisodeRow,
     MemoryRow,
@@ -239,42 +238,6 @@ def _episode_unit(row: EpisodeRow, terms: list[str], cosine: float | None, lengt
     )
 
 
-def episode_text(turn: Turn) -> str:
-    """Return a turn as one text for display and indexing, with secrets masked."""
-    return turn_text(*masked_turn(turn))
-
-
-def masked_turn(turn: Turn) -> tuple[str, str]:
-    """Return the user message and the reply of a turn, with secrets masked."""
-    said, reply = masking.masked_together(
-        [turn.user_message.content, turn.assistant_message.content],
-        places=[turn.user_message.secrets, turn.assistant_message.secrets],
-    )
-    return said, reply
-
-
-WITH_TURN = ("turn_as_question__assistant_message", "turn_as_reply__user_message")
-
-
-def masked_message(message: Message) -> str:
-    """Return a message's text with its secrets masked.
-
-    This includes secrets that only the other message of the same turn reveals.
-    """
-    together = [message]
-    if hasattr(message, "turn_as_question"):
-        together.append(message.turn_as_question.assistant_message)
-    if hasattr(message, "turn_as_reply"):
-        together.append(message.turn_as_reply.user_message)
-    return masking.masked_together(
-        [each.content for each in together], places=[each.secrets for each in together]
-    )[0]
-
-
-def turn_text(said: str, reply: str) -> str:
-    return f"{said}\n{reply}"
-
-
 def _summaries(user: User, *, filters: Filters) -> Shelf:
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL", (user.pk,))
     eligible = _with_filters(eligible, filters, of_conversation=True)
@@ -340,107 +303,3 @@ def _with_filters(eligible: Sql, filters: Filters, *, of_conversation: bool = Fa
     if filters.until is not None:
         eligible = eligible.also("r.created_at < %s", filters.until)
     return eligible
-
-
-MOST_EARLIER_TEXTS = 5  # per memory; the oldest are kept, since later texts often say less
-_FIRST = 1_000_000  # first number of earlier texts, far above the fragment numbers of a long text
-
-
-def keep_earlier_text(
-    memory: Memory, version: MemoryVersion, *, of: tuple[TargetKind, int]
-) -> bool:
-    """Index the text of a version, so that a search for that text finds the memory.
-
-    Return whether the text was added. The version may belong to another memory. The words and the
-    vector are copied from the target `of`. Safe to repeat.
-    """
-    if not version.content:
-        return False
-    known = list(Fragment.objects.filter(memory=memory, version__isnull=False))
-    if len(known) >= MOST_EARLIER_TEXTS or any(
-        earlier.version_id == version.pk for earlier in known
-    ):
-        return False
-    fragment = Fragment.objects.create(
-        user_id=memory.user_id,
-        memory=memory,
-        version=version,
-        number=max((earlier.number for earlier in known), default=_FIRST - 1) + 1,
-        text=version.content,
-        token_count=tokens.count(version.content),
-    )
-    kind, target = of
-    statements.rows(_COPY, [fragment.pk, memory.user_id, str(kind), target] * 2)
-    return True
-
-
-_COPY = """
-WITH words AS (
-    INSERT INTO memories_lexicalentry
-        (user_id, target_kind, target_id, conversation_id, terms, length)
-    SELECT user_id, 'fragment', %s, conversation_id, terms, length FROM memories_lexicalentry
-     WHERE user_id = %s AND target_kind = %s AND target_id = %s)
-INSERT INTO memories_vector
-    (space_id, user_id, target_kind, target_id, conversation_id, embedding)
-SELECT space_id, user_id, 'fragment', %s, conversation_id, embedding FROM memories_vector
- WHERE user_id = %s AND target_kind = %s AND target_id = %s
-"""
-
-
-def share_earlier_texts(
-    learned: Sequence[Memory], *, user: User, successors: Collection[tuple[int, int]] = ()
-) -> None:
-    """Let a search for an earlier text of a memory also find other memories from the same turn.
-
-    Only memories on the same topic share their earlier texts. For example, "I quit Acme and joined
-    Initech" becomes two memories. Only the first names the old job, but a question about it should
-    also find the second, which is true now. Each pair of memory ids in `successors` (owner of the
-    earlier text, other memory) shares texts regardless of topic. Safe to repeat.
-    """
-    if len(learned) < 2:
-        return
-    for event in learned:
-        if event.kind == Kind.EVENT:
-            _keep_related_text(event, learned, user=user)
-    found = Fragment.objects.filter(
-        user=user, memory__in=learned, version__isnull=False
-    ).select_related("memory", "version")
-    for fragment in found.order_by("pk"):
-        for memory in learned:
-            alike = not set(memory.tags).isdisjoint(fragment.memory.tags)
-            alike = alike or (fragment.memory_id, memory.pk) in successors
-            if alike and memory.pk != fragment.memory_id and fragment.version is not None:
-                keep_earlier_text(memory, fragment.version, of=(TargetKind.FRAGMENT, fragment.pk))
-
-
-def _keep_related_text(event: Memory, learned: Sequence[Memory], *, user: User) -> None:
-    """Let a search for the text of a known memory on the same topic also find the event.
-
-    The known memory that shares the most words with the event is chosen.
-    """
-    own = [user.pk, event.pk]
-    known = statements.rows(
-        _ABOUT, [*own, user.pk, [memory.pk for memory in learned], event.project_id, event.tags]
-    )
-    for target, version in known:
-        kept = MemoryVersion.objects.filter(pk=version).first()
-        if kept is not None:
-            keep_earlier_text(event, kept, of=(TargetKind.MEMORY, target))
-
-
-_ABOUT = """
-WITH event AS (SELECT terms FROM memories_lexicalentry
-                WHERE user_id = %s AND target_kind = 'memory' AND target_id = %s)
-SELECT m.id, v.id FROM event CROSS JOIN memories_memory m
-  JOIN memories_memoryversion v ON v.memory_id = m.id AND v.number = m.current_version
-  JOIN memories_lexicalentry e
-    ON e.user_id = m.user_id AND e.target_kind = 'memory' AND e.target_id = m.id
-  JOIN LATERAL (SELECT count(DISTINCT one) AS words FROM unnest(e.terms) AS one
-                 WHERE one = ANY(event.terms) AND length(one) > 1) AS shared ON shared.words > 0
- WHERE m.user_id = %s AND m.status = 'active' AND m.kind <> 'event'
-   AND m.hidden_at IS NULL AND m.deleted_at IS NULL AND NOT m.id = ANY(%s::bigint[])
-   AND m.project_id IS NOT DISTINCT FROM %s::bigint
-   AND m.tags && %s::varchar[]
- ORDER BY shared.words DESC, m.id DESC
- LIMIT 1
-"""

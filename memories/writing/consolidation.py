@@ -23,7 +23,6 @@ from memcenter.lib.text import segment
 from memcenter.providers.base import Vectors
 from memories.extraction.arbitration.pairs import Consolidator
 from memories.indexing import search_index
-from memories.learning import single_texts
 from memories.models import (
     Change,
     Kind,
@@ -35,7 +34,7 @@ from memories.models import (
     Vector,
 )
 from memories.models.memory import OF_PROJECTS
-from memories.writing import archive, memory_writes
+from memories.writing import memory_writes
 from memories.writing.memory_writes import Draft
 from ops.accounts import users
 from ops.models import Kind as OperationKind
@@ -153,20 +152,6 @@ def request(*, user: User, dry_run: bool = False) -> Operation:
         dedupe_key=f"consolidate:{user.subject}{how}",
         serial_key=str(user.subject),
     )
-
-
-def people_to_ask_for(now: datetime) -> list[User]:
-    """Return the users for whom a consolidation should be requested.
-
-    These users have old notes, enough old memories to merge, or unused memories. Call this function
-    inside `as_system`.
-    """
-    groups = eligible(now).order_by().values("user", "kind", "project")
-    enough = groups.annotate(count=Count("pk")).filter(count__gte=FEWEST)
-    waiting = (enough, single_texts.unread_notes(now).order_by(), archive.unused(now).order_by())
-    owners = {pk for rows in waiting for pk in rows.values_list("user", flat=True).distinct()}
-    on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
-    return list(on.exclude(settings__longterm_enabled=False).order_by("pk"))
 
 
 def _pools(memories: QuerySet[Memory]) -> Iterator[QuerySet[Memory]]:

@@ -22,8 +22,9 @@ from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memcenter.providers.base import Vectors
 from memories import language_steps
 from memories.extraction import masking
+from memories.extraction.types import Refused
 from memories.extraction.wording.languages import ANSWERS
-from memories.indexing import search_index
+from memories.indexing import earlier_texts, search_index
 from memories.indexing.search_index import HeldSpace
 from memories.models import (
     Arbitration,
@@ -34,11 +35,11 @@ from memories.models import (
     MemoryVersion,
     Origin,
     Project,
+    Refusal,
     Source,
     TargetKind,
     VersionInput,
 )
-from memories.recall import searchable_texts
 from memories.writing import portrait_phrases
 from ops import audit_log, webhook_events
 from ops.models import User
@@ -186,7 +187,7 @@ def rewrite(
     """
     before = current_version(memory)
     if change == Change.REPLACED and before.content != draft.content:
-        searchable_texts.keep_earlier_text(memory, before, of=(TargetKind.MEMORY, memory.pk))
+        earlier_texts.keep(memory, before, of=(TargetKind.MEMORY, memory.pk))
     memory.content, memory.kind = draft.content, draft.kind
     memory.summary = masking.masked(draft.summary)
     memory.content_hash = content_hash(draft.content)
@@ -443,3 +444,17 @@ def _drop(user_id: int) -> None:
         cache.delete(facet_key(user_id))
     except RedisError:
         logger.warning("The cache of user %s can't be reached.", user_id)
+
+
+def record_refusals(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:
+    """Record that secrets were refused, in the transaction that marks their text as processed.
+
+    `turn` is None if the text isn't a turn.
+    """
+    if refused:
+        statements.insert(
+            [
+                Refusal(user_id=user_id, turn=turn, category=one.category, redacted=one.redacted)
+                for one in refused
+            ]
+        )

@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 
 from memories.extraction.arbitration.verdicts import SAME_MATTER
 from memories.extraction.types import Known, OtherVerdict, Verdict
+from memories.indexing import earlier_texts
 from memories.models import (
     Memory,
     MemoryStatus,
@@ -18,7 +19,6 @@ from memories.models import (
     Source,
     TargetKind,
 )
-from memories.recall import searchable_texts
 from ops import audit_log, webhook_events
 from ops.webhook_events import Event
 
@@ -143,7 +143,7 @@ def supersede(loser: Memory, *, by: Memory) -> None:
     """
     version = MemoryVersion.objects.filter(memory=loser, number=loser.current_version).first()
     if version is not None:
-        searchable_texts.keep_earlier_text(by, version, of=(TargetKind.MEMORY, loser.pk))
+        earlier_texts.keep(by, version, of=(TargetKind.MEMORY, loser.pk))
     loser.status, loser.superseded_by, loser.archived_at = MemoryStatus.SUPERSEDED, by, None
     loser.save(update_fields=["status", "superseded_by", "archived_at", "updated_at"])
     audit_log.gather("memory.superseded", subject=by.user.subject, target=loser.public_id)

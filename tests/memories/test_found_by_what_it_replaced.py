@@ -8,8 +8,8 @@ from conversations.forgetting import message_forgets as forgetting_messages
 from conversations.models import Conversation, Message
 from memories.forgetting import memory_forgets
 from memories.indexing import search_index
+from memories.indexing.earlier_texts import MOST
 from memories.models import Change, Fragment, LexicalEntry, Memory, TargetKind, Vector
-from memories.recall import searchable_texts as earlier
 from memories.recall.search import prepare_query, search
 from memories.writing import memory_writes, relations
 from memories.writing.memory_writes import Draft
@@ -155,11 +155,11 @@ def test_a_forgotten_message_takes_the_earlier_text_along(
 
 def test_a_memory_keeps_a_few_earlier_texts_the_oldest_ones(alice: User) -> None:
     memory = make_memory(alice, "Works at employer 0")
-    for number in range(1, earlier.MOST_EARLIER_TEXTS + 3):
+    for number in range(1, MOST + 3):
         memory = replace(memory, f"Joined employer {number}")
 
     texts = earlier_texts(alice)
-    assert len(texts) == earlier.MOST_EARLIER_TEXTS
+    assert len(texts) == MOST
     assert texts[0] == "Works at employer 0"
 
 

@@ -7,7 +7,6 @@ from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, Refused, TurnText
-from memories.learning import learnability
 from memories.models import (
     Arbitration,
     Memory,
@@ -19,7 +18,7 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.writing import direct_writes
+from memories.writing import direct_writes, memory_writes
 from memories.writing.direct_writes import MemoryInput
 from ops.accounts import users
 from ops.models import Operation, Status, User
@@ -131,7 +130,7 @@ def test_learning_twice_from_one_turn_changes_nothing(
         candidate("Has a cat named Biscuit", "my cat Biscuit", kind="fact"),
     ]
     say(conversation, "I like tea, and so does my cat Biscuit.")
-    note = learnability.record_refusals
+    note = memory_writes.record_refusals
     killed: list[bool] = []
 
     def die_once(*refused: Any, **about: Any) -> None:
@@ -140,7 +139,7 @@ def test_learning_twice_from_one_turn_changes_nothing(
             raise RuntimeError("killed")
         note(*refused, **about)
 
-    monkeypatch.setattr(learnability, "record_refusals", die_once)
+    monkeypatch.setattr(memory_writes, "record_refusals", die_once)
     worker.drain()
     Operation.objects.filter(status=Status.PENDING).update(run_after="2020-01-01T00:00Z")
     worker.drain()

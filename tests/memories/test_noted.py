@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from memories import operations
 from memories.files import daily_notes
 from memories.forgetting import memory_forgets
 from memories.learning import single_texts
@@ -61,13 +62,13 @@ def test_it_is_asked_for_every_night_and_learns_a_line_once(alice: User, mallory
     note(alice, "我对花生过敏。")
     note(mallory, "Rain all day.", days=2)
     with as_system():
-        assert consolidation.people_to_ask_for(timezone.now()) == [alice]
+        assert operations.people_to_consolidate(timezone.now()) == [alice]
     consolidate(alice)
     DailyNote.objects.update(learned_at=None)  # as after a kill before the mark
     consolidate(alice)
     assert Source.objects.filter(user=alice).count() == 1
     with as_system():
-        assert consolidation.people_to_ask_for(timezone.now()) == []
+        assert operations.people_to_consolidate(timezone.now()) == []
 
 
 def test_what_is_known_gains_the_line_as_a_source_and_off_means_nothing(

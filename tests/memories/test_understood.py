@@ -11,9 +11,9 @@ from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.bundled import BundledExtractor
 from memories.forgetting import spoken_requests
+from memories.indexing.conversation_texts import masked_message, masked_turn
 from memories.models import Memory, RecallTrace
 from memories.reader import Secret
-from memories.recall.searchable_texts import masked_message, masked_turn
 from memories.screening import learned_secrets
 from memories.screening.secret_search import Places
 from ops.access import as_user

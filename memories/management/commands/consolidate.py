@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from memcenter.lib.errors import ApplicationError, ProviderError
-from memories import language_steps
+from memories import language_steps, operations
 from memories.writing import consolidation
 from memories.writing.consolidation import Proposal
 from ops.access import as_system, as_user
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         with as_system():
             if name is not None:
                 return [users.find(name)]
-            return consolidation.people_to_ask_for(timezone.now())
+            return operations.people_to_consolidate(timezone.now())
 
     def _report(self, user: User, *, texts: bool) -> int:
         with as_user(user):
