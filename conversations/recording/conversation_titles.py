@@ -2,8 +2,8 @@
 
 Other people may see the titles on the screen. Sentences about health, money or family trouble,
 requests not to mention something, and sentences with a secret never become part of a title. If a
-message says nothing else, its title is the name of the topic, such as "Health". A mere greeting gives
-no title: the next message names the conversation.
+message says nothing else, its title is the name of the topic, such as "Health". A mere greeting
+gives no title: the next message names the conversation.
 """
 
 from __future__ import annotations
