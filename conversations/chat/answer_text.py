@@ -12,7 +12,7 @@ from django.db.models import F
 
 from conversations import selectors
 from conversations.block import context
-from conversations.block.context import Context, Item, WindowMessage
+from conversations.block.context import Context, WindowMessage
 from conversations.chat import demo_assistant
 from conversations.chat.demo_assistant import Intent
 from conversations.models import Conversation, Message, Role
@@ -189,11 +189,11 @@ class _Known:
 def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> _Known:
     """Return the memories that the demo assistant quotes.
 
-    Those that fit share words with the message; for a question, they may also be about the same
-    subject or very close in meaning. Memories about somebody else are apart if the question is
-    about the user. The others that were used for a question perhaps fit. If the person asks for a
-    list of their memories or for their own name, return memories of the portrait instead, if
-    long-term memory `is_on`.
+    It quotes none unless the message asks. Those that fit share words with the question, are about
+    the same subject or are very close in meaning. Memories about somebody else are apart if the
+    question is about the user; then the others that were used for it perhaps fit. If the person
+    asks for a list of their memories or for their own name, return memories of the portrait
+    instead, if long-term memory `is_on`.
     """
     intent = demo_assistant.intent_of(text)
     if intent is Intent.LIST and is_on:
@@ -202,19 +202,17 @@ def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> 
         return _Known([*listed.values()], ids=[*listed][:-1] if len(listed) == most else [*listed])
     if is_on and demo_assistant.asks_own_name(text) and (names := _own_names(text, user=user)):
         return _Known([*names.values()], ids=[*names])
+    if intent is not Intent.QUESTION:
+        return _Known([])
     # The block also contains constraints that aren't relevant.
     relevance = {one.id: one.components.get("raw_relevance", 0.0) for one in found.items}
     memories = [one for one in found.items if one.type == "memory"]
-    is_question = intent in (Intent.QUESTION, Intent.GREETING)
-    fitting = [one for one in memories if _fits(one.components, is_question=is_question)]
-    if not is_question:
-        fitting = _of_same_subject(text, fitting)
-    texts = {one.id: one.text for one in memories}
-    of_others = _of_others(text, texts, user=user) if intent is Intent.QUESTION else set()
+    fitting = [one for one in memories if _fits(one.components)]
+    of_others = _of_others(text, {one.id: one.text for one in memories}, user=user)
     used = [
         one
         for one in memories
-        if intent is Intent.QUESTION and one.in_block and one not in fitting
+        if _ASKS_OF_SELF.search(text) and one.in_block and one not in fitting
         if relevance[one.id] >= settings.RELEVANCE_FLOOR
     ]
     sure, perhaps = (
@@ -257,22 +255,12 @@ def _of_others(text: str, memories: Mapping[str, str], *, user: User) -> set[str
     }
 
 
-def _of_same_subject(text: str, memories: Sequence[Item]) -> list[Item]:
-    """Return the memories that share a rare word, such as a name, with a statement.
-
-    The person has asked nothing, so quoting a memory that only resembles the statement would be
-    noise.
-    """
-    names = set(segment.unusual(text))
-    return [one for one in memories if names & set(segment.unusual(one.text))]
-
-
-def _fits(components: Mapping[str, float], *, is_question: bool) -> bool:
+def _fits(components: Mapping[str, float]) -> bool:
     relevance = components.get("raw_relevance", 0.0)
     if relevance < settings.RELEVANCE_FLOOR:
         return False
     close = components.get("concept", 0.0) > 0 or relevance >= _VERY_CLOSE
-    return components.get("matched", 0.0) > 0 or (is_question and close)
+    return components.get("matched", 0.0) > 0 or close
 
 
 def model_name() -> str:

@@ -1,7 +1,8 @@
 """The demo assistant, which answers from memories while no chat model is configured.
 
 It only quotes memories, and acknowledges requests to remember or to forget. The chat labels it as a
-demo. It introduces itself only if the message would need a real answer.
+demo. It quotes memories only in answer to a question: it doesn't understand a statement, which may
+be sad news. For the same reason all its texts are neutral, never cheerful.
 """
 
 import re
@@ -15,7 +16,7 @@ from memories.retrieval.query import subject_of
 
 Language = Literal["zh", "en"]
 # Longer lists would hide the answer; Memory Center shows all memories.
-SHOWN = 4
+SHOWN, PERHAPS = 4, 2
 LISTED = 12
 LONGEST_QUOTE = 200
 
@@ -38,6 +39,7 @@ class Intent(Enum):
 # A message with at least this many words or Chinese characters counts as TELLING, unless it is a
 # question or has another intent.
 _FEWEST_WORDS, _FEWEST_HAN = 4, 6
+_FIXED = {Intent.THANKS: "thanks", Intent.GREETING: "hello"}
 _TOLD = (Intent.REMEMBER, Intent.REMIND, Intent.TELLING)
 _ASIDE = r"^(?:(?:please|ok(?:ay)?|hey|hi|and|also|now|could you|can you|would you)[,\s]+)*"
 _BEFORE_QUESTIONS = (
@@ -92,7 +94,11 @@ _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
             r"^(?:hi|hello|hey|good (?:morning|afternoon|evening)|你好|您好|嗨|哈喽|早上好|下午好"
             r"|晚上好|早安|在吗)(?: there| again)?[\s!,.。！，～~?？]*$",
         ),
-        (Intent.THANKS, r"^(?:many )?(?:thanks?\b|thx\b|谢谢|多谢|感谢)(?!.*[?？])"),
+        (
+            Intent.THANKS,
+            r"^(?:many )?(?:thanks?\b|thx\b|谢谢|多谢|感谢)"
+            r"(?: you| a lot| so much| very much| again|谢谢|你|您|啦|了|哈)*[\s!,.。！，~～]*$",
+        ),
         (
             Intent.QUESTION,
             r"[?？]\s*$|" + _BEFORE_QUESTIONS + r"(?:(?:"
@@ -134,9 +140,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " I remember.",
         "who_empty": "I'm the built-in demo assistant: no model is connected, so I can't answer"
         " that myself.",
-        "hello": "Hello! I'm the built-in demo assistant. No model is connected, but I can show you"
+        "hello": "Hello. I'm the built-in demo assistant. No model is connected, but I can show you"
         " what I remember.",
-        "hello_known": "You told me this, which may matter today:",
         "relevant": "You told me this, which fits:",
         "others": "This is about somebody else:",
         "only_others": "I remember nothing of yours that fits. This is about somebody else:",
@@ -148,7 +153,6 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "more": "… and more: Memory Center shows everything.",
         "remember": "All right, I'm passing that on to be remembered. Memory Center shows what was"
         " kept.",
-        "learned": "Noted:",
         "off": "Nothing said here becomes a memory.",
         "is_off": "Long-term memory is off. ",
         "unused": "Long-term memory is off, so I used none of it.",
@@ -168,21 +172,21 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "passing": "I can't tell for sure which memories you mean, so nothing was forgotten."
         " A temporary chat keeps no list to choose from: ask me in another chat, or choose in"
         " Memory Center.",
-        "telling": "Thank you for telling me. What is worth keeping will appear in Memory Center.",
+        "telling": "I've read this. No model is connected, so I can't say more. What is worth"
+        " keeping will appear in Memory Center.",
         "also": "You also told me:",
         "remind": "No reminder will come: I can't send any.",
         "remind_kept": "I may keep this as a plan, which I only know of; what was kept appears"
         " below in a moment. To be sure, choose “Remember this…” in your message's menu.",
         "never_mind": "All right.",
-        "thanks": "You're welcome!",
-        "other": "I'm the built-in demo assistant: no model is connected. You can tell me"
-        " something about yourself, or ask what I know about you.",
+        "thanks": "You're welcome.",
+        "other": "I'm the built-in demo assistant: no model is connected, so I can't say"
+        " more. You can ask what I know about you.",
     },
     "zh": {
         "who": "我是演示助手，还没有连接模型，只能告诉你我记得的内容。",
         "who_empty": "我是演示助手，还没有连接模型，只会翻记忆，没法自己回答这个问题。",
-        "hello": "你好！我是演示助手。还没有连接模型，不过可以告诉你我记得什么。",
-        "hello_known": "你告诉过我，今天也许用得上：",
+        "hello": "你好。我是演示助手。还没有连接模型，不过可以告诉你我记得什么。",
         "relevant": "与此相关，你告诉过我：",
         "others": "这些说的是别人：",
         "only_others": "没有记住你自己的。这些说的是别人：",
@@ -192,7 +196,6 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "known_nothing": "我还没有记住关于你的内容。跟我说说你自己吧，记住的内容会出现在记忆中心。",
         "more": "……还有更多，都在记忆中心里。",
         "remember": "好的。记下的内容会出现在记忆中心。",
-        "learned": "记下了：",
         "off": "这里说的话我不会记住。",
         "is_off": "长期记忆已关闭，",
         "withheld": "好的，这条我不会记住。",
@@ -208,14 +211,14 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "nothing_found": "你的记忆里没有找到这样的内容，所以没有什么可忘记的。",
         "passing": "我不能确定你指的是哪些记忆，所以没有忘记任何内容。"
         "临时聊天不保留可供选择的列表：请在其他对话里告诉我，或到记忆中心选择。",
-        "telling": "知道了。",
+        "telling": "看到了。还没有连接模型，我没法多说。值得记住的内容会出现在记忆中心。",
         "also": "你还告诉过我：",
         "remind": "到时候不会有提醒：我没有提醒功能。",
         "remind_kept": "这件事可能会作为计划记下，但我只是知道而已；记下了什么，稍后会显示在下面。"
         "想确保记下，请在你那条消息的菜单里选“记住这个…”。",
         "never_mind": "好的。",
-        "thanks": "不客气！",
-        "other": "我是演示助手，还没有连接模型。你可以说说自己的事，或者问问我知道你什么。",
+        "thanks": "不客气。",
+        "other": "我是演示助手，还没有连接模型，没法多说。你可以问问我知道你什么。",
     },
 }
 
@@ -227,7 +230,6 @@ def answer(
     of_others: Sequence[str] = (),
     perhaps: Sequence[str] = (),
     language: str | None = None,
-    learned: Sequence[str] | None = None,
     teaches: bool = True,
     forget: str | None = None,
     remembering: bool = True,
@@ -240,10 +242,9 @@ def answer(
     `remembered` holds the recalled memories, most relevant first; the reply makes no other
     statement about the user. `of_others` holds those about somebody else, where the user asks about
     themselves. `perhaps` holds memories that were recalled too, but don't surely fit
-    the question. `learned` holds what was learned from this message (None: not known
-    yet, since learning runs in the background). `teaches` is False if the message states nothing
-    that could be remembered, such as a joke; the reply then doesn't thank for it. `forget` is the
-    outcome of a request to forget (a status of `memories.forgetting.spoken_requests`, or None
+    the question. Memories are quoted only for a question. `teaches` is False if the message states
+    nothing that could be remembered, such as a joke; the reply then promises nothing. `forget` is
+    the outcome of a request to forget (a status of `memories.forgetting.spoken_requests`, or None
     without a request). `remembering` is False while memory is off. `withheld` is True if the person
     asks not to keep the message, and `secret` if it contains a secret. `passing` is True for a
     temporary chat, which can't store a list of memories to choose from. The reply never repeats the
@@ -252,7 +253,7 @@ def answer(
     text = _TEXTS[_language(message, language)]
     memories = _quotable(remembered)
     intent = intent_of(message)
-    if intent is Intent.TELLING and remembering and not teaches and not learned:
+    if intent is Intent.TELLING and remembering and not teaches:
         intent = Intent.OTHER
     is_off = not remembering and not passing
     if forget is not None or intent in (Intent.FORGET, Intent.NEVER_MIND):
@@ -262,24 +263,18 @@ def answer(
     if remembering and secret and intent is not Intent.LIST:
         return text["secret"]
     if intent in _TOLD:
-        told = _acknowledgement(text, intent=intent, learned=learned, remembering=remembering)
-        told = f"{text['is_off']}{told}" if is_off else told
-        new = set(_quotable(learned or ()))
-        others = [memory for memory in memories if memory not in new]
-        return _joined(told, _quoted(text["also"], others, text=text, limit=SHOWN - 2))
+        told = _acknowledgement(text, intent=intent, remembering=remembering)
+        return f"{text['is_off']}{told}" if is_off else told
     if is_off and not memories and intent in (Intent.LIST, Intent.QUESTION):
         return _joined(text["who_empty"], text["unused"])
     if intent is Intent.LIST:
         return _quoted(text["known"], memories, text=text, limit=LISTED) or text["known_nothing"]
-    if intent is Intent.THANKS:
-        return text["thanks"]
-    if intent is Intent.GREETING:
-        return _joined(text["hello"], _quoted(text["hello_known"], memories, text=text, limit=2))
-    asked, limit = intent is Intent.QUESTION, LISTED if subject_of(message) else SHOWN
+    if intent is not Intent.QUESTION:
+        return text[_FIXED.get(intent, "other")]
     theirs = _quotable(of_others)
-    others = [one for one in _quotable(perhaps) if one not in (*memories, *theirs)] if asked else []
-    answer = {"of_others": theirs, "perhaps": others}
-    return _answer_from_memories(text, memories, **answer, asked=asked, limit=limit)
+    others = [one for one in _quotable(perhaps) if one not in (*memories, *theirs)][:PERHAPS]
+    limit = LISTED if subject_of(message) else SHOWN
+    return _answer_from_memories(text, memories, of_others=theirs, perhaps=others, limit=limit)
 
 
 def _forget_outcome(forget: str | None, *, intent: Intent, passing: bool) -> str:
@@ -317,11 +312,10 @@ def _answer_from_memories(
     *,
     of_others: list[str],
     perhaps: list[str],
-    asked: bool,
     limit: int,
 ) -> str:
     if not memories and not of_others and not perhaps:
-        return _joined(text["who_empty"], text["nothing"]) if asked else text["other"]
+        return _joined(text["who_empty"], text["nothing"])
     fitting = _quoted(text["relevant"], memories, text=text, limit=limit)
     theirs = _quoted(
         text["others" if memories else "only_others"], of_others, text=text, limit=SHOWN
@@ -331,13 +325,9 @@ def _answer_from_memories(
     return _joined(text["who"], fitting, theirs, others if perhaps and left > 0 else "")
 
 
-def _acknowledgement(
-    text: dict[str, str], *, intent: Intent, learned: Sequence[str] | None, remembering: bool
-) -> str:
+def _acknowledgement(text: dict[str, str], *, intent: Intent, remembering: bool) -> str:
     if not remembering:
         told = text["off"]
-    elif learned:
-        told = _quoted(text["learned"], _quotable(learned), text=text, limit=LISTED)
     elif intent is Intent.REMIND:
         told = text["remind_kept"]
     else:

@@ -42,7 +42,9 @@ _PARTS = {
     "used-here": "#used",
     "chat-title": "#title",
     "bubbles": "#bubbles",
+    "memory-off": "#off",
 }
+_WITHOUT_MESSAGES = ("#list", "#title", "#off")
 
 
 def keeps_text(
@@ -117,7 +119,7 @@ def show(
     """
     part = part or _part(request)
     context = _common_context(request, found, part) | _messages_context(request, found, part)
-    if part not in ("#list", "#title"):
+    if part not in _WITHOUT_MESSAGES:
         context["unfolding"] = _unfolding(request, found, context["bubbles"], forget)
     context["form"] = form or MessageForm(initial={"text": request.GET.get("text", "")})
     status = 422 if form is not None and form.is_bound else 200
@@ -152,7 +154,7 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
     if isinstance(conversation, TemporaryConversation):
         said = Bubbles(bubbles.temporary_ones(temporary.read(conversation)), ())
         return {"bubbles": said, "ending": _ending(conversation.public_id, said)}
-    if conversation is None or part in ("#list", "#title"):
+    if conversation is None or part in _WITHOUT_MESSAGES:
         return {"bubbles": Bubbles((), ())}
     before, at = number_of(request.GET.get("before")), request.GET.get("at", "")
     said = bubbles.bubbles_of(user, conversation, before=before, at=at)

@@ -6,7 +6,7 @@ stored in the turn's operation, so the list isn't stored in a message.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -46,7 +46,8 @@ class Line:
     `name` is the name of its form field: memory or message. `is_likely` is True if the request
     probably means this item. `is_chosen` is True if the item is ticked at first. `teaches_more` is
     True for a message if memories that aren't on the card were learned only from its exchange; the
-    button that forgets all likely items leaves out such a message.
+    button that forgets all likely items leaves out such a message. `said` and `replies` are the
+    keys of the messages that choosing a message forgets: its exchange.
     """
 
     name: str
@@ -57,6 +58,8 @@ class Line:
     is_likely: bool
     is_chosen: bool = False
     teaches_more: bool = False
+    said: frozenset[int] = frozenset()
+    replies: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -129,14 +132,13 @@ class Card:
 
     @property
     def likely_words(self) -> str:
-        """Return what `everything` selects: "1 memory and 2 messages"."""
-        kinds = Counter(one.name for one in self.everything)
-        return _in_words(kinds["memory"], kinds["message"])
+        """Return what `everything` forgets: "1 memory, 2 messages and 2 replies"."""
+        return _in_words(self.everything)
 
     @property
     def words(self) -> str:
-        """Return what a confirmed choice forgets: "2 memories and 1 message"."""
-        return _in_words(len(self.memories) + len(self.also), len(self.messages))
+        """Return what a confirmed choice forgets: "2 memories, 1 message and 1 reply"."""
+        return _in_words([*self.memories, *self.messages], also=len(self.also))
 
     @property
     def is_unsure(self) -> bool:
@@ -212,16 +214,18 @@ class _Around:
     """The exchanges that contain the messages on the cards.
 
     `questions` maps the key of an answer to the text of its question. `learned` maps the key of a
-    message to the memories that were learned only from the message's exchange.
+    message to the memories that were learned only from the message's exchange. `exchanges` maps it
+    to the keys of the questions and of the answers of its exchanges.
     """
 
     questions: Mapping[int, str]
     learned: Mapping[int, Sequence[Memory]]
+    exchanges: Mapping[int, tuple[frozenset[int], frozenset[int]]]
 
     @classmethod
     def of(cls, user: User, messages: Sequence[Message]) -> _Around:
         if not messages:
-            return cls({}, {})
+            return cls({}, {}, {})
         pks = [one.pk for one in messages]
         of_them = Q(user_message__in=pks) | Q(assistant_message__in=pks)
         turns = list(Turn.objects.filter(of_them, user=user).select_related("user_message"))
@@ -240,7 +244,17 @@ class _Around:
         return cls(
             questions={turn.assistant_message_id: turn.user_message.content for turn in turns},
             learned={pk: learned[place[pk]] for pk in pks},
+            exchanges={one.pk: _exchange_of(one, turns) for one in messages},
         )
+
+
+def _exchange_of(message: Message, turns: Iterable[Turn]) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the keys of what is forgotten with a message: questions, and answers to them."""
+    own = [one for one in turns if message.pk in (one.user_message_id, one.assistant_message_id)]
+    said = {one.user_message_id for one in own}
+    replies = {one.assistant_message_id for one in own}
+    (replies if message.role == Role.ASSISTANT else said).add(message.pk)
+    return frozenset(said), frozenset(replies)
 
 
 def _card(
@@ -323,6 +337,7 @@ def _message_line(
         note = " · ".join(
             (note, _("also learned there, and gone with it: %(memories)s") % {"memories": texts})
         )
+    said, replies = around.exchanges[message.pk]
     return Line(
         "message",
         message.public_id,
@@ -331,15 +346,24 @@ def _message_line(
         note,
         is_likely=is_likely,
         teaches_more=bool(others),
+        said=said,
+        replies=replies,
     )
 
 
-def _in_words(memories: int, messages: int) -> str:
-    parts = [
-        ngettext("%(n)d memory", "%(n)d memories", memories) % {"n": memories} if memories else "",
-        ngettext("%(n)d message", "%(n)d messages", messages) % {"n": messages} if messages else "",
-    ]
-    return _(" and ").join(filter(None, parts))
+def _in_words(lines: Iterable[Line], *, also: int = 0) -> str:
+    """Return what choosing the lines forgets, counted as on the receipt; `also` counts memories."""
+    chosen = list(lines)
+    memories = also + sum(one.name == "memory" for one in chosen)
+    said = len(frozenset[int]().union(*(one.said for one in chosen)))
+    replies = len(frozenset[int]().union(*(one.replies for one in chosen)))
+    counted = (
+        (memories, ngettext("%(n)d memory", "%(n)d memories", memories)),
+        (said, ngettext("%(n)d message", "%(n)d messages", said)),
+        (replies, ngettext("%(n)d reply", "%(n)d replies", replies)),
+    )
+    parts = [words % {"n": count} for count, words in counted if count]
+    return _(" and ").join(filter(None, (_(", ").join(parts[:-1]), *parts[-1:])))
 
 
 def _short(text: str) -> str:

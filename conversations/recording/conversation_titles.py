@@ -2,7 +2,8 @@
 
 Other people may see the titles on the screen. Sentences about health, money or family trouble,
 requests not to mention something, and sentences with a secret never become part of a title. If a
-message says nothing else, its title is the name of the topic, such as "Health".
+message says nothing else, its title is the name of the topic, such as "Health". A mere greeting
+gives no title: the next message names the conversation.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def title_of(text: str) -> str:
     topics = [_private_topic(one) for one in sentences]
     public = [one for one, topic in zip(sentences, topics, strict=True) if topic is None]
     if len(public) == len(sentences):
-        return headline(masked)
+        return headline(masked) if any(map(says_something, public)) else ""
     if any(map(says_something, public)):
         return headline("\n".join(public))
     topic = next(filter(None, topics), "")

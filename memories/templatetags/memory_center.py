@@ -19,7 +19,7 @@ from memories.extraction.masking import ADDITION, addition_in_words, additions_i
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages.charts import kinds_of
 from memories.pages.memory_list import Standing, shown_tag, standing_for
-from ops.pages.forms import time_zone_name
+from ops.pages.time_zones import time_zone_name
 
 register = template.Library()
 _MARK = re.compile(r" ?<!-- mem_\w+ -->")

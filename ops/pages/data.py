@@ -176,7 +176,8 @@ def _import_line(row: Import) -> dict[str, Any]:
     count = report.get("skipped_count", 0)
     words = ngettext("%(n)s entry skipped", "%(n)s entries skipped", count)
     return line | {
-        "is_done": row.finished_at is not None,
+        # Indexing follows the insertion: until it ends, the line says that the import runs.
+        "is_done": row.finished_at is not None and not line["is_moving"],
         "brought": _brought(report) if report else "",
         "notes": _notes(report, skipped=count) if report else (),
         "skipped": [

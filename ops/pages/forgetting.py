@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, npgettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -109,7 +109,7 @@ class ShownReceipt:
 
 def receipt_in_words(receipt: Receipt) -> ShownReceipt:
     scan, lines = receipt.scan or {}, _receipt_lines(receipt)
-    plain = {str(stored_amounts.LABELS[name]) for name in _PLAIN}
+    plain = {_in_receipts(str(stored_amounts.LABELS[name])) for name in _PLAIN}
     return ShownReceipt(
         receipt=receipt,
         title=receipt_title(receipt),
@@ -161,11 +161,14 @@ def _counts_of(receipt: Receipt) -> str:
             bare = what.rpartition(":")[2]
             names = (bare, bare.rpartition("_")[2])
             counts[next((one for one in names if one in stored_amounts.WORDS), "")] += count
-    named = [name for name in _PLAIN if name in stored_amounts.WORDS and counts[name]]
-    words = (
-        stored_amounts.WORDS[one](counts[one]) % stored_amounts.shown(counts[one]) for one in named
-    )
+    in_words = stored_amounts.WORDS | {"message": _messages_and_replies}
+    named = [name for name in _PLAIN if name in in_words and counts[name]]
+    words = (in_words[one](counts[one]) % stored_amounts.shown(counts[one]) for one in named)
     return _(", ").join(words) or _("There was nothing to erase.")
+
+
+def _messages_and_replies(count: int) -> str:
+    return npgettext("receipt", "%(n)s message", "%(n)s messages and replies", count)
 
 
 def _askers(receipts: Sequence[Receipt]) -> dict[int, str]:
@@ -204,7 +207,12 @@ def _receipt_lines(receipt: Receipt) -> list[Line]:
     known = [str(label) for label in stored_amounts.LABELS.values()]
     order = {label: number for number, label in reversed(list(enumerate(known)))}
     ranked = sorted(counts, key=lambda label: (order.get(label, len(known)), label))
-    return [(label, counts[label]) for label in ranked]
+    return [(_in_receipts(label), counts[label]) for label in ranked]
+
+
+def _in_receipts(label: str) -> str:
+    """Return the label of a line: the count of messages includes the assistant's replies."""
+    return _("Messages and replies") if label == str(stored_amounts.LABELS["message"]) else label
 
 
 @require_safe

@@ -1,13 +1,9 @@
-"""Forms on the account pages, and the time zones that they offer."""
+"""Forms on the account pages."""
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
-from functools import cache
-from itertools import groupby
-from pathlib import Path
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -22,6 +18,7 @@ from memcenter.lib.errors import ApplicationError
 from ops.accounts import registration
 from ops.models import Role, Scope, Theme
 from ops.pages.base import person, proof_problem
+from ops.pages.time_zones import time_zone_choices
 
 PHRASES = ("delete everything", "删除全部")
 _OWN_SCOPES = (Scope.READ, Scope.WRITE, Scope.FORGET, Scope.EXPORT)
@@ -33,7 +30,6 @@ SCOPES = {
     Scope.SIGNIN: gettext_lazy("make sign-in links"),
     Scope.ADMIN: gettext_lazy("administer"),
 }
-Choice = tuple[str, str]
 # A phone must not capitalise or correct a login name.
 _LOGIN_NAME = {
     "autocomplete": "username",
@@ -41,88 +37,6 @@ _LOGIN_NAME = {
     "autocorrect": "off",
     "spellcheck": "false",
     "autofocus": True,
-}
-_OTHER_NAMES = ("Brazil/", "Canada/", "Chile/", "Mexico/", "US/")
-_NEVER_CHOSEN = ("Etc/", "SystemV/", "posix/", "right/", *_OTHER_NAMES)
-_CITIES: dict[str, Promise] = {
-    "Pacific/Honolulu": _("Honolulu"),
-    "America/Anchorage": _("Anchorage"),
-    "America/Los_Angeles": _("Los Angeles"),
-    "America/Vancouver": _("Vancouver"),
-    "America/Denver": _("Denver"),
-    "America/Chicago": _("Chicago"),
-    "America/Mexico_City": _("Mexico City"),
-    "America/New_York": _("New York"),
-    "America/Toronto": _("Toronto"),
-    "America/Bogota": _("Bogotá"),
-    "America/Lima": _("Lima"),
-    "America/Halifax": _("Halifax"),
-    "America/Santiago": _("Santiago"),
-    "America/Sao_Paulo": _("São Paulo"),
-    "America/Argentina/Buenos_Aires": _("Buenos Aires"),
-    "Atlantic/Reykjavik": _("Reykjavík"),
-    "Europe/London": _("London"),
-    "Europe/Dublin": _("Dublin"),
-    "Europe/Lisbon": _("Lisbon"),
-    "Africa/Lagos": _("Lagos"),
-    "Europe/Amsterdam": _("Amsterdam"),
-    "Europe/Berlin": _("Berlin"),
-    "Europe/Madrid": _("Madrid"),
-    "Europe/Paris": _("Paris"),
-    "Europe/Rome": _("Rome"),
-    "Europe/Stockholm": _("Stockholm"),
-    "Europe/Vienna": _("Vienna"),
-    "Europe/Warsaw": _("Warsaw"),
-    "Europe/Zurich": _("Zurich"),
-    "Africa/Cairo": _("Cairo"),
-    "Africa/Johannesburg": _("Johannesburg"),
-    "Europe/Athens": _("Athens"),
-    "Europe/Helsinki": _("Helsinki"),
-    "Europe/Kyiv": _("Kyiv"),
-    "Asia/Jerusalem": _("Jerusalem"),
-    "Europe/Istanbul": _("Istanbul"),
-    "Europe/Moscow": _("Moscow"),
-    "Africa/Nairobi": _("Nairobi"),
-    "Asia/Riyadh": _("Riyadh"),
-    "Asia/Tehran": _("Tehran"),
-    "Asia/Dubai": _("Dubai"),
-    "Asia/Karachi": _("Karachi"),
-    "Asia/Tashkent": _("Tashkent"),
-    "Asia/Kolkata": _("Kolkata"),
-    "Asia/Kathmandu": _("Kathmandu"),
-    "Asia/Dhaka": _("Dhaka"),
-    "Asia/Yangon": _("Yangon"),
-    "Asia/Bangkok": _("Bangkok"),
-    "Asia/Ho_Chi_Minh": _("Ho Chi Minh City"),
-    "Asia/Jakarta": _("Jakarta"),
-    "Asia/Shanghai": _("Beijing, Shanghai"),
-    "Asia/Urumqi": _("Ürümqi"),
-    "Asia/Hong_Kong": _("Hong Kong"),
-    "Asia/Macau": _("Macau"),
-    "Asia/Taipei": _("Taipei"),
-    "Asia/Singapore": _("Singapore"),
-    "Asia/Kuala_Lumpur": _("Kuala Lumpur"),
-    "Asia/Manila": _("Manila"),
-    "Australia/Perth": _("Perth"),
-    "Asia/Seoul": _("Seoul"),
-    "Asia/Tokyo": _("Tokyo"),
-    "Australia/Adelaide": _("Adelaide"),
-    "Australia/Brisbane": _("Brisbane"),
-    "Australia/Sydney": _("Sydney"),
-    "Australia/Melbourne": _("Melbourne"),
-    "Pacific/Auckland": _("Auckland"),
-}
-_REGIONS: dict[str, Promise] = {
-    "Africa": pgettext_lazy("part of the world", "Africa"),
-    "America": pgettext_lazy("part of the world", "America"),
-    "Antarctica": pgettext_lazy("part of the world", "Antarctica"),
-    "Arctic": pgettext_lazy("part of the world", "Arctic"),
-    "Asia": pgettext_lazy("part of the world", "Asia"),
-    "Atlantic": pgettext_lazy("part of the world", "Atlantic"),
-    "Australia": pgettext_lazy("part of the world", "Australia"),
-    "Europe": pgettext_lazy("part of the world", "Europe"),
-    "Indian": pgettext_lazy("part of the world", "Indian"),
-    "Pacific": pgettext_lazy("part of the world", "Pacific"),
 }
 
 
@@ -353,58 +267,3 @@ class ForgetEverythingForm(ProofForm):
             words = gettext("Type “%(phrase)s” exactly as shown. Nothing was deleted.")
             raise forms.ValidationError(words % {"phrase": gettext("delete everything")})
         return phrase
-
-
-def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
-    """Return the choices of time zones, in groups: well-known cities, then parts of the world.
-
-    Cities are shown with their current UTC offset. The zone `also` is always a choice.
-    """
-    now = datetime.now(UTC)
-    cities = sorted(_CITIES, key=lambda name: (_offset(name, now), str(_CITIES[name])))
-    known = [("UTC", "UTC"), *((name, f"{_CITIES[name]} ({_clock(name, now)})") for name in cities)]
-    groups = [(str(_("Cities")), known)]
-    for region, members in groupby(_others(), key=lambda name: name.split("/")[0]):
-        shown = [(name, name.split("/", 1)[1].replace("_", " ")) for name in members]
-        groups.append((str(_REGIONS.get(region, region)), shown))
-    if also in {value for _, group in groups for value, _ in group}:
-        return groups
-    return [("", [(also, also)]), *groups]
-
-
-def time_zone_name(name: str) -> str:
-    """Return the name of a zone's city, such as "London" for Europe/London."""
-    return str(_CITIES.get(name, name.rpartition("/")[2].replace("_", " ")))
-
-
-def _offset(name: str, now: datetime) -> timedelta:
-    return now.astimezone(zoneinfo.ZoneInfo(name)).utcoffset() or timedelta()
-
-
-def _clock(name: str, now: datetime) -> str:
-    minutes = int(_offset(name, now).total_seconds() // 60)
-    hours, rest = divmod(abs(minutes), 60)
-    sign = "+" if minutes >= 0 else "−"
-    return f"UTC{sign}{hours}" + (f":{rest:02}" if rest else "")
-
-
-@cache
-def _others() -> list[str]:
-    names = sorted(_current_names() or zoneinfo.available_timezones())
-    return [name for name in names if _is_usual(name) and name not in _CITIES]
-
-
-def _current_names() -> set[str]:
-    """Return the zones in the system's `zone.tab`, which lists no outdated names.
-
-    The set is empty if the system has no such file.
-    """
-    tables = [Path(folder, "zone.tab") for folder in zoneinfo.TZPATH]
-    table = next((one for one in tables if one.is_file()), None)
-    lines = table.read_text(encoding="utf-8").splitlines() if table else []
-    named = {line.split("\t")[2] for line in lines if line.count("\t") > 1 and line[0] != "#"}
-    return named & zoneinfo.available_timezones()
-
-
-def _is_usual(name: str) -> bool:
-    return "/" in name and not name.startswith(_NEVER_CHOSEN)

@@ -72,6 +72,20 @@ def ask_to_remember(page: Page) -> Locator:
     return dialog
 
 
+def test_another_tab_that_switches_memory_off_and_on_is_noticed(chat: Page) -> None:
+    banner = chat.locator(".chat__off")
+    expect(banner).to_have_count(0)
+    other = chat.context.new_page()
+    other.goto("/settings/")
+    switch = other.get_by_role("switch", name="Long-term memory")
+    for is_off in (True, False):
+        switch.press("Space")
+        expect(other.get_by_text("Long-term memory is off.")).to_have_count(int(is_off))
+        # Two tabs of a headless browser are both visible, so the event is sent here.
+        chat.evaluate("setTimeout(() => window.dispatchEvent(new Event('focus')), 1100)")
+        expect(banner).to_have_count(int(is_off))
+
+
 def test_a_selected_part_is_remembered_with_its_source(chat: Page) -> None:
     select(chat, "My sister Marta lives in Lyon.")
     dialog = ask_to_remember(chat)

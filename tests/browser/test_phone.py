@@ -14,11 +14,12 @@ _numbers = count(1)
 _TALK = """
 from ops.access import as_system
 from ops.models import User
-from tests.factories import make_conversation, make_turn
+from tests.factories import make_conversation, make_decision, make_memory, make_turn
 with as_system():
     talk = make_conversation(User.objects.get(username={name!r}), title="Long")
     for number in range(20):
-        make_turn(talk, f"Remark {{number}}.", f"Noted {{number}}.", extracted_at=talk.created_at)
+        said = make_turn(talk, f"Remark {{number}}.", "Noted.", extracted_at=talk.created_at)
+    make_decision(said, make_memory(talk.user, "Keeps bees on the roof", turns=[said]), "add")
     print(talk.public_id)
 """
 _ALONE = """all => all.filter(phrase => {
@@ -75,7 +76,29 @@ def test_a_toast_of_the_memory_list_leaves_the_navigation_free(
     row.locator(".menu__item", has_text="Disable").click()
     toast = phone.locator(".toast").first
     expect(toast).to_be_visible()
-    assert not overlap(toast, phone.locator(".site-header"))
+    for place in (".site-header", "h1", ".tabs"):
+        assert not overlap(toast, phone.locator(place).first), place
+
+
+def test_a_toast_of_a_page_leaves_the_way_back_and_the_title_free(
+    phone: Page, product: Product
+) -> None:
+    sign_in(phone, remembering(product, f"phone-{next(_numbers)}", "Keeps bees"))
+    phone.goto("/memory/data/conversations/")
+    phone.evaluate("window.showToast('Said.')")
+    toast = phone.locator(".toast").first
+    expect(toast).to_be_visible()
+    for place in (".site-header", ".page-header"):
+        assert not overlap(toast, phone.locator(place).first), place
+
+
+def test_what_was_learned_scrolls_into_view_when_it_opens(talk: Page) -> None:
+    chip = talk.locator(".bubble--assistant").last.locator(".learned")
+    chip.locator("summary").click()
+    card = chip.locator(".card")
+    expect(card).to_be_in_viewport(ratio=0.99)
+    assert not overlap(card, talk.locator(".chat__foot"))
+    expect(chip.locator("summary")).to_be_in_viewport()
 
 
 def test_the_button_to_the_end_covers_no_message(talk: Page) -> None:

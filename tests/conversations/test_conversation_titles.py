@@ -39,6 +39,40 @@ def test_a_title_leaves_out_what_is_private(said: str, title: str) -> None:
     assert title_of(said) == title
 
 
+@pytest.mark.parametrize(
+    "greeting",
+    [
+        *(
+            "哈喽哈喽",
+            "哈喽哈喽，在不在",
+            "哈啰哈啰！",
+            "你好你好呀",
+            "嗨嗨",
+            "早呀早呀",
+            "在吗在吗？",
+        ),
+        *("hey", "Hello hello", "hey hey there", "hiya", "hi, good morning!", "thanks a lot", "👋"),
+    ],
+)
+def test_a_mere_greeting_gives_no_title(greeting: str) -> None:
+    assert title_of(greeting) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("哈喽哈喽，杭州哪里好玩", "杭州哪里好玩"),
+        ("哈喽哈喽！杭州哪里好玩", "杭州哪里好玩"),
+        ("哈喽哈，杭州哪里好玩", "杭州哪里好玩"),
+        ("你好你好，哈尔滨冷吗", "哈尔滨冷吗"),
+        ("Hiya, which lake is near Leeds?", "Which lake is near Leeds?"),
+        ("Hello hello. Which lake is near Leeds?", "Which lake is near Leeds?"),
+    ],
+)
+def test_a_greeting_is_left_out_whole_before_the_subject(said: str, title: str) -> None:
+    assert title_of(said) == title
+
+
 def test_a_conversation_without_a_title_is_named_by_its_beginning(alice: User) -> None:
     begun = datetime(2024, 3, 5, 12, 4, tzinfo=UTC)
     talk = make_conversation(alice)

@@ -156,8 +156,8 @@ def test_a_long_list_points_to_the_memory_center() -> None:
         ("记住我的密码是4711", "好的。"),
         ("Forget that my PIN is 4711", "nothing was forgotten"),
         ("忘掉我的密码4711", "什么都没有忘记"),
-        ("My PIN is 4711", "Thank you for telling me."),
-        ("我的密码是4711", "知道了。"),
+        ("My PIN is 4711", "What is worth keeping will appear"),
+        ("我的密码是4711", "值得记住的内容会出现在记忆中心"),
     ],
 )
 def test_a_wish_is_acknowledged_without_repeating_what_was_said(message: str, says: str) -> None:
@@ -168,25 +168,50 @@ def test_a_wish_is_acknowledged_without_repeating_what_was_said(message: str, sa
 
 
 @pytest.mark.parametrize(
-    ("message", "thanks"),
+    ("message", "promise"),
     [
-        ("Two bees walk into a bar and order a pint of honey", "Thank you"),
-        ("I would tell you a joke about pizza, but it is cheesy", "Thank you"),
-        ("我给你讲个笑话吧小明上课睡着了", "知道了"),
+        ("Two bees walk into a bar and order a pint of honey", "worth keeping"),
+        ("I would tell you a joke about pizza, but it is cheesy", "worth keeping"),
+        ("我给你讲个笑话吧小明上课睡着了", "值得记住"),
     ],
 )
-def test_where_nothing_could_be_learned_nobody_is_thanked(message: str, thanks: str) -> None:
-    assert thanks in answer(message, remembered=[])
+def test_where_nothing_could_be_learned_nothing_is_promised(message: str, promise: str) -> None:
+    assert promise in answer(message, remembered=[])
     reply = answer(message, remembered=[], teaches=False)
-    assert thanks not in reply and reply
+    assert promise not in reply and reply
 
 
-def test_what_was_learned_is_told_and_not_quoted_twice() -> None:
-    reply = answer("我养了一只猫", remembered=["养了一只猫", "对花生过敏"], learned=["养了一只猫"])
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("My grandmother died last night", "o model is connected"),
+        ("Biscuit died", "o model is connected"),
+        ("Jonas broke up with me on Sunday", "o model is connected"),
+        ("thanks for nothing, he left me", "o model is connected"),
+        ("我奶奶昨晚走了", "没有连接模型"),
+        ("分手了", "没有连接模型"),
+        ("谢谢，不过我爸还是没挺过来", "没有连接模型"),
+    ],
+)
+@pytest.mark.parametrize("teaches", [True, False])
+def test_a_statement_gets_a_short_neutral_reply_without_memories(
+    message: str, says: str, teaches: bool
+) -> None:
+    reply = answer(message, remembered=MEMORIES_EN + MEMORIES_ZH, teaches=teaches)
+    assert says in reply and "- " not in reply and "\n" not in reply
 
-    assert reply.startswith("记下了：\n- 养了一只猫\n")
-    assert reply.count("养了一只猫") == 1
-    assert "- 对花生过敏" in reply
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        *("Hello!", "Thanks a lot!", "My dad died!", "What may I eat?", "Remember my cat Biscuit!"),
+        *("你好！", "谢谢！", "我爸走了！", "我能吃什么？", "记住我的猫叫豆豆！"),
+    ],
+)
+def test_no_reply_is_cheerful(message: str) -> None:
+    for memories in ([], ["Has a cat"]):
+        reply = answer(message, remembered=memories)
+        assert not {"!", "！"} & set(reply)
 
 
 @pytest.mark.parametrize(

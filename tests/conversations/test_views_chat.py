@@ -290,6 +290,19 @@ def test_the_page_says_so_where_memory_is_off(conversation: Conversation) -> Non
     assert "Go to the switches" in text
 
 
+def test_the_page_asks_whether_memory_is_off_when_it_is_seen_again(
+    conversation: Conversation,
+) -> None:
+    client = signed_in(conversation.user)
+    url = address("conversation", conversation.public_id)
+    assert 'hx-trigger="page-seen from:body"' in text_of(client.get(url))
+    for is_on in (False, True):
+        users.change_settings(user=conversation.user, changes={"longterm_enabled": is_on})
+        part = text_of(client.get(url, headers=htmx("memory-off")))
+        assert ("memory is off" in part) is not is_on
+        assert part.count("<div id=") == 1 and "bubble" not in part and "<html" not in part
+
+
 def test_a_long_conversation_shows_its_newest_twenty_and_a_way_to_the_earlier_ones(
     conversation: Conversation,
 ) -> None:

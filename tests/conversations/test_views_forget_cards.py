@@ -142,19 +142,23 @@ def test_all_go_only_after_a_second_question(
     client: Client, conversation: Conversation, asking: Turn, told: Turn, memories: list[Memory]
 ) -> None:
     make_likely(*memories[:2], told.user_message, asking.user_message)
-    assert "Forget 2 memories and 2 messages…" in page_of(client, conversation)
+    assert "Forget 2 memories, 2 messages and 2 replies…" in page_of(client, conversation)
     url = reverse("turn_forget", args=[asking.public_id])
     for headers in ({}, htmx("bubbles")):
         question = client.post(url, {"all": "1"}, headers=headers)
         assert (
             question.status_code == 200
-            and "Forget 2 memories and 2 messages for good" in text_of(question)
+            and "Forget 2 memories, 2 messages and 2 replies for good" in text_of(question)
         )
         assert "Lives in Brno" in text_of(question) and "I live in Brno." in text_of(question)
     assert "What should be forgotten?" in text_of(client.post(url, {"again": "1"}))
     assert len(left()) == 3 and Message.objects.count() == 4
     assert choose(client, asking, all="1", sure="1") == 302
     assert left() == ["Plays the cello"] and not Message.objects.exists()
+    worker.drain()
+    receipt = text_of(client.get(reverse("receipt_page", args=[Receipt.objects.get().public_id])))
+    assert "<dt>Messages and replies</dt><dd>4</dd>" in receipt
+    assert "4 messages and replies" in text_of(client.get(reverse("data_management")))
 
 
 def test_all_takes_nothing_doubtful_along(
@@ -163,10 +167,10 @@ def test_all_takes_nothing_doubtful_along(
     home, work, cello = memories
     make_likely(home, told.user_message)
     page = page_of(client, conversation)
-    assert "Others, less likely (2)" in page and "Forget 1 memory and 1 message…" in page
+    assert "Others, less likely (2)" in page and "Forget 1 memory, 1 message and 1 reply…" in page
     url = reverse("turn_forget", args=[asking.public_id])
     question = text_of(client.post(url, {"all": "1"}))
-    assert "Forget 1 memory and 1 message for good" in question
+    assert "Forget 1 memory, 1 message and 1 reply for good" in question
     assert "Works in Brno" not in question and ASKED not in question
     assert choose(client, asking, all="1", sure="1") == 302
     assert left() == [work.content, cello.content]
@@ -226,7 +230,7 @@ def test_chosen_alone_it_goes_after_a_question_that_names_every_memory(
     url = reverse("turn_forget", args=[asking.public_id])
     question = client.post(url, chosen)
     assert question.status_code == 200
-    assert "Forget 2 memories and 1 message for good" in text_of(question)
+    assert "Forget 2 memories, 1 message and 1 reply for good" in text_of(question)
     for text in ("Also learned only there", "Marries in June 2027", "Learns the tango"):
         assert text in text_of(question)
     assert "Likes June" not in text_of(question)

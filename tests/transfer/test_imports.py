@@ -7,6 +7,7 @@ import json
 import re
 import stat
 import zipfile
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -417,6 +418,14 @@ def test_the_page_shows_what_came_and_what_did_not(alice: User) -> None:
     shown = page.get("/memory/data/").content.decode()
     assert "1 conversation, 2 messages" in shown and "1 entry skipped" in shown
     assert re.search(r'<details class="small transfer__more"[^>]* open>', shown)
+    running: dict[str, Any] = {"status": Status.RUNNING, "progress_step": "index"}
+    running |= {"progress_done": 0, "progress_total": 607}
+    until = timezone.now() + timedelta(minutes=1)
+    Operation.objects.filter(kind=Kind.IMPORT).update(lease_until=until, **running)
+    shown = page.get("/memory/data/").content.decode()
+    assert "0 of 607" in shown and "Indexing" in shown
+    assert "1 conversation, 2 messages</strong>" not in shown
+    Operation.objects.filter(kind=Kind.IMPORT).update(status=Status.SUCCEEDED, lease_until=None)
     bad = SimpleUploadedFile("x.json", b"just words")
     page.post("/memory/data/import/", {"file": bad})
     worker.drain()
