@@ -33,9 +33,7 @@ class Kind(models.TextChoices):
     INSIGHT = "insight", _("insight")
 
 
-# Kinds that are only used for work on a project; forms don't offer them for a user's own memories.
-ONLY_OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
-# The kinds of pages about a project; memories of other kinds need no project.
+# The kinds of pages about a project; forms don't offer them for a user's own memories.
 OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.PLAN, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
@@ -54,6 +54,8 @@ _TOKEN = re.compile(f"([{_HAN}]+)|{_WORD}(?:['’.,:-]{_WORD})*|\\s+|.", re.DOTA
 _SENTENCE = re.compile(r"[^.!?。！？\n]*+[.!?。！？\s]*+")
 _MAX_COMPARISONS = 20_000_000
 _ONLY_MARKS = re.compile(r"[\W_]*")
+_SEVERAL_CHANGES = 2
+_LEAST_IN_COMMON = 0.5  # share of letters
 _Opcode = tuple[str, int, int, int, int]
 
 
@@ -341,11 +343,15 @@ def diff_words(old: str, new: str) -> list[Part]:
     """Compare two texts word by word, and return their parts in order.
 
     Chinese text is divided into words; spaces are kept. The parts with the change "same" or "added"
-    together make up `new`.
+    together make up `new`. If the texts have little in common, both are returned whole: a mixture
+    of their words would be unreadable.
     """
     before, after = _split(old, new)
+    steps = _opcodes(before, after)
+    if old and new and _have_little_in_common(before, after, steps):
+        return [Part("removed", old), Part("added", new)]
     parts: list[Part] = []
-    for tag, start, end, start_new, end_new in _opcodes(before, after):
+    for tag, start, end, start_new, end_new in steps:
         if tag == "equal":
             parts.append(Part("same", "".join(before[start:end])))
             continue
@@ -354,6 +360,24 @@ def diff_words(old: str, new: str) -> list[Part]:
         if start_new < end_new:
             parts.append(Part("added", "".join(after[start_new:end_new])))
     return parts
+
+
+def _have_little_in_common(
+    before: Sequence[str], after: Sequence[str], steps: Sequence[_Opcode]
+) -> bool:
+    """Return whether no letter is equal, or several changes leave less than half of them equal.
+
+    The letters are those of the shorter text. A single change is readable however long it is.
+    """
+    changes = sum(step[0] != "equal" for step in steps)
+    same = sum(_letters(before[step[1] : step[2]]) for step in steps if step[0] == "equal")
+    if changes < _SEVERAL_CHANGES:
+        return changes > 0 and same == 0
+    return same < _LEAST_IN_COMMON * min(_letters(before), _letters(after))
+
+
+def _letters(pieces: Iterable[str]) -> int:
+    return sum(one.isalnum() for piece in pieces for one in piece)
 
 
 def _split(old: str, new: str) -> tuple[list[str], list[str]]:

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import Truncator
+from django.utils.text import Truncator, format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST
@@ -20,12 +20,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories import selectors
 from memories.extraction.masking import additions_in_words
+from memories.extraction.wording.languages import without_twins
 from memories.indexing import search_index
 from memories.learning.told_messages import LONGEST
 from memories.models import Kind, Memory, MemoryStatus, Origin
-from memories.models.memory import ONLY_OF_PROJECTS
+from memories.models.memory import OF_PROJECTS
 from memories.pages.actions import ask_for_it_back
-from memories.pages.memory_rows import is_row, rows_again
+from memories.pages.memory_rows import is_row, rows_again, shown_tags
 from memories.selectors import ANY
 from memories.writing import curation, direct_writes, memory_writes, relations, review
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
@@ -260,7 +261,22 @@ class TellForm(ServiceForm):
     )
 
 
-OWN_KINDS = [(kind.value, kind.label) for kind in Kind if kind not in ONLY_OF_PROJECTS]
+_KIND_HINTS = {
+    Kind.PREFERENCE: gettext_lazy("what you like or dislike"),
+    Kind.FACT: gettext_lazy("what is so"),
+    Kind.CONSTRAINT: gettext_lazy("always heeded, e.g. an allergy"),
+    Kind.TASK: gettext_lazy("what you want or have to do"),
+    Kind.PATTERN: gettext_lazy("what you do again and again"),
+    Kind.SKILL: gettext_lazy("what you can do"),
+    Kind.EVENT: gettext_lazy("what happened"),
+    Kind.REQUIREMENT: gettext_lazy("what the project must do"),
+    Kind.PLAN: gettext_lazy("the steps of a project"),
+    Kind.DEVELOPMENT: gettext_lazy("how the project is built"),
+    Kind.TESTING: gettext_lazy("how the project is tested"),
+    Kind.INSIGHT: gettext_lazy("what the project taught"),
+}
+KIND_CHOICES = [(one.value, format_lazy("{} – {}", one.label, _KIND_HINTS[one])) for one in Kind]
+OWN_KINDS = [(value, words) for value, words in KIND_CHOICES if value not in OF_PROJECTS]
 
 
 class MemoryForm(ServiceForm):
@@ -287,8 +303,8 @@ class MemoryForm(ServiceForm):
 
     def __init__(self, *args: Any, memory: Memory | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if memory is not None and (memory.project_id or memory.kind in ONLY_OF_PROJECTS):
-            self.fields["kind"].choices = Kind.choices  # type: ignore[attr-defined]
+        if memory is not None and (memory.project_id or memory.kind in OF_PROJECTS):
+            self.fields["kind"].choices = KIND_CHOICES  # type: ignore[attr-defined]
         self.fields["content"].widget.attrs["maxlength"] = settings.MAX_MEMORY_CHARS
 
     def clean_content(self) -> str:
@@ -318,7 +334,7 @@ class EditForm(MemoryForm):
             initial={
                 "content": additions_in_words(memory.content),
                 "kind": memory.kind,
-                "tags": memory.tags,
+                "tags": shown_tags(memory.tags),
                 "valid_until": timezone.localtime(until).date() if until else None,
                 "seen": memory.current_version,
             },
@@ -345,15 +361,21 @@ class EditForm(MemoryForm):
         """Return the values that differ from those of the memory.
 
         The form shows the text without the square brackets around additions. If the user changes
-        the text, it is saved without these brackets.
+        the text, it is saved without these brackets. A topic's tag is shown in the language of the
+        page, and stored as it was.
         """
+        tags = shown_tags(memory.tags)
         before = {
             "content": additions_in_words(memory.content),
             "kind": memory.kind,
-            "tags": memory.tags,
+            "tags": tags,
             "valid_until": memory.valid_until,
         }
-        return {name: value for name, value in self.cleaned_data.items() if value != before[name]}
+        changes = {name: one for name, one in self.cleaned_data.items() if one != before[name]}
+        if "tags" in changes:
+            stored = dict(zip(tags, without_twins(memory.tags), strict=True))
+            changes["tags"] = without_twins(stored.get(tag, tag) for tag in changes["tags"])
+        return changes
 
 
 class AddForm(MemoryForm):

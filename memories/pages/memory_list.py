@@ -23,15 +23,15 @@ from django.shortcuts import render
 from django.template.defaultfilters import floatformat
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_safe
 
-from memories.extraction.wording.languages import tag_of, topic_named, twin_of
+from memories.extraction.wording.languages import twin_of, without_twins
 from memories.models import Kind, Memory, MemoryStatus, Origin, Source
 from memories.pages import memory_rows, reason_words
 from memories.pages.memory_form import DAYS, SORT_WORDS, STATUS_WORDS, FilterForm
-from memories.pages.memory_rows import SIZE, Page, listed, page_by, rows_of
+from memories.pages.memory_rows import SIZE, Page, listed, page_by, rows_of, shown_tag
 from memories.recall import candidate_pool
 from memories.recall.candidate_pool import MemoryRow, PreparedQuery
 from memories.recall.search import prepare_query, rank
@@ -365,7 +365,7 @@ def _from_rows(rows: Sequence[_Row]) -> Survey:
             last_learned_at=max((row.created_at for row in present), default=None),
         ),
         kinds=_facets(row.kind for row in listed),
-        tags=_facets(tag for row in listed for tag in row.tags)[:_TAGS],
+        tags=_facets(tag for row in listed for tag in without_twins(row.tags))[:_TAGS],
         projects=[Facet(one.value, one.count, names[one.value] or "") for one in projects],
         origins=_facets(row.origin for row in listed),
         pinned=sum(row.pinned for row in listed),
@@ -439,22 +439,13 @@ def choices_of(survey: Survey, *, tag: str = "") -> dict[str, Sequence[Choice]]:
     }
 
 
-def shown_tag(tag: str) -> str:
-    """Return the tag as the page shows it: a topic's tag is translated to the page's language."""
-    topic = topic_named(tag)
-    return tag_of(topic, language=(get_language() or "")[:2]) if topic else tag
-
-
 def _tag_choices(tags: Sequence[Facet], *, chosen: str) -> list[Choice]:
     """Return the tags as options; the English and the Chinese tag of a topic are one option."""
-    values: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for one in tags:
-        words = shown_tag(one.value)
-        counts[words] += one.count
-        if words not in values or one.value == chosen:
-            values[words] = one.value
-    return [Choice(values[words], words, count) for words, count in counts.items()]
+        counts[shown_tag(one.value)] += one.count
+    typed = {shown_tag(chosen): chosen}
+    return [Choice(typed.get(words, words), words, count) for words, count in counts.items()]
 
 
 def bulk_actions() -> list[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -22,13 +22,14 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.text import Truncator
 from django.utils.timezone import localdate
+from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 
 from conversations.models import Conversation
 from memcenter.lib.text import segment
 from memcenter.lib.text.richtext import inner
 from memories.extraction.masking import additions_in_words
+from memories.extraction.wording.languages import TOPICS, twin_of, without_twins
 from memories.models import Memory, MemoryStatus, Source
 from memories.selectors import LISTED, MemoryFilter, memories_of
 from ops.models import User
@@ -300,6 +301,18 @@ def _forget(memory: Memory, *, back: str) -> dict[str, Any]:
     forget = act(memory, "forget", back=back)
     links = {"href": forget, "hx_get": forget}
     return {"label": _("Forget now…"), "icon": "forget", "danger": True, **links}
+
+
+def shown_tag(tag: str) -> str:
+    """Return the tag as pages show it: a topic's tag is translated to the page's language."""
+    is_chinese = (get_language() or "").startswith("zh")
+    twin = twin_of(tag)
+    return twin if twin and is_chinese == (tag in TOPICS) else tag
+
+
+def shown_tags(tags: Iterable[str]) -> list[str]:
+    """Return the tags as pages show them, one for each topic."""
+    return [shown_tag(one) for one in without_twins(tags)]
 
 
 def act(memory: Memory, name: str, *, back: str = "") -> str:

@@ -19,7 +19,7 @@ from memcenter.lib.errors import ApplicationError
 from memories import selectors
 from memories.extraction.masking import additions_in_words
 from memories.models import Kind, Memory, MemoryStatus
-from memories.pages import explanation
+from memories.pages import explanation, reason_words
 from memories.pages.actions import remember_undo
 from memories.pages.memory_form import mention_contradiction
 from memories.pages.memory_rows import act
@@ -140,9 +140,13 @@ def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
     }
     if known is None:
         return sides
-    parts = explanation.diff_words(*(additions_in_words(one.content) for one in (known, candidate)))
+    old, new = (additions_in_words(one.content) for one in (known, candidate))
+    parts = explanation.diff_words(old, new)
+    is_alike = any(part.change == "same" for part in parts)
     return sides | {
         "known_because": _first_reason(known),
+        "is_alike": is_alike,
+        "shared": reason_words.shared_words(new, old),
         "known_parts": [part for part in parts if part.change != "added"],
         "heard_parts": [part for part in parts if part.change != "removed"],
     }
@@ -171,6 +175,7 @@ def _said(decision: str, *, removed: bool, ends: bool = False) -> str:
         "reject": _("Not remembered. It stays in the recycle bin for a day."),
         "keep_new": _("The new one is used; the old one is kept but no longer used."),
         "keep_old": _("What I knew is still used."),
+        "keep_neither": _("Neither is used. Both are in the recycle bin."),
         "keep_both": _("Both are kept, the old one until the day that you chose.")
         if ends
         else _("Both are used."),

@@ -18,7 +18,8 @@ from memcenter.lib.text.richtext import as_html
 from memories.extraction.masking import ADDITION, addition_in_words, additions_in_words
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages.charts import kinds_of
-from memories.pages.memory_list import Standing, shown_tag, standing_for
+from memories.pages.memory_list import Standing, standing_for
+from memories.pages.memory_rows import shown_tags
 from ops.pages.time_zones import time_zone_name
 
 register = template.Library()
@@ -35,7 +36,7 @@ def memory_standing(context: Context) -> Standing:
 
 
 register.filter("inner", richtext.inner)
-register.filter("shown_tag", shown_tag)
+register.filter("shown_tags", shown_tags)
 register.filter("plain_additions", additions_in_words)
 
 

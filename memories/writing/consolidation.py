@@ -22,6 +22,7 @@ from django.utils import timezone
 from memcenter.lib.text import segment
 from memcenter.providers.base import Vectors
 from memories.extraction.arbitration.pairs import Consolidator
+from memories.extraction.wording.languages import without_twins
 from memories.indexing import search_index
 from memories.models import (
     Change,
@@ -233,7 +234,7 @@ def _draft(proposal: Proposal, found: Group) -> Draft:
         pieces=proposal.pieces,
         importance=max(memory.importance for memory in found),
         confidence=sum(memory.confidence for memory in found) / len(found),
-        tags=tuple(sorted({tag for memory in found for tag in memory.tags}))[:20],
+        tags=tuple(sorted(without_twins(tag for memory in found for tag in memory.tags)))[:20],
         data=_joined_data([memory.data for memory in found]),
         project=found[0].project,
         origin=Origin.EXTRACTED,

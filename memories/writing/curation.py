@@ -14,7 +14,7 @@ from conversations.models import Rating
 from memcenter.lib.errors import Conflict, Invalid
 from memories.extraction import masking
 from memories.extraction.masking import masked
-from memories.extraction.wording.languages import ANSWERS
+from memories.extraction.wording.languages import ANSWERS, twin_of, without_twins
 from memories.models import Change, Memory, MemoryStatus, Origin
 from memories.writing import archive, direct_writes, memory_writes, relations, verdicts
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
@@ -241,14 +241,15 @@ def _tag(user: User, memory: Memory, tag: str) -> Memory:
     tag = masking.masked(tag.strip())
     if not 1 <= len(tag) <= MAX_TAG:
         raise Invalid.field("tag", f"A tag has 1 to {MAX_TAG} characters.")
-    tags = [*memory.tags, *([tag] if tag not in memory.tags else [])]
+    tags = without_twins([*memory.tags, tag])
     if len(tags) > MAX_TAGS:
         raise Invalid.field("tag", f"A memory has at most {MAX_TAGS} tags.")
     return _set(user, memory, tags=tags)
 
 
 def _untag(user: User, memory: Memory, tag: str) -> Memory:
-    return _set(user, memory, tags=[one for one in memory.tags if one != tag.strip()])
+    removed = (tag.strip(), twin_of(tag.strip()))
+    return _set(user, memory, tags=[one for one in memory.tags if one not in removed])
 
 
 def _set(user: User, memory: Memory, **fields: Any) -> Memory:

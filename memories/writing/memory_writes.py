@@ -23,7 +23,7 @@ from memcenter.providers.base import Vectors
 from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.types import Refused
-from memories.extraction.wording.languages import ANSWERS
+from memories.extraction.wording.languages import ANSWERS, without_twins
 from memories.indexing import earlier_texts, search_index
 from memories.indexing.search_index import HeldSpace
 from memories.models import (
@@ -195,7 +195,7 @@ def rewrite(
     memory.confidence = _confidence_after(change, memory, draft)
     if change != Change.MERGED:  # the feedback referred to the old text
         memory.feedback, memory.feedback_reason, memory.confidence_unrated = "", "", None
-    memory.tags = sorted({*(memory.tags if keep_tags else ()), *_tags(draft)})
+    memory.tags = sorted(without_twins([*(memory.tags if keep_tags else ()), *_tags(draft)]))
     memory.standing = _is_standing(draft)
     memory.data = {**memory.data, **masking.masked_values(draft.data)}
     memory.occurred_at = draft.occurred_at or memory.occurred_at

@@ -18,8 +18,8 @@ from ops import audit_log
 from ops.accounts import users
 from ops.models import User
 
-DECISIONS = ("accept", "reject", "keep_new", "keep_old", "keep_both")
-_REFUSING = ("reject", "keep_old")
+DECISIONS = ("accept", "reject", "keep_new", "keep_old", "keep_both", "keep_neither")
+_REFUSING = ("reject", "keep_old", "keep_neither")
 _REJECTED_KEPT = timedelta(days=1)  # time in the recycle bin
 
 
@@ -62,11 +62,13 @@ def confirm(
     `keep_new` replaces the contradicted memory. `keep_both` keeps both memories; if a date is
     given, the old memory is valid until that date (or until `old_until`) and the new memory from
     that date. `reject` and `keep_old` forget the new memory; with `undoable`, they move it to the
-    recycle bin, from which it is forgotten after a day. The contradiction is then settled; if an
-    accepted memory contradicts yet another memory, both are used and related.
+    recycle bin, from which it is forgotten after a day. `keep_neither` does the same, and moves the
+    contradicted memory to the recycle bin. The contradiction is then settled; if an accepted memory
+    contradicts yet another memory, both are used and related.
 
-    If a memory is in the inbox because its line was removed from a memory file, `accept` and
-    `keep_new` move the memory to the recycle bin, and any other decision keeps it.
+    If a memory is in the inbox because its line was removed from a memory file, `accept`,
+    `keep_new` and `keep_neither` move the memory to the recycle bin, and any other decision keeps
+    it.
 
     Raise `Invalid`, before any change, if a decision is unknown, and `Conflict` (`memory_off`) if a
     memory is accepted while long-term memory is off.
@@ -99,7 +101,7 @@ def undecided(user: User, public_id: str) -> Undecided | None:
 
 
 def undo(*, user: User, before: Undecided) -> Memory:
-    """Undo a decision: the memory awaits review again, and a memory that it replaced is used again.
+    """Undo a decision: the memory awaits review again, and what it contradicts is as before.
 
     Raise `NotFound` if the memory was forgotten, and `Conflict` if its status has changed since.
     """
@@ -117,6 +119,7 @@ def undo(*, user: User, before: Undecided) -> Memory:
         memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
         memory.valid_from = _moment(before.valid_from)
         if other is not None:
+            other = curation.take_back(user=user, memory=other)
             relations.unsettle(memory, other)
             if other.superseded_by_id == memory.pk:
                 other.status, other.superseded_by = MemoryStatus.ACTIVE, None
@@ -148,16 +151,19 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
     if candidate.status != MemoryStatus.CANDIDATE:
         candidate.removal_asked_at = None
         candidate.save(update_fields=["removal_asked_at", "updated_at"])
-        if given.decision in ("accept", "keep_new"):
+        if given.decision in ("accept", "keep_new", "keep_neither"):
             curation.recycle(user=user, memory=candidate)
             return Reviewed(given.id, "accepted", None)
         return Reviewed(given.id, "rejected", candidate.public_id)
     other = _other_side(candidate)
-    if given.decision in ("reject", "keep_old"):
+    if given.decision in _REFUSING:
         if undoable:
             curation.recycle(user=user, memory=candidate, kept_for=_REJECTED_KEPT)
         else:
             memory_forgets.forget_memory(user=user, memory=candidate)
+        if given.decision == "keep_neither" and other is not None:
+            curation.recycle(user=user, memory=other)
+            other = None
         return Reviewed(given.id, "rejected", other.public_id if other else None)
     candidate.status, candidate.conflicts_with = MemoryStatus.ACTIVE, None
     candidate.valid_from = given.valid_from or candidate.valid_from

@@ -169,6 +169,15 @@ def test_a_bulk_act_changes_all_that_is_ticked(
     assert spared not in changed
 
 
+def test_the_tag_of_a_topic_is_added_once_and_removed_in_either_language(alice: User) -> None:
+    memory = make_memory(alice, "爱吃甜水面", tags=["饮食"])
+    for action, tags in (("tag", ["饮食"]), ("untag", [])):
+        given = {"ids": [memory.public_id], "do": action, "tag": "food"}
+        signed_in(alice).post(address("memory_bulk"), given)
+        memory.refresh_from_db()
+        assert memory.tags == tags
+
+
 def test_a_bulk_act_says_what_another_tab_deleted_or_forgot(alice: User) -> None:
     kept, binned = make_memory(alice, "Keeps bees"), make_binned(alice, "Keeps goats")
     gone = make_memory(alice, "Keeps cows")

@@ -402,9 +402,25 @@ def test_a_topic_has_one_tag_in_the_language_of_the_page(alice: User) -> None:
     assert "2 memories" in found
 
 
+@pytest.mark.parametrize("tags", [["food", "饮食"], ["饮食", "food"]])
+def test_a_memory_with_both_tags_of_a_topic_shows_and_counts_one(
+    alice: User, tags: list[str]
+) -> None:
+    memory = make_memory(alice, "Eats no meat", tags=tags)
+    make_memory(alice, "Sings", tags=["Food"])  # typed by a person, so not the topic's tag
+    page = text_of(signed_in(alice).get(address("memory_list")))
+    assert "food (1)" in page and "Food (1)" in page and "饮食" not in page
+    detail = text_of(signed_in(alice).get(address("memory_page", memory.public_id)))
+    assert detail.count("?tag=") == 1 and "?tag=food" in detail
+    chosen = text_of(signed_in(alice).get(address("memory_list", tag="饮食")))
+    assert '<option value="饮食" selected>food (1)</option>' in chosen
+
+
 def test_a_person_is_offered_no_kinds_of_projects(alice: User) -> None:
     browser = signed_in(alice)
-    assert "requirement" not in text_of(browser.get(address("memory_add")))
+    added = text_of(browser.get(address("memory_add")))
+    assert "requirement" not in added and 'value="plan"' not in added
+    assert "task – what you want or have to do" in added
     own = make_memory(alice, "Sings")
     assert "requirement" not in text_of(browser.get(address("memory_edit", own.public_id)))
     work = make_memory(alice, "Must run offline", kind=Kind.REQUIREMENT)

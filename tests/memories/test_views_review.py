@@ -38,7 +38,7 @@ def test_both_sides_stand_beside_each_other_with_the_difference_marked(
     knew, just_heard = page.split("I just heard", 1)
     assert 'Lives in <mark class="review__old">Hamburg</mark>' in knew
     assert 'Lives in <mark class="review__new">Bremen</mark>' in just_heard
-    for key in "123":
+    for key in "1234":
         assert f'data-key="{key}"' in page
 
 
@@ -71,6 +71,30 @@ def test_keep_new_takes_the_place_of_the_old(alice: User, known: Memory, heard: 
 def test_keep_old_drops_what_was_heard(alice: User, known: Memory, heard: Memory) -> None:
     assert "What I knew is still used." in decide(alice, heard, "keep_old")
     assert set(Memory.objects.filter(user=alice)) == {known}
+
+
+def test_neither_puts_both_into_the_recycle_bin(alice: User, known: Memory, heard: Memory) -> None:
+    assert "Neither is used." in decide(alice, heard, "keep_neither")
+    assert not Memory.objects.filter(user=alice).exists()
+    assert set(Memory.visible.filter(user=alice)) == {known, heard}
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ("it's just me and the dog", "They have no words in common"),
+        ("I walk the dog of my neighbour at seven", "little in common"),
+    ],
+)
+def test_texts_with_little_in_common_are_shown_whole_and_both_true_is_first(
+    alice: User, new: str, said: str
+) -> None:
+    known = make_memory(alice, "My name is Walk-Anna, born in May in Porto")
+    make_candidate(alice, new, against=known)
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    assert said in page and "<mark" not in page
+    (first,) = re.findall(r'button--primary [^>]*name="decision" value="(\w+)"', page)
+    assert first == "keep_both"
 
 
 def test_keep_both_relates_and_dates_them(alice: User, known: Memory, heard: Memory) -> None:
@@ -265,7 +289,7 @@ def undo_of(page: str) -> str:
     return found[0]
 
 
-@pytest.mark.parametrize("decision", ["keep_new", "keep_old", "keep_both"])
+@pytest.mark.parametrize("decision", ["keep_new", "keep_old", "keep_both", "keep_neither"])
 def test_a_decision_is_undone(browser: Client, known: Memory, heard: Memory, decision: str) -> None:
     given = {"decision": decision, "since": "2026-03-01"}
     url = address("memory_decide", heard.public_id)
@@ -274,6 +298,7 @@ def test_a_decision_is_undone(browser: Client, known: Memory, heard: Memory, dec
     for memory in (known, heard):
         memory.refresh_from_db()
     assert (known.status, known.superseded_by, known.valid_until) == ("active", None, None)
+    assert known.deleted_at is None
     assert (heard.status, heard.conflicts_with, heard.deleted_at) == ("candidate", known, None)
     assert heard.valid_from is None
     assert not Relation.objects.exists()

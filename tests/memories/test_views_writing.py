@@ -120,6 +120,17 @@ def test_editing_keeps_the_old_text_as_a_version(alice: User) -> None:
     assert "<del>cello</del><ins>viola</ins>" in text_of(response)
 
 
+def test_a_topic_is_edited_in_the_language_of_the_page_and_stored_as_it_was(alice: User) -> None:
+    memory = make_memory(alice, "爱吃甜水面", tags=["饮食"])
+    url, client = address("memory_edit", memory.public_id), signed_in(alice)
+    assert 'value="food"' in text_of(client.get(url))
+    given = {"content": memory.content, "kind": memory.kind}
+    for typed, stored in (("food", ["饮食"]), ("noodles, food", ["noodles", "饮食"])):
+        client.post(url, given | {"tags": typed})
+        memory.refresh_from_db()
+        assert memory.tags == stored
+
+
 def test_changing_only_the_tags_makes_no_version(alice: User) -> None:
     memory = make_memory(alice, "Plays the cello")
     given = {"content": memory.content, "kind": memory.kind, "tags": "music"}

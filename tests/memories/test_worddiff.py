@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,23 @@ def test_neighbouring_changes_read_as_one() -> None:
         Part("removed", "New York"),
         Part("added", "San Francisco"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("My name is Dana.", "it's just me and the dog."),
+        ("I moved to Porto in May with the cat", "I want to learn the cello in the evening"),
+        ("我叫小林，住在杭州", "周末我和同事在公司打球"),
+    ],
+)
+def test_texts_with_little_in_common_stay_whole(old: str, new: str) -> None:
+    assert diff_words(old, new) == [Part("removed", old), Part("added", new)]
+
+
+def test_one_long_change_is_still_a_change_of_words() -> None:
+    parts = diff_words("Is vegan", "Is mostly vegetarian, except on holidays at the sea")
+    assert parts[0] == Part("same", "Is ") and len(parts) == 3
 
 
 def test_equal_texts_are_one_part() -> None:

@@ -115,7 +115,7 @@ class Decision(TypedDict):
 
 class DecisionInputRequest(TypedDict):
     id: str
-    decision: Literal['accept', 'reject', 'keep_new', 'keep_old', 'keep_both']
+    decision: Literal['accept', 'reject', 'keep_new', 'keep_old', 'keep_both', 'keep_neither']
     valid_from: NotRequired[str | None]
 
 

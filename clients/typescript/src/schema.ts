@@ -1039,7 +1039,7 @@ export interface components {
         DecisionInputRequest: {
             id: string;
             /** @enum {string} */
-            decision: "accept" | "reject" | "keep_new" | "keep_old" | "keep_both";
+            decision: "accept" | "reject" | "keep_new" | "keep_old" | "keep_both" | "keep_neither";
             /** Format: date-time */
             valid_from?: string | null;
         };

@@ -1,6 +1,7 @@
 """Detect the language of a text, and name the topics that memories are tagged with."""
 
 import re
+from collections.abc import Iterable
 
 from memories.extraction.word_tables import table
 
@@ -36,12 +37,24 @@ def topic_named(word: str) -> str:
     return _NAMES.get(word.strip().casefold(), "")
 
 
+_TWINS = TOPICS | {name: topic for topic, name in TOPICS.items()}
+
+
 def twin_of(tag: str) -> str:
-    """Return the Chinese tag for an English topic tag or vice versa, or "" for any other tag."""
-    topic = topic_named(tag)
-    if not topic:
-        return ""
-    return topic if tag == TOPICS[topic] else TOPICS[topic]
+    """Return the Chinese tag for an English topic tag or vice versa, or "" for any other tag.
+
+    A tag is a topic's tag only if it is written exactly so; "Work" is a tag that somebody typed.
+    """
+    return _TWINS.get(tag, "")
+
+
+def without_twins(tags: Iterable[str]) -> list[str]:
+    """Return the tags in their order without repetitions, and one tag for each topic: the first."""
+    kept: dict[str, str] = {}
+    for tag in tags:
+        if twin_of(tag) not in kept:
+            kept[tag] = tag
+    return list(kept)
 
 
 def tag_of(topic: str, *, language: str) -> str:
