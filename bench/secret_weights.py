@@ -1,14 +1,17 @@
-"""Fit the weights with which a span is judged to be a secret or not.
+"""Fit the weights with which secrets are found and judged.
 
     .venv/bin/python bench/secret_weights.py [--write]
 
-Fits both steps of `memories/screening/secret_judge.py` to the rows of `bench/data/secrets`, and
-with `--write` stores the weights there. The first step learns from all rows; where the reader model
-was trained on a row, its own spans tell nothing, and the spans with digits, quotes or capitals are
-used instead. The second step learns only from the sets in `UNSEEN`, which the reader was not
-trained on, with results of the first step that were fitted without the row's file. The output shows
-what the second step reaches on these files: the share of secret spans found, and of others judged
-to be secret, for several limits.
+Fits the reader's head of secrets (`bench/secret_head.py`) and both steps of
+`memories/screening/secret_judge.py` to the rows of `bench/data/secrets`, and with `--write` stores
+the weights beside these modules.
+
+The head and the second step learn only from the sets in `UNSEEN`, with which the reader's encoder
+was not trained. The second step gets results of the head and of the first step that were fitted
+without the row's file. The first step learns from all rows; where the encoder was trained with a
+row, the reader's spans tell nothing, and the spans with digits, quotes or capitals are used
+instead. The output shows what the second step reaches on the files of `UNSEEN`: the share of secret
+spans found, and of others judged to be secret, for several limits.
 """
 
 from __future__ import annotations
@@ -26,17 +29,20 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from bench import secret_head
 from bench.forget_weights import fitted
+from bench.secret_head import Tokens, places_of
 from bench.secret_screening import SETS, Row, rows
-from memories.reader import reader
+from memories.reader.reading import Model, Reader
 from memories.screening import learned_secrets, secret_judge, secret_search
 from memories.screening.secret_judge import FEATURES, Candidate
 
 Floats = NDArray[np.float64]
-# Prefixes of the sets that the shipped reader was not trained on.
+# Prefixes of the sets with which the shipped encoder was not trained.
 UNSEEN = (
     *("eighteenth", "nineteenth", "twentieth", "twentyfirst", "twentysecond"),
-    *("hard", "near", "pairs", "names", "forms"),
+    *("twentythird", "twentyfourth"),
+    *("hard", "near", "near23", "pairs", "names", "forms"),
 )
 _LIKE_SECRETS = re2.compile(
     r"[A-Za-z0-9][\w\-.!@#$%^&*/+=:]*[0-9!@#$%^&*][\w\-.!@#$%^&*/+=]*|[0-9]+"
@@ -63,12 +69,19 @@ def main(arguments: Sequence[str]) -> None:
     options = parser.parse_args(arguments)
     files = sorted(SETS.glob("*.jsonl"))
     unseen = [file for file in files if file.stem.split("_")[0] in UNSEEN]
-    learned = [
-        one for file in files if file not in unseen for one in _examples(file, with_reader=False)
-    ]
-    judged = [one for file in unseen for one in _examples(file, with_reader=True)]
+    learned = [one for file in files if file not in unseen for one in _likely(file)]
+    model = Model()
+    tokens = [secret_head.tokens(rows(file), model) for file in unseen]
+    of_file = [at % _FOLDS for at in range(len(unseen))]
+    judged: list[Example] = []
+    for fold in range(_FOLDS):
+        head = secret_head.fitted(_joined(tokens, [each != fold for each in of_file]))
+        reader = Reader(Model(secret_head=head))
+        mine = [file for file, each in zip(unseen, of_file, strict=True) if each == fold]
+        judged += [one for file in mine for one in _read(file, reader)]
+        print(f"head of fold {fold + 1} of {_FOLDS}", file=sys.stderr, flush=True)
     names = [file.stem for file in unseen]
-    folds = np.array([names.index(one.file) % _FOLDS for one in judged])
+    folds = np.array([of_file[names.index(one.file)] for one in judged])
     matrix = Matrix.of([*learned, *judged])
     right = np.array([one.is_secret for one in (*learned, *judged)], np.float64)
     counts = np.array([1.0] * len(learned) + [float(_OWN)] * len(judged))
@@ -100,37 +113,41 @@ def main(arguments: Sequence[str]) -> None:
         )
     )
     if options.write:
+        secret_head.fitted(_joined(tokens, [True] * len(tokens))).save()
         words = first_step(matrix, right, counts)
         np.savez_compressed(
             secret_judge.WEIGHTS, words=words.astype(np.float16), signals=second.astype(np.float32)
         )
 
 
-def _examples(file: Path, *, with_reader: bool) -> Iterator[Example]:
+def _joined(tokens: Sequence[Tokens], chosen: Sequence[bool]) -> Tokens:
+    mine = [each for each, is_chosen in zip(tokens, chosen, strict=True) if is_chosen]
+    return Tokens(
+        np.concatenate([each.inputs for each in mine]),
+        np.concatenate([each.secret for each in mine]),
+        np.concatenate([each.weights for each in mine]),
+    )
+
+
+def _likely(file: Path) -> Iterator[Example]:
+    """Yield the spans that a rule finds or that look like secrets."""
     for row in rows(file):
-        places = [
-            (start, start + len(secret))
-            for secret in row.secrets
-            for start in _places(secret, row.text)
-        ]
-        if with_reader:
-            found = list(learned_secrets.candidates(row.text, reader().read(row.text)))
-        else:
-            spans = {(one.start, one.end) for one in secret_search.find(row.text)}
-            spans |= {match.span() for match in _LIKE_SECRETS.finditer(row.text)}
-            found = [
-                Candidate(*span, "", 0, by_rule=False, by_form=False) for span in sorted(spans)
-            ]
-        for one in found:
-            is_secret = any(start < one.end and one.start < end for start, end in places)
-            yield Example(row, one, is_secret, file.stem)
+        spans = {(one.start, one.end) for one in secret_search.find(row.text)}
+        spans |= {match.span() for match in _LIKE_SECRETS.finditer(row.text)}
+        for span in sorted(spans):
+            yield _example(row, Candidate(*span, "", 0, by_rule=False, by_form=False), file)
 
 
-def _places(secret: str, text: str) -> Iterator[int]:
-    start = text.find(secret)
-    while start >= 0:
-        yield start
-        start = text.find(secret, start + 1)
+def _read(file: Path, reader: Reader) -> Iterator[Example]:
+    for row in rows(file):
+        for one in learned_secrets.candidates(row.text, reader.read(row.text)):
+            yield _example(row, one, file)
+
+
+def _example(row: Row, one: Candidate, file: Path) -> Example:
+    places = ((start, start + len(each)) for each in row.secrets for start in places_of(each, row))
+    is_secret = any(start < one.end and one.start < end for start, end in places)
+    return Example(row, one, is_secret, file.stem)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from training.model import Layer, Reader
 
 FUSED = "com.microsoft"
 WORDS, LAYERS = "words.weights", "layers.weights"
+STATES = 8  # the layer, from 0, whose states are an output; the head of secrets reads them
 _SMALL = 1024  # bytes; smaller constants stay in the graph
 LETTERS = (
     *("LATIN", "CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPHIC", "FULLWIDTH LATIN"),
@@ -100,6 +101,8 @@ class _Graph:
         for number, layer in enumerate(reader.layers):
             assert isinstance(layer, Layer)
             x = self._layer(x, attend, layer, f"l{number}")
+            if number == min(STATES, len(reader.layers) - 1):
+                self.nodes.append(helper.make_node("Identity", [x], ["states"]))
         weight = self.add("Unsqueeze", [self.add("Cast", ["pooled"], to=1), self.whole("two", [2])])
         one = self.whole("one", [1])
         total = self.add("ReduceSum", [self.add("Mul", [x, weight]), one], keepdims=0)
@@ -118,6 +121,7 @@ class _Graph:
             "token_scores": ["batch", "length", None],
             "text_scores": ["batch", None],
             "vector": ["batch", HIDDEN],
+            "states": ["batch", "length", HIDDEN],
         }
         outputs = [
             helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)

@@ -13,9 +13,11 @@ import onnxruntime
 
 from memories.reader import inputs
 from memories.reader.inputs import Input
+from memories.reader.secret_head import SecretHead
 from memories.reader.statements import (
     FLAGS,
     PAIRS,
+    SECRET,
     SPAN_HEADS,
     TAGS,
     Scores,
@@ -35,9 +37,12 @@ _PARTICLE = re.compile("[\u4e00-\u9fff](?:[吗呢吧嘛]|了(?![解不结却断�
 
 
 class Model:
-    """The encoder, which computes scores for each token and for the whole text. Thread-safe."""
+    """The encoder, which computes scores for each token and for the whole text. Thread-safe.
 
-    def __init__(self, path: Path = PATH) -> None:
+    The scores of secrets come from `secret_head`, which reads the encoder's states.
+    """
+
+    def __init__(self, path: Path = PATH, secret_head: SecretHead | None = None) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         # Without the arena, the memory used for a long message is released after reading it.
@@ -52,12 +57,28 @@ class Model:
             if tuple(about[name].split()) != answers:
                 raise ValueError(f"The reader's file answers another question: {name}")
         self.tokenizer = Tokenizer.load(path.parent, _normal(about))
+        self._secret_head = secret_head or SecretHead.load()
 
     def scores(self, window: Input) -> tuple[Scores, Scores]:
         """Return the scores of each token and of the whole text, before softmax or sigmoid.
 
         Their shapes are (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,).
         """
+        tokens, texts, states, mean = self._run(
+            window, ["token_scores", "text_scores", "states", "vector"]
+        )
+        tokens[:, SECRET] = self._secret_head.scores(states, mean)
+        return tokens, texts
+
+    def states(self, window: Input) -> tuple[Scores, Scores]:
+        """Return what the secret head reads: the tokens' states and their mean in the last layer.
+
+        Their shapes are (length, HIDDEN) and (HIDDEN,).
+        """
+        states, mean = self._run(window, ["states", "vector"])
+        return states, mean
+
+    def _run(self, window: Input, outputs: Sequence[str]) -> list[Scores]:
         given = {
             "ids": [window.ids],
             "segments": [window.segments],
@@ -65,8 +86,7 @@ class Model:
             "pooled": [window.pooled],
         }
         arrays = {name: np.asarray(value, np.int64) for name, value in given.items()}
-        tokens, texts = self._session.run(["token_scores", "text_scores"], arrays)
-        return tokens[0], texts[0]
+        return [batch[0] for batch in self._session.run(outputs, arrays)]
 
 
 def _normal(about: Mapping[str, str]) -> dict[int, str]:

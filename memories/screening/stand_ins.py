@@ -8,13 +8,17 @@ from memories.screening import linear
 
 _MOST_SHOWN = 10  # most visible letters and digits in a masked value, such as a card number
 _FEWEST_MASKED = 3
+_BORDERS = " \t\n\"'`“”‘’「」.,;，。；"
+_ASSIGNED = linear.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,60} ?= ?")
 _P = linear.compiled("stand_ins")
 _PUBLIC = linear.compiled("public")
 
 
 def is_stand_in(text: str) -> bool:
     """Return whether a text is only a placeholder or a masked value in place of a secret."""
-    bare = text.strip(" \t\n\"'`“”‘’「」,;，。；")
+    bare = text.strip(_BORDERS)
+    if name := _ASSIGNED.match(bare):
+        bare = bare[name.end() :].strip(_BORDERS)
     return bool(bare) and (
         _is_masked(bare) or any(pattern.fullmatch(bare) for pattern in _P.values())
     )
@@ -50,7 +54,7 @@ def _is_masked(text: str) -> bool:
     shown = sum(map(str.isalnum, text)) - crosses
     if signs >= _FEWEST_MASKED:
         return shown <= _MOST_SHOWN
-    return crosses >= 2 * _FEWEST_MASKED and shown <= crosses
+    return crosses >= (2 * _FEWEST_MASKED if shown else _FEWEST_MASKED) and shown <= crosses
 
 
 def _runs_of_x(text: str) -> list[str]:
