@@ -131,8 +131,9 @@ def test_a_note_is_made_thrown_away_and_put_back(alice: User, client: Client) ->
     client.post(address("memory_file_delete", "notes/plan.md"))
     assert client.get(address("memory_file", "notes/plan.md")).status_code == 404
     [binned] = MemoryFile.everything.filter(deleted_at__isnull=False)
-    assert "Restore" in text_of(client.get(address("memory_files")))
-    client.post(address("memory_file_take_back", binned.pk))
+    undo, page = address("memory_file_take_back", binned.pk), address("memory_files")
+    assert text_of(client.get(page)).count(f'action="{undo}"') == 2  # in the toast and in the list
+    client.post(undo)
     assert "Buy oats." in text_of(client.get(address("memory_file", "notes/plan.md")))
 
 
