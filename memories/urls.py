@@ -51,6 +51,7 @@ urlpatterns = [
     path("files/delete/<path:path>", files.memory_file_delete, name="memory_file_delete"),
     path("files/history/<path:path>", files.memory_file_history, name="memory_file_history"),
     path("files/restore/<path:path>", files.memory_file_restore, name="memory_file_restore"),
+    path("standing/", memory_list.memory_standing_line, name="memory_standing"),
     path("week/", about_you.memory_week, name="memory_week"),
     path("pictures/", charts.memory_pictures, name="memory_pictures"),
     path("refused/", memory_list.memory_refusals, name="memory_refusals"),

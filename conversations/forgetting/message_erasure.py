@@ -76,9 +76,11 @@ class Consequences:
 
     Forgetting would delete `memories` and derive `changed` again from their other sources. `kept`
     is the number of memories that have a source among the forgotten messages but would not change.
+    `replies` is the number of the assistant's messages among `messages`.
     """
 
     messages: int
+    replies: int
     summaries: int
     episodes: int
     memories: Sequence[Memory]
@@ -126,8 +128,11 @@ def _consequences(target: Target, *, user: User) -> Consequences:
     lost, changed, kept = lost_changed_kept(target.lost_sources, user=user)
     touched = Memory.visible.filter(user=user, pk__in=[*lost, *changed]).order_by("pk")
     memories = list(touched) if lost or changed else []
+    messages = Message.objects.filter(user=user, pk__in=target.messages)
+    roles = list(messages.values_list("role", flat=True))
     return Consequences(
-        messages=Message.objects.filter(user=user, pk__in=target.messages).count(),
+        messages=len(roles),
+        replies=roles.count(Role.ASSISTANT),
         summaries=covering(user, target).filter(hidden_at__isnull=True).count(),
         episodes=Episode.objects.filter(user=user, turn__in=target.turns).count(),
         memories=[one for one in memories if one.pk in lost],

@@ -20,8 +20,9 @@ from django.views.decorators.http import require_http_methods
 from conversations.chat.chat_messages import Editable
 from conversations.forgetting import message_erasure, message_forgets
 from conversations.forgetting.message_erasure import Consequences
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Role
 from conversations.pages import chat_page
+from conversations.pages.forget_cards import counts_in_words
 from conversations.recording import conversation_names, temporary
 from conversations.recording.temporary import TemporaryConversation
 from memcenter.lib.text.richtext import inner, shorten
@@ -192,13 +193,13 @@ def _of_whole_conversation(
 
 
 def of_temporary(conversation: TemporaryConversation) -> dict[str, Any]:
-    count = conversation.message_count
-    words = ngettext("%(n)d message of this chat", "%(n)d messages of this chat", count)
+    replies = sum(one.role == Role.ASSISTANT for one in temporary.read(conversation))
+    words = counts_in_words(said=conversation.message_count - replies, replies=replies)
     return _dialog(
         action=reverse("conversation_delete", args=[conversation.public_id]),
         title=_("End this temporary chat now?"),
         text=_("It is deleted at once, not after a day. This can’t be undone."),
-        goes=[words % {"n": count}],
+        goes=[_("this chat"), *([words] if words else [])],
         stays=[_("your memories: nothing was learned here")],
         confirm=_("End now"),
         cancel_href=reverse("conversation", args=[conversation.public_id]),
@@ -210,9 +211,10 @@ def _dialog(**given: Any) -> dict[str, Any]:
 
 
 def _deleted_lines(found: Consequences) -> list[str]:
-    messages = ngettext("%(n)d message", "%(n)d messages", found.messages)
     made = _("everything derived from them: search index, usage records, feedback, exports")
-    lines = [messages % {"n": found.messages}]
+    said = found.messages - found.replies
+    words = counts_in_words(said=said, replies=found.replies)
+    lines = [words] if words else []
     if found.summaries:
         lines.append(_("the summary, with its older versions"))
     if found.episodes:

@@ -357,6 +357,11 @@ def _in_words(lines: Iterable[Line], *, also: int = 0) -> str:
     memories = also + sum(one.name == "memory" for one in chosen)
     said = len(frozenset[int]().union(*(one.said for one in chosen)))
     replies = len(frozenset[int]().union(*(one.replies for one in chosen)))
+    return counts_in_words(memories=memories, said=said, replies=replies)
+
+
+def counts_in_words(*, said: int, replies: int, memories: int = 0) -> str:
+    """Return the counts in words, without those that are 0: "2 messages and 1 reply"."""
     counted = (
         (memories, ngettext("%(n)d memory", "%(n)d memories", memories)),
         (said, ngettext("%(n)d message", "%(n)d messages", said)),

@@ -360,16 +360,16 @@ def _forget_context(
 def _remaining(turns: Sequence[Turn]) -> list[str]:
     if not turns:
         return [_("your conversations")]
-    count = 2 * len(turns)
+    count = len(turns)
     titles = list(dict.fromkeys(turn.conversation.title for turn in turns))
     if len(titles) == 1 and titles[0]:
         words = ngettext(
-            "the %(n)d message it came from, in “%(title)s”",
-            "the %(n)d messages it came from, in “%(title)s”",
+            "the exchange it came from, in “%(title)s”",
+            "the %(n)d exchanges it came from, in “%(title)s”",
             count,
         )
         return [words % {"n": count, "title": titles[0]}]
-    words = ngettext("the %(n)d message it came from", "the %(n)d messages it came from", count)
+    words = ngettext("the exchange it came from", "the %(n)d exchanges it came from", count)
     return [words % {"n": count}]
 
 

@@ -123,7 +123,9 @@ def memory_file_delete(request: HttpRequest, path: str) -> HttpResponse:
         if row is None or not memory_files.is_own_note(path):
             raise NotFound("There is no such file.")
         memory_files.recycle_notes([row], user=person(request))
-    messages.success(request, _("Moved to the recycle bin. You can restore it on this page."))
+    undo = reverse("memory_file_take_back", args=[row.pk])
+    words = _("Moved to the recycle bin. You can restore it on this page.")
+    messages.success(request, words, extra_tags=undo)
     return redirect("memory_files")
 
 

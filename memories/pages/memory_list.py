@@ -457,6 +457,15 @@ def bulk_actions() -> list[tuple[str, str, str]]:
     ]
 
 
+@require_safe
+@personal_page
+def memory_standing_line(request: HttpRequest) -> HttpResponse:
+    """Return the status line, for which open pages of a `section` ask when they are seen again."""
+    with own_transaction(request):
+        context = {"section": request.GET.get("section", "")}
+        return render(request, "memories/includes/standing.html", context)
+
+
 @dataclass(frozen=True)
 class Standing:
     """The status line at the top of the Memory Center: whether memory is on, and the totals."""

@@ -83,17 +83,6 @@
     chosen = null;
   });
 
-  // Another tab may have switched memory on or off: its banner is asked for when the page is seen.
-  let seenAt = 0;
-  const seen = () => {
-    if (document.visibilityState !== "visible" || Date.now() - seenAt < 1000) return;
-    seenAt = Date.now();
-    window.htmx.trigger(document.body, "page-seen");
-  };
-  document.addEventListener("visibilitychange", seen);
-  window.addEventListener("focus", seen);
-  window.addEventListener("pageshow", ({ persisted }) => { if (persisted) seen(); });
-
   // What a turn taught opens below its chip, perhaps below the fold: only as far as needed is scrolled.
   document.addEventListener("toggle", ({ target }) => {
     if (target.matches?.(".learned[open]")) target.scrollIntoView({ block: "nearest" });

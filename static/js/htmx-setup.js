@@ -33,6 +33,17 @@
   const isByItself = (elt) => /every |from:body/.test(elt?.getAttribute?.("hx-trigger") ?? "");
   let saidSignedOut = false;
 
+  // Another tab may have switched memory on or off: what says so is asked for when the page is seen.
+  let seenAt = 0;
+  const seen = () => {
+    if (document.visibilityState !== "visible" || Date.now() - seenAt < 1000) return;
+    seenAt = Date.now();
+    window.htmx.trigger(document.body, "page-seen");
+  };
+  document.addEventListener("visibilitychange", seen);
+  window.addEventListener("focus", seen);
+  window.addEventListener("pageshow", ({ persisted }) => { if (persisted) seen(); });
+
   // What it looked at went meanwhile, perhaps in another tab: it looks no more.
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const elt = detail.requestConfig.elt;

@@ -1,22 +1,35 @@
 """Pictures of every page, from a running product with the example people in it.
 
-    .venv/bin/python -m tests.browser.screenshots [NAME…]
+    .venv/bin/python -m tests.browser.screenshots [--readme] [NAME…]
 
 Writes `.screenshots/NAME.png` for every page, or for those named, and those that the README shows
-to `docs/screenshots`. `make screenshots` calls it.
+to `docs/screenshots`; `--readme` takes only the latter. `make screenshots` calls it.
+
+A page that fails is named on stderr, and the other pages are still taken. The program then ends
+with status 1.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, product
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, Page, StorageState, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    Error,
+    Page,
+    Playwright,
+    StorageState,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.conftest import sign_in
 from tests.live import ROOT, Person, Product, server
@@ -25,7 +38,10 @@ from tests.scenarios.caller import Caller
 FOLDER = ROOT / ".screenshots"
 OF_README = ROOT / "docs" / "screenshots"  # what lies here is made anew
 _LOGIN = re.compile(r"Login 登录\s+(\S+)\s+Password 密码\s+(\S+)")
-_LEARNING = 60_000  # milliseconds: the first answer loads the embedder
+_PATIENCE = 300_000  # milliseconds: a crowded machine is slow, not wrong
+_COMPLETE = """() => document.readyState === "complete" && document.fonts.status === "loaded"
+    && ![...document.images].some(one => one.loading !== "lazy" && !one.complete)
+    && !document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling")"""
 # In a window of another size the chat would stand somewhere in the middle.
 _TO_THE_END = "document.querySelectorAll('[data-follow]').forEach(one => one.scrollTo(0, 1e6))"
 Who = Literal["maya", "linxiao", "newcomer", "nobody"]
@@ -111,22 +127,63 @@ ASKED = {
 }
 
 
-def main(names: Sequence[str]) -> None:
-    wanted = [shot for shot in SHOTS if not names or shot.name in names]
+def main(arguments: Sequence[str]) -> int:
+    shots = wanted(arguments)
+    failed: list[str] = []
     with server() as one, sync_playwright() as playwright:
         live = one.start()
         people = with_examples(live)
-        browser = playwright.chromium.launch(
-            executable_path=chromium(), args=["--no-sandbox", "--disable-background-networking"]
-        )
-        places = {name: prepared(live, browser, person) for name, person in people.items()}
-        for name, program in PROGRAMS.items():
-            live.shell(_SETTLED.format(name=name, program=program))
+        browser = launched(playwright)
+        places: dict[str, dict[str, str]] = {}
+        for name in sorted({shot.who for shot in shots} & people.keys()):
+            places[name] = {}
+            with reported(f"The examples of {name}", failed):
+                prepare(places[name], live, browser, people[name])
+                live.shell(_SETTLED.format(name=name, program=PROGRAMS[name]))
         people["newcomer"] = live.person("newcomer")
         FOLDER.mkdir(parents=True, exist_ok=True)
-        for (_, who), shots in groupby(wanted, key=lambda one: (one.path, one.who)):
-            take(list(shots), browser, live, people.get(who), places.get(who, {}))
+        for (_, who), visit in groupby(shots, key=lambda one: (one.path, one.who)):
+            together = list(visit)
+            with reported(together[0].name, failed):
+                take(together, browser, live, people.get(who), places.get(who, {}))
         browser.close()
+    return 1 if failed else 0
+
+
+def wanted(arguments: Sequence[str]) -> list[Shot]:
+    """The pictures that the arguments ask for: all, those named, or those of the README.
+
+    Ends the program with status 2 if there is no picture of a given name.
+    """
+    known = {shot.name: shot for shot in SHOTS}
+    parser = argparse.ArgumentParser(prog="tests.browser.screenshots")
+    parser.add_argument("--readme", action="store_true", help="only the pictures of the README")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="as in .screenshots/NAME.png")
+    asked = parser.parse_args(arguments)
+    if unknown := [name for name in asked.names if name not in known]:
+        parser.error(f"no such picture: {', '.join(unknown)}")
+    names = set(asked.names) | ({one.stem for one in OF_README.glob("*.png")} & known.keys())
+    if not asked.readme:
+        names = set(asked.names) or set(known)
+    return [shot for shot in SHOTS if shot.name in names]
+
+
+@contextmanager
+def reported(name: str, failed: list[str]) -> Iterator[None]:
+    """If the body fails, say so on stderr, add the name to `failed` and go on."""
+    try:
+        yield
+    except (Error, AssertionError, KeyError, OSError) as error:
+        failed.append(name)
+        print(f"{name} failed: {error!r}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def launched(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(
+        executable_path=chromium(),
+        args=["--no-sandbox", "--disable-background-networking"],
+        timeout=_PATIENCE,
+    )
 
 
 def chromium() -> str:
@@ -142,16 +199,13 @@ def with_examples(live: Product) -> dict[str, Person]:
     return {name: Person(name, logins[name]) for name in ASKED}
 
 
-def prepared(live: Product, browser: Browser, person: Person) -> dict[str, str]:
-    """Ask something in the chat, tell and forget something; gives what the paths need."""
+def prepare(places: dict[str, str], live: Product, browser: Browser, person: Person) -> None:
+    """Ask something in the chat, tell and forget something; fills in what the paths need."""
     caller = Caller(live, {"maya": "demo-maya", "linxiao": "demo-lin-xiao"}[person.username])
     ask_in_chat(browser, live, person)
-    conversations = caller.get("/conversations")["results"]
-    return {
-        "conversation": conversations[0]["id"],
-        "memory": most_telling(caller),
-        "receipt": receipt_for_forgetting(caller),
-    }
+    places["conversation"] = caller.get("/conversations")["results"][0]["id"]
+    places["memory"] = most_telling(caller)
+    places["receipt"] = receipt_for_forgetting(caller)
 
 
 def ask_in_chat(browser: Browser, live: Product, person: Person) -> None:
@@ -163,7 +217,7 @@ def ask_in_chat(browser: Browser, live: Product, person: Person) -> None:
         ASKED[person.username]
     )
     page.keyboard.press("Enter")
-    expect(answers).to_have_count(before + 1, timeout=_LEARNING)
+    expect(answers).to_have_count(before + 1, timeout=_PATIENCE)
     page.context.close()
 
 
@@ -195,6 +249,7 @@ def opened(browser: Browser, live: Product, shot: Shot, person: Person | None) -
         reduced_motion="reduce",
         storage_state=known,
     )
+    context.set_default_timeout(_PATIENCE)
     page = context.new_page()
     if person is not None and known is None:
         sign_in(page, person)
@@ -213,12 +268,11 @@ def take(
     first = shots[0]
     page = opened(browser, live, first, person)
     answer = page.goto(first.path.format(**places))
-    if answer is None or answer.status != 200:
-        raise SystemExit(f"{first.name}: {first.path} answered {answer and answer.status}")
-    page.wait_for_load_state("load")
+    assert answer is not None and answer.status == 200, (first.path, answer and answer.status)
     for shot in shots:
         page.set_viewport_size({"width": shot.width, "height": shot.height})
         page.emulate_media(color_scheme=shot.scheme, reduced_motion="reduce")
+        page.wait_for_function(_COMPLETE)
         page.evaluate(_TO_THE_END)
         shown = OF_README / f"{shot.name}.png"
         page.screenshot(path=shown if shown.exists() else FOLDER / shown.name)
@@ -227,4 +281,4 @@ def take(
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

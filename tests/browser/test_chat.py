@@ -247,7 +247,7 @@ def test_a_conversation_is_cleared_and_goes_on(chat: Page) -> None:
     chat.locator(".chat__bar > .menu summary").click()
     chat.locator(".chat__bar").get_by_role("link", name="Clear…").click()
     dialog = chat.get_by_role("dialog")
-    expect(dialog).to_contain_text("2 messages")
+    expect(dialog).to_contain_text("1 message and 1 reply")
     dialog.get_by_role("button", name="Clear and forget").click()
     expect(chat.get_by_text("Nothing has been said here")).to_be_visible()
     say(chat, "A new beginning")

@@ -75,6 +75,9 @@ def ask_to_remember(page: Page) -> Locator:
 def test_another_tab_that_switches_memory_off_and_on_is_noticed(chat: Page) -> None:
     banner = chat.locator(".chat__off")
     expect(banner).to_have_count(0)
+    memories = chat.context.new_page()
+    memories.goto("/memory/long-term/")
+    line = memories.locator("#standing-line")
     other = chat.context.new_page()
     other.goto("/settings/")
     switch = other.get_by_role("switch", name="Long-term memory")
@@ -82,8 +85,10 @@ def test_another_tab_that_switches_memory_off_and_on_is_noticed(chat: Page) -> N
         switch.press("Space")
         expect(other.get_by_text("Long-term memory is off.")).to_have_count(int(is_off))
         # Two tabs of a headless browser are both visible, so the event is sent here.
-        chat.evaluate("setTimeout(() => window.dispatchEvent(new Event('focus')), 1100)")
+        for seen in (chat, memories):
+            seen.evaluate("setTimeout(() => window.dispatchEvent(new Event('focus')), 1100)")
         expect(banner).to_have_count(int(is_off))
+        expect(line).to_contain_text("memory is off" if is_off else "Memory is on")
 
 
 def test_a_selected_part_is_remembered_with_its_source(chat: Page) -> None:

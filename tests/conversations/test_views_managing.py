@@ -75,7 +75,7 @@ def test_deleting_says_what_goes_and_what_stays(
     said_twice = make_turn(conversation, "I love honey.")
     make_memory(alice, "Likes honey", turns=[elsewhere, said_twice])
     text = text_of(client.get(address("conversation_delete", conversation.public_id)))
-    assert "4 messages" in text
+    assert "2 messages and 2 replies" in text
     assert "Also forget the 1 memory learned only here" in text
     assert "“Keeps bees”" in text
     assert "1 memory that something else also supports" in text

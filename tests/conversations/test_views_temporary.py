@@ -88,7 +88,7 @@ def test_forget_that_forgets_nothing_where_nothing_was_taught(
 def test_it_is_listed_until_it_is_gone(client: Client, passing: TemporaryConversation) -> None:
     assert address("conversation", passing.public_id) in text_of(client.get("/"))
     url = address("conversation_delete", passing.public_id)
-    assert "2 messages of this chat" in text_of(client.get(url))
+    assert "1 message and 1 reply" in text_of(client.get(url))
     assert client.post(url)["Location"] == "/"
     assert address("conversation", passing.public_id) not in text_of(client.get("/"))
     assert client.get(address("conversation", passing.public_id)).status_code == 404

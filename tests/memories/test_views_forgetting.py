@@ -30,7 +30,7 @@ def test_the_page_says_exactly_what_goes_and_what_stays(alice: User, memory: Mem
     page = text_of(signed_in(alice).get(url_of(memory)))
     goes, stays = page.split("Will be kept")
     assert "Sails a dinghy named Otter" in goes
-    assert "the 2 messages it came from, in “At sea”" in stays
+    assert "the exchange it came from, in “At sea”" in stays
     assert "Also delete this exchange" in stays
 
 

@@ -45,6 +45,18 @@ def test_the_line_of_truth_says_how_much_and_from_how_many_conversations(alice: 
     assert "Last learned just now." in page
 
 
+def test_the_line_of_truth_is_asked_for_when_the_page_is_seen_again(alice: User) -> None:
+    line = address("memory_standing")
+    assert f'hx-get="{line}" hx-trigger="page-seen from:body"' in shown(alice)
+    for is_on in (False, True):
+        users.change_settings(user=alice, changes={"longterm_enabled": is_on})
+        part = text_of(signed_in(alice).get(line))
+        assert ("Memory is on." in part) is is_on
+        assert part.strip().startswith("<p") and "<html" not in part
+        assert ("Go to the switches" in part) is not is_on
+        assert "Go to the switches" not in text_of(signed_in(alice).get(f"{line}?section=settings"))
+
+
 def test_the_line_of_truth_says_when_memory_is_off(alice: User) -> None:
     users.change_settings(user=alice, changes={"longterm_enabled": False})
     page = shown(alice)

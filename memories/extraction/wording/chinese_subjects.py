@@ -23,6 +23,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _IN_NOUN_PHRASE = (*_NOUNS, "t", "f", "m", "q", "x", "uj")
 # rjieba takes these for nouns: 对虾过敏 ("allergic to shrimp").
 _PREDICATES = ("过敏", "過敏", "不耐受")
+_PLACE_OR_TIME = ("t", "f", "r", "x", "y")
 _DOUBLED = re.compile(r"([\u4e00-\u9fff])\1")
 _SURNAMES = frozenset(table("own_words")["surnames"])
 _FAMILIAR = frozenset("小老阿")  # before a surname: 小刘, 老周
@@ -46,6 +47,11 @@ def is_noun_phrase(text: str) -> bool:
     if text.endswith(_PREDICATES):
         return False
     return all(tag.startswith(_IN_NOUN_PHRASE) for word, tag in rjieba.tag(text) if word.strip())
+
+
+def names_no_thing(text: str) -> bool:
+    """Return whether a text has only places, times and pronouns (左边那个), or nothing at all."""
+    return all(tag.startswith(_PLACE_OR_TIME) for word, tag in rjieba.tag(text) if word.strip())
 
 
 def leading_name(text: str) -> str:

@@ -14,6 +14,7 @@ from memories.extraction.wording.chinese_subjects import (
     begins_with_noun,
     is_noun_phrase,
     leading_name,
+    names_no_thing,
 )
 from memories.extraction.wording.languages import language_of
 from memories.extraction.wording.people import PATTERNS, names_in, people_in
@@ -38,11 +39,25 @@ _PART = re.compile(
     r"|(?:morning|evening|afternoon|night|weekend)s?\b"
     r"|(?:yesterday|today|tonight|tomorrow|now|then|yes|no|ok)$)"
 )
+# A sentence about the user whose predicate is missing: "I don't", "me too", "I'm not 34".
+_ONLY_SELF = re.compile(
+    r"(?i)^(?:i|we|me)(?:['’]?(?:m|ve|d|re)| (?:am|are|was|were|do|did|have|had|can|could|would"
+    r"|will|ca|wo))?(?:(?:n['’]?t| not| never)(?: [\d.,]+)?)?(?: (?:too|also|either|neither))?$"
+)
+# "Left one, not the right one" doesn't say of which things it is one.
+_SOME_ONE = re.compile(
+    r"(?i)^(?:(?:no|not|the|that|this|which|my|your),? ){0,3}[a-z]+ ones?"
+    r"(?:$|[,.;]| (?:no|not|and|or|but|instead|please)\b)"
+)
 _PREDICATE = re.compile(
     r"(?i)\b(?:is|are|was|were|am|has|have|had|does?|did|can|could|will|would|shall|should|must"
     r"|may|might|needs?|wants?|gets?|got|goes|went|makes?|made|[a-z]+n['’]?t)\b|[a-z]['’]s [a-z]"
 )
 _ZH_SELF = re.compile(r"[我俺咱]|自己|本人")
+# What may stand before the predicate of a statement about the user: 我不是34, 我也没有, 不要两个.
+_ZH_BEFORE_PREDICATE = re.compile(
+    r"^(?:[我俺咱](?:[们們家])?)?(?:[不没沒是有要也都就还還才只]|可以|应该|應該)+"
+)
 _ZH_POINTS_BACK = re.compile(r"^(?:[他她它牠佢]|[这那這](?:[个個是种種件位人也就])|其中|是)")
 # A name before its predicate: "Otis wants", "rohan cant", "Wiremu's birthday".
 _NAMED_FIRST = re.compile(
@@ -72,6 +87,8 @@ def _stands_in_english(plain: str, text: str, *, of_other: bool) -> bool:
     is_named = _names_somebody(plain, "en") or _names_pronoun(text)
     if _POINTS_BACK.match(plain):
         return _names_pronoun(text)
+    if not is_named and (_ONLY_SELF.match(plain) or _SOME_ONE.match(plain)):
+        return False
     if is_named or _FIRST_PERSON.search(plain):
         return is_named or not _ABOUT_HIM_OR_HER.match(plain)
     if _ABOUT_HIM_OR_HER.match(plain):
@@ -84,11 +101,25 @@ def _stands_in_english(plain: str, text: str, *, of_other: bool) -> bool:
 def _stands_in_chinese(plain: str, text: str, *, of_other: bool) -> bool:
     if _ZH_POINTS_BACK.match(plain):
         return _names_pronoun(text)
+    if _lacks_predicate(plain):
+        return False
     if _names_somebody(plain, "zh") or _ZH_SELF.search(plain):
         return True
     if PATTERNS["fragment_zh"].search(plain) or is_noun_phrase(plain):
         return False
     return not of_other or begins_with_noun(plain)
+
+
+def _lacks_predicate(plain: str) -> bool:
+    """Return whether only a place, a time or an amount follows 我不是 ("I'm not"), or nothing."""
+    lead = _ZH_BEFORE_PREDICATE.match(plain)
+    rest = plain[lead.end() :].strip(" ,，。.!！") if lead else plain
+    # 90后 ("born in the 1990s") says more than a time.
+    return (
+        lead is not None
+        and not rest.endswith(("后", "後"))
+        and (PATTERNS["fragment_zh"].search(rest) is not None or names_no_thing(rest))
+    )
 
 
 def _names_somebody(text: str, language: str) -> bool:

@@ -39,6 +39,23 @@ pytestmark = pytest.mark.django_db
         "那里产钾盐",
         "每週三打羽球",
         "她[我妹妹]是护士",
+        "I'm 34",
+        "I'm not vegetarian",
+        "I don't smoke",
+        "Formula One fan",
+        "loved ones come first",
+        "no left turns",
+        "我34岁",
+        "我不是护士",
+        "我没有车",
+        "不要香菜",
+        "我还在上学",
+        "我有两只猫",
+        "我也不吃辣",
+        "我就在左边那栋楼",
+        "我是90后",
+        "我是大三",
+        "我是95年的",
         "trabaja de noche",
     ],
 )
@@ -70,6 +87,19 @@ def test_a_full_statement_stands_alone(text: str) -> None:
         "十五箱",
         "星期六下午",
         "每周三",
+        "left one no the right one",
+        "Not the blue one, the green one",
+        "big ones please",
+        "I don't",
+        "me too",
+        "I'm not 34",
+        "we can't either",
+        "我不是34",
+        "我也没有",
+        "我要两斤",
+        "不是34",
+        "我们也是",
+        "我不是左边那个",
     ],
 )
 def test_a_fragment_does_not_stand_alone(text: str) -> None:
@@ -129,6 +159,14 @@ def test_the_page_folds_fragments(alice: User) -> None:
     assert "Keeps bees" in cards
     assert "15 colonies" in folded
     assert "15 colonies" not in cards
+
+
+def test_the_pencil_of_a_fragment_leads_to_the_edit_form(alice: User, fragment: Memory) -> None:
+    page = text_of(signed_in(alice).get(address("memory_home")))
+    cards, folded = page.split("portrait__fragments")
+    assert "?about=" in cards
+    assert f'hx-get="{address("memory_edit", fragment.public_id)}?next=' in folded
+    assert "?about=" not in folded.split("</details>")[0]
 
 
 @pytest.mark.usefixtures("fragment")
