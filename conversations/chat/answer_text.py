@@ -42,6 +42,9 @@ _NAMES_OTHERS = re.compile(
     r"|husband|partner|(?:girl|boy)?friend|boss|aunt|uncle|cousin|nan|gran\w{0,7})\w{0,3}\b"
     r"|我(?:的|家)?(?:爸|妈|哥|姐|弟|妹|儿|女|老|爷|奶|外|舅|姑|姨|叔|表|堂|男|媳|孩|同|朋)"
 )
+_BEGINS_WITH_SELF = re.compile(
+    r"(?i)\W?(?:i|im|ive|i['’](?:m|ve|d|ll))\b|\W?我(?=[是在想要有喜爱不会住])"
+)
 _WHOSE_OTHERS = ("related.", "others.")  # codes of the reader model, in the reason of a version
 _VERY_CLOSE = 0.9  # minimum relevance of a memory that shares no words with the question
 _WORDS = {
@@ -238,8 +241,8 @@ def _own_names(text: str, *, user: User) -> dict[str, str]:
 def _of_others(text: str, memories: Mapping[str, str], *, user: User) -> set[str]:
     """Return the ids of memories about somebody else, if the question is about the user.
 
-    `memories` maps ids to texts. Whose a memory is known from its wording and
-    from the reader model's code in its version.
+    `memories` maps ids to texts. Whose a memory is known from its wording and from the reader
+    model's code in its version. The code says nothing against a text that begins with "I".
     """
     if not _ASKS_OF_SELF.search(text) or _NAMES_OTHERS.search(text):
         return set()
@@ -251,7 +254,10 @@ def _of_others(text: str, memories: Mapping[str, str], *, user: User) -> set[str
         id
         for id, content in memories.items()
         if ownership(text, content) is Ownership.OTHER
-        or any(whose in codes.get(id, "") for whose in _WHOSE_OTHERS)
+        or (
+            not _BEGINS_WITH_SELF.match(content)
+            and any(whose in codes.get(id, "") for whose in _WHOSE_OTHERS)
+        )
     }
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 import rjieba
 
 from memories.extraction.word_tables import compiled
+from memories.extraction.wording.chinese_subjects import is_noun_phrase
 from memories.reader import Statement
 
 _P = compiled("statement_checks")
@@ -88,9 +89,12 @@ def _is_asked(said: str, after: str) -> bool:
     """Return whether a Chinese statement is part of a question.
 
     An example is 我对花生过敏 ("I'm allergic to peanuts") in 我对花生过敏吗 ("am I allergic …?").
+    A name followed by 呢 asks, too: 小敏呢 ("and Xiaomin?").
     """
     if not _HAN.search(said):
         return False
+    if after.startswith("呢") and is_noun_phrase(said):
+        return True
     return bool(_P["asks_at_end"].search(said) or _P["asks_after"].search(after))
 
 

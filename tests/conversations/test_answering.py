@@ -284,6 +284,20 @@ def test_the_demo_assistant_lists_memories_that_fit_and_no_others(
     assert ("at the vets" in made.turn.assistant_message.content) is is_listed
 
 
+def test_a_memory_that_begins_with_i_is_never_about_somebody_else(
+    conversation: Conversation,
+) -> None:
+    user = conversation.user
+    memory = make_memory(user, "I'm pescatarian")
+    MemoryVersion.objects.filter(memory=memory).update(reason="bundled:related.lasting")
+    made = answer_text.exchange(
+        "what can I eat, am I pescatarian?", user=user, conversation=conversation
+    )
+    answer = made.turn.assistant_message.content
+    assert "I'm pescatarian" in answer
+    assert "somebody else" not in answer
+
+
 def test_what_is_known_begins_with_name_family_work_and_health(
     conversation: Conversation,
 ) -> None:

@@ -16,6 +16,7 @@ from difflib import SequenceMatcher
 import rjieba
 
 from memcenter.lib.text import segment
+from memories.extraction.masking import ADDED_DATE
 from memories.extraction.word_tables import compiled, table
 
 _PEOPLE = table("own_words")
@@ -64,6 +65,13 @@ def without_values(text: str) -> str:
     for sort in SORTS:
         text = sort.sub("#", text)
     return NUMBERS.sub("#", text)
+
+
+def without_dates(text: str) -> str:
+    """Replace each date and time by signs of the same length, so that positions stay."""
+    for sort in (*SORTS, PATTERNS["day_of_month"], PATTERNS["clock"], ADDED_DATE):
+        text = sort.sub(lambda found: "□" * len(found[0]), text)
+    return text
 
 
 def numbers_of_series(text: str) -> list[str]:
@@ -357,7 +365,7 @@ def _with_amount(earlier: str, right: re.Match[str]) -> str:
     unit = (right["unit"] or "").casefold()
     found = {
         amount["number"]: amount
-        for amount in _AMOUNT.finditer(earlier)
+        for amount in _AMOUNT.finditer(without_dates(earlier))
         if not unit or (amount["unit"] or "").casefold() == unit
     }
     if len(found) != 1:

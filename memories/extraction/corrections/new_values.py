@@ -12,11 +12,9 @@ from collections.abc import Iterator, Sequence
 from memcenter.lib.text import segment
 from memories.extraction.corrections import corrected_messages
 from memories.extraction.corrections.corrected_messages import PATTERNS, Correction
-from memories.extraction.masking import ADDED_DATE
 
 _CLAUSE = re.compile(r"[^,，;；.!?。！？\n]+")
 _MOST = 60  # characters of a clause that only gives an amount
-_NO_AMOUNTS = (*corrected_messages.SORTS, PATTERNS["day_of_month"], PATTERNS["clock"], ADDED_DATE)
 
 
 def new_amount(said: str, before: Sequence[str]) -> Correction | None:
@@ -61,8 +59,7 @@ def _are_same(unit: str, other: str) -> bool:
 
 def _amounts(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the start and the end of each number that is no date or time, and its unit."""
-    for sort in _NO_AMOUNTS:
-        text = sort.sub(lambda found: "□" * len(found[0]), text)
+    text = corrected_messages.without_dates(text)
     for found in PATTERNS["amount"].finditer(text):
         unit = (found["unit"] or "").casefold()
         is_unit = unit not in segment.ENGLISH_STOP_WORDS and unit not in "了啦吧呢的起到"

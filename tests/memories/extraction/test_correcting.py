@@ -99,6 +99,7 @@ def test_the_latest_message_that_has_the_wrong_words_is_meant() -> None:
         ("no i meant thursday for the swimming", "my shift moved from tuesday to friday"),
         ("no i meant thursday for the swimming", "my shift is on tuesday"),
         ("sorry, the dentist on the 20th not the 18th", "the report is due on the 5th"),
+        ("我26了，不对，下个月才26，现在25", "我老板非要赶在周五前出货"),
     ],
 )
 def test_what_names_nothing_of_before_corrects_nothing(said: str, earlier: str) -> None:

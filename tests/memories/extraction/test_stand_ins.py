@@ -16,7 +16,9 @@ from tests.memories.extraction.readings import FakeReader
     [
         "YOUR_API_KEY", "<token>", "********", "changeme", "${DB_PASSWORD}",
         "postgres://user:password@localhost:5432/db",
-        "password@localhost:5432/db",
+        "password@localhost:5432/db", "mongodb://<username>:<password>@db.example/test",
+        "DB_PASSWORD=<your-password-here>.", "DB_PASSWORD=your_password_here", "sk-your-key-here",
+        "你的金鑰", "xxxx",
     ],
 )  # fmt: skip
 def test_a_stand_in_reveals_nothing(value: str) -> None:
@@ -71,6 +73,8 @@ def test_what_anybody_may_know_is_no_secret(text: str) -> None:
          "https://hooks.chatter.example/T02/B77/kLm93nQzP"),
         ("my calender ical is https://cal.example/private-3f09ac71e8d5/basic.ics",
          "https://cal.example/private-3f09ac71e8d5/basic.ics"),
+        ('bot = telebot.TeleBot("6138820475:AAHk3vWq-TzR8nLx0PbYcM2dUeFg7JsQi5o") from a video',
+         'telebot.TeleBot("6138820475:AAHk3vWq-TzR8nLx0PbYcM2dUeFg7JsQi5o'),
         ("企微机器人 qy.example/webhook/send?key=4f0a-b7e2-19cd 每天九点发提醒",
          "qy.example/webhook/send?key=4f0a-b7e2-19cd"),
         ("My Sibelius serial is SB8-440-19372-AAKQ-07. New Mac.", "SB8-440-19372-AAKQ-07"),

@@ -27,6 +27,8 @@ def heard(text: str, *quotes: str, flags: tuple[str, ...] = ()) -> list[str]:
         ("我妹在哪个城市上班。", "我妹在哪个城市上班"),
         ("我们家谁不吃辣", "我们家谁不吃辣"),
         ("乐乐读几年级了", "乐乐读几年级了"),
+        ("小敏呢", "小敏"),
+        ("我妈的生日呢？", "我妈的生日"),
     ],
 )
 def test_a_chinese_question_without_a_question_mark_leaves_no_fact(text: str, quote: str) -> None:
@@ -42,6 +44,10 @@ def test_a_chinese_question_without_a_question_mark_leaves_no_fact(text: str, qu
 )
 def test_a_statement_with_a_question_word_is_kept(text: str) -> None:
     assert heard(text, text) == [text]
+
+
+def test_a_statement_that_ends_with_a_particle_is_kept() -> None:
+    assert heard("我还在学游泳呢", "我还在学游泳") == ["我还在学游泳"]
 
 
 @pytest.mark.parametrize(
