@@ -165,8 +165,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " otherwise.",
         "needs_choice": "I can't tell for sure which memories you mean, so nothing was forgotten"
         " yet. Choose below what goes and what stays.",
-        "unsure": "I remember nothing that clearly says this, so nothing was forgotten. If it is"
-        " among these after all, choose it below.",
+        "unsure": "Nothing was forgotten yet: I'm not sure that a memory says this. The nearest"
+        " are below. If it is among them, choose it.",
         "nothing_found": "I found nothing like that among your memories, so there was nothing to"
         " forget.",
         "passing": "I can't tell for sure which memories you mean, so nothing was forgotten."
@@ -206,8 +206,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "forgotten": "已经彻底忘记。提到它的消息还在，要不要一起忘记由你决定。",
         "needs_choice": "我不能确定你指的是哪些记忆，所以还没有忘记任何内容。"
         "请在下面选择哪些忘记、哪些保留。",
-        "unsure": "我的记忆里没有哪条明确说到这件事，所以什么都没有忘记。"
-        "是下面哪一条？都不是就不用选。",
+        "unsure": "还没有忘记任何内容：我不确定有没有记忆说的是这件事。"
+        "最接近的列在下面，是哪一条就选哪一条，都不是就不用选。",
         "nothing_found": "你的记忆里没有找到这样的内容，所以没有什么可忘记的。",
         "passing": "我不能确定你指的是哪些记忆，所以没有忘记任何内容。"
         "临时聊天不保留可供选择的列表：请在其他对话里告诉我，或到记忆中心选择。",

@@ -289,7 +289,7 @@ def test_what_was_never_told_ticks_nothing_and_the_answer_says_so(
         pairs.means(text, share=0.99)
     asked = "Forget Dan's birthday."
     said = answer_text.exchange(asked, user=alice, conversation=conversation).turn
-    assert said.assistant_message.content.startswith("I remember nothing that clearly says this")
+    assert said.assistant_message.content.startswith("Nothing was forgotten yet")
     page = page_of(client, conversation)
     card = page.split('<form class="card forget"')[1].split("</form>")[0]
     assert "Dan is a site manager" in card and "checked" not in card
