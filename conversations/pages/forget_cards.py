@@ -188,7 +188,7 @@ def settled_words(asked: Iterable[Operation]) -> dict[int, str]:
     The words stand in place of the answer, which says that nothing is forgotten yet.
     """
     return {
-        one.payload["turn"]: _("You chose what to forget. What became of it is shown below.")
+        one.payload["turn"]: _("You chose what to forget. The result is shown below.")
         if one.payload.get("answered_by")
         else _("You chose to keep everything.")
         for one in asked

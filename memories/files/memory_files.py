@@ -364,7 +364,7 @@ def take_back_note(user: User, *, file_id: int) -> MemoryFile:
     if file is None:
         raise NotFound(_("There is no such file."))
     if file_contents.row_of(user, file.path) is not None:
-        raise Conflict(_("There is another file of this name."))
+        raise Conflict(_("A file with this name already exists."))
     check_room_for_note(user, file.path)
     file.deleted_at = None
     file.save(update_fields=["deleted_at", "updated_at"])

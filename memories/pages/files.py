@@ -170,7 +170,7 @@ def _save(
 
 def _check_free(request: HttpRequest, path: str) -> None:
     if file_contents.row_of(person(request), path) is not None:
-        raise ApplicationError(_("There is another file of this name."))
+        raise ApplicationError(_("A file with this name already exists."))
     memory_files.check_room_for_note(person(request), path)
 
 

@@ -1,6 +1,6 @@
 """Find, create and register people, change their settings, and give them roles.
 
-An owner may do everything. An auditor sees every list in the admin, with people's content masked,
+An owner can do everything. An auditor sees every list in the admin, with people's content masked,
 but can't change or reveal anything. A member has no access to the admin. An instance that has an
 owner must never be left without one, so `check_not_last_owner` is called whenever somebody is about
 to lose that role.

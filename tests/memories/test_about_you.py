@@ -399,7 +399,7 @@ def test_a_change_that_must_be_selected_says_why(
     make_memory(alice, "I live in Brno", kind=Kind.CONSTRAINT)
     monkeypatch.setattr(language_steps, "arbiter", Replacing)
     page = text_of(browser.post(address("memory_tell"), {"said": "I live in Vienna."}))
-    assert "something I always mind" in page
+    assert "something I always keep in mind" in page
     Memory.objects.update(kind=Kind.FACT, content="I live in Brno by the old mill pond bridge")
     page = text_of(browser.post(address("memory_tell"), {"said": "I live in Vienna."}))
     assert "The old text says more" in page

@@ -127,7 +127,7 @@ def test_the_history_tells_what_changed_and_brings_a_state_back(
 
 def test_a_note_is_made_thrown_away_and_put_back(alice: User, client: Client) -> None:
     own(client)
-    assert "is another file" in text_of(own(client))
+    assert "A file with this name already exists." in text_of(own(client))
     page = text_of(client.post(address("memory_file_delete", "notes/plan.md"), follow=True))
     assert client.get(address("memory_file", "notes/plan.md")).status_code == 404
     [binned] = MemoryFile.everything.filter(deleted_at__isnull=False)

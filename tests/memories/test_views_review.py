@@ -251,8 +251,8 @@ def test_the_inbox_says_that_a_constraint_is_already_heeded(alice: User) -> None
     assert "heed" not in text_of(signed_in(alice).get(address("memory_review")))
     Memory.objects.filter(pk=candidate.pk).update(kind=Kind.CONSTRAINT)
     page = text_of(signed_in(alice).get(address("memory_review")))
-    assert "It may be a matter of safety, so I already heed it." in page
-    assert "To be safe, it is heeded until you decide." in page
+    assert "It may be a matter of safety, so I’m already following it." in page
+    assert "To be safe, I’ll follow it until you decide." in page
 
 
 def test_the_inbox_says_when_it_is_only_unsure(alice: User) -> None:
@@ -265,10 +265,10 @@ def test_the_inbox_says_when_it_is_only_unsure(alice: User) -> None:
 def test_a_constraint_that_is_minded_before_the_decision_says_so(alice: User) -> None:
     memory = make_candidate(alice, "Allergic to nuts")
     page = text_of(signed_in(alice).get(address("memory_review")))
-    assert "it is heeded until you decide" not in page
+    assert "I’ll follow it until you decide" not in page
     Memory.objects.filter(pk=memory.pk).update(kind="constraint")
     page = text_of(signed_in(alice).get(address("memory_review")))
-    assert "it is heeded until you decide" in page
+    assert "I’ll follow it until you decide" in page
 
 
 def test_additions_are_in_words(alice: User) -> None:

@@ -114,7 +114,7 @@ def test_everybody_with_a_login_is_listed_and_nobody_else(client: Client, alice:
     assert "never signed in" in page.text and "alice" not in page.text
     found = client.get(PEOPLE, {"q": "MAY"}).context["people"]
     assert [str(one) for one, _ in found] == ["maya"]
-    assert "Nobody has such a name." in client.get(PEOPLE, {"q": "xyz"}).text
+    assert "Nobody by that name." in client.get(PEOPLE, {"q": "xyz"}).text
 
 
 def test_many_people_come_in_pages(client: Client) -> None:
