@@ -74,7 +74,7 @@ class MessageRows(Rows):
         if len(row.content) > settings.MAX_MESSAGE_CHARS:
             raise Unfit(TOO_LONG)
         if settings.SECRETS_IN_MESSAGES == "mask":
-            row.content = masking.masked(row.content)
+            row.content = masking.masked_by_reading(row.content)
         if "token_count" not in given:
             row.token_count = tokens.count(row.content)
         if not loading.learns:

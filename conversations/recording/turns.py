@@ -180,11 +180,12 @@ def rate_message(
 def at_rest(*messages: MessageInput) -> list[MessageInput]:
     """Return the messages as they will be stored.
 
-    Secrets are masked, unless the setting `SECRETS_IN_MESSAGES` is "keep".
+    Secrets are masked, unless the setting `SECRETS_IN_MESSAGES` is "keep". The reader model is
+    used as well, which takes up to a second for a very long message.
     """
     if settings.SECRETS_IN_MESSAGES == "keep":
         return list(messages)
-    texts = masking.masked_together([one.content for one in messages])
+    texts = masking.masked_together([one.content for one in messages], read=True)
     return [replace(one, content=text) for one, text in zip(messages, texts, strict=True)]
 
 

@@ -71,7 +71,7 @@ def masked(text: str) -> str:
 def masked_by_reading(text: str) -> str:
     """Mask secrets, including those that only the reader model recognises.
 
-    The model is slow, so use this function only for texts that are derived from messages.
+    The model is slow, so don't use this function for what a page waits for.
     """
     return blanked(covered(text, learned_secrets.find(text)))
 

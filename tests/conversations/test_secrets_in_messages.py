@@ -16,6 +16,7 @@ from conversations.recording import (
 )
 from conversations.recording.turns import MessageInput, RecordedTurn
 from memcenter.providers.base import Vectors
+from memories.extraction import masking
 from memories.indexing import search_index
 from memories.models import LexicalEntry, RecallTrace, Refusal
 from memories.recall import search
@@ -109,3 +110,22 @@ def test_messages_are_masked_at_rest_where_the_settings_say_so(
     assert not holds(list(Message.objects.values_list("content", flat=True)))
     assert set(Refusal.objects.values_list("category", flat=True)) == {"password", "card"}
     assert record(conversation, user_id="u1", assistant_id="a1").turn == turn.turn
+
+
+def test_a_secret_that_only_the_reader_finds_is_masked_at_rest_too(
+    conversation: Conversation, settings: Settings
+) -> None:
+    settings.SECRETS_IN_MESSAGES = "mask"
+    said = "marmaladetuesday gets me into our netflix, don't tell the kids"
+    assert masking.masked(said) == said  # no rule finds it
+    with as_user(conversation.user):
+        turns.record_turn(
+            user=conversation.user,
+            conversation=conversation,
+            user_message=MessageInput(said),
+            assistant_message=MessageInput("Noted."),
+        )
+
+    stored = list(Message.objects.values_list("content", flat=True))
+    assert "marmaladetuesday" not in " ".join(stored)
+    assert any("gets me into our netflix" in text for text in stored)
