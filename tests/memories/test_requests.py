@@ -304,6 +304,16 @@ AUDITED = {
         "Lives in Brno",
     ),
     "喝茶": ("忘掉我喜欢喝茶。", ("喜欢喝茶", "不喜欢喝茶的人"), "喜欢喝茶"),
+    "knee": (
+        "Forget my knee injury.",
+        ("Has a knee injury", "Has a shoulder injury"),
+        "Has a knee injury",
+    ),
+    "birthday": (
+        "forget my sister's birthday",
+        ("My sister's birthday is on 4 May", "My sister lives in Bergen", "My birthday is in June"),
+        "My sister's birthday is on 4 May",
+    ),
     "a word": ("forget coffee", ("Drinks coffee at noon", "Allergic to coffee"), ""),
     "忘掉茶": ("忘掉茶", ("喜欢喝茶", "对薄荷茶过敏"), ""),
 }

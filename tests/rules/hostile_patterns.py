@@ -24,7 +24,6 @@ READS = {
     "": MESSAGE,
     "memories.extraction.commands": 600,
     "memories.extraction.commands:": 600,
-    "memories.extraction.joint.": 8_000,
     "memories.extraction.habits:_P['at_times']": 60,
     "memories.extraction.habits:_P['done_in_zh']": 60,
 }
@@ -50,6 +49,7 @@ def spent(one: Named, text: str) -> float:
         try:
             for _ in one.pattern.finditer(text):
                 pass
+            one.pattern.fullmatch(text)
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         return time.process_time() - began
