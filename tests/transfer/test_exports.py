@@ -87,7 +87,9 @@ def test_a_zip_can_be_read_without_a_program(alice: User) -> None:
     assert "<strong>Nora</strong>" in shown and "<blockquote>" in shown
     assert plain.startswith("# ") and "**Nora**" in plain and "\n> " in plain
     for ending in ("html", "md"):
-        assert {f"{one}.{ending}" for one in ("memories", "notes", "files/MEMORY")} <= set(names)
+        assert {
+            f"{one}.{ending}" for one in ("about-you", "memories", "notes", "files/MEMORY")
+        } <= set(names)
 
 
 def test_one_conversation_holds_nothing_of_another(alice: User) -> None:
