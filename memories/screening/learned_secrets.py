@@ -92,7 +92,7 @@ def _is_secret(text: str, one: Candidate, read: Callable[[str], Reading]) -> boo
 def _is_all(text: str, one: Candidate) -> bool:
     """Return whether a text says little but a secret that a rule found ("the password is kite")."""
     rest = len(text) - (one.end - one.start)
-    return one.by_rule and one.share >= _INNOCENT and rest <= _LITTLE
+    return one.by_rule and (one.by_form or one.share >= _INNOCENT) and rest <= _LITTLE
 
 
 def _is_only_unusual(text: str, one: Candidate, read: Callable[[str], Reading]) -> bool:

@@ -177,13 +177,13 @@ def test_the_list_waits_while_it_is_being_used(chat: Page) -> None:
 
 
 def test_renaming_is_left_off_by_escape(chat: Page) -> None:
-    say(chat, "Hello there")
+    say(chat, "Repotting the ferns")
     chat.locator(".chat__bar > .menu summary").click()
     chat.locator(".chat__bar").get_by_role("link", name="Rename").click()
     field = chat.get_by_label("Name of the conversation")
     field.fill("Something else")
     field.press("Escape")
-    expect(chat.get_by_role("heading", level=1)).to_have_text("Hello there")
+    expect(chat.get_by_role("heading", level=1)).to_have_text("Repotting the ferns")
 
 
 def test_a_conversation_is_deleted_and_what_it_taught_is_kept_if_wished(chat: Page) -> None:

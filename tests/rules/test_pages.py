@@ -27,6 +27,7 @@ LIGHT = {
     "receipt_download",
     "first_password",  # who has one is led on
     "import_file",
+    "memory_standing",
 }
 _FEW, _MANY = 10, 300
 
