@@ -6,7 +6,7 @@ their mean. Adam with decoupled weight decay (Loshchilov and Hutter, 2019) and d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,14 +49,11 @@ def tokens(rows: Iterable[Row], model: Model) -> Tokens:
 
 
 def _of_row(row: Row, model: Model) -> Iterator[tuple[Floats, Floats]]:
-    places = [
-        (start, start + len(secret)) for secret in row.secrets for start in places_of(secret, row)
-    ]
     for window in inputs.windows(model.tokenizer, row.text):
         states, mean = model.states(window)
         own = [at for at, token in enumerate(window.tokens) if token is not None]
         secret = [
-            any(start < token.end and token.start < end for start, end in places)
+            row.has_secret_at(token.start, token.end)
             for token in window.tokens
             if token is not None
         ]
@@ -64,12 +61,13 @@ def _of_row(row: Row, model: Model) -> Iterator[tuple[Floats, Floats]]:
         yield both.astype(np.float32), np.array(secret, np.float32)
 
 
-def places_of(secret: str, row: Row) -> Iterator[int]:
-    """Yield where each occurrence of the secret starts in the row's text."""
-    start = row.text.find(secret)
-    while start >= 0:
-        yield start
-        start = row.text.find(secret, start + 1)
+def joined(parts: Sequence[Tokens]) -> Tokens:
+    """Return the tokens of all parts together."""
+    return Tokens(
+        np.concatenate([each.inputs for each in parts]),
+        np.concatenate([each.secret for each in parts]),
+        np.concatenate([each.weights for each in parts]),
+    )
 
 
 def fitted(examples: Tokens) -> SecretHead:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -38,6 +39,21 @@ class Row:
     group: str
     author: str
     language: str
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """The start and the end of each occurrence of each secret in the text."""
+        found = []
+        for secret in self.secrets:
+            start = self.text.find(secret)
+            while start >= 0:
+                found.append((start, start + len(secret)))
+                start = self.text.find(secret, start + 1)
+        return tuple(found)
+
+    def has_secret_at(self, start: int, end: int) -> bool:
+        """Return whether `text[start:end]` overlaps a secret."""
+        return any(first < end and start < last for first, last in self.places)
 
 
 @dataclass(frozen=True)

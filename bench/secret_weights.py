@@ -31,7 +31,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import secret_head
 from bench.forget_weights import fitted
-from bench.secret_head import Tokens, places_of
 from bench.secret_screening import SETS, Row, rows
 from memories.reader.reading import Model, Reader
 from memories.screening import learned_secrets, secret_judge, secret_search
@@ -60,7 +59,6 @@ class Example:
     row: Row
     candidate: Candidate
     is_secret: bool
-    file: str
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -72,16 +70,16 @@ def main(arguments: Sequence[str]) -> None:
     learned = [one for file in files if file not in unseen for one in _likely(file)]
     model = Model()
     tokens = [secret_head.tokens(rows(file), model) for file in unseen]
-    of_file = [at % _FOLDS for at in range(len(unseen))]
     judged: list[Example] = []
+    fold_of: list[int] = []
     for fold in range(_FOLDS):
-        head = secret_head.fitted(_joined(tokens, [each != fold for each in of_file]))
-        reader = Reader(Model(secret_head=head))
-        mine = [file for file, each in zip(unseen, of_file, strict=True) if each == fold]
-        judged += [one for file in mine for one in _read(file, reader)]
+        rest = [each for at, each in enumerate(tokens) if at % _FOLDS != fold]
+        reader = Reader(Model(secret_head=secret_head.fitted(secret_head.joined(rest))))
+        found = [one for file in unseen[fold::_FOLDS] for one in _read(file, reader)]
+        judged += found
+        fold_of += [fold] * len(found)
         print(f"head of fold {fold + 1} of {_FOLDS}", file=sys.stderr, flush=True)
-    names = [file.stem for file in unseen]
-    folds = np.array([of_file[names.index(one.file)] for one in judged])
+    folds = np.array(fold_of)
     matrix = Matrix.of([*learned, *judged])
     right = np.array([one.is_secret for one in (*learned, *judged)], np.float64)
     counts = np.array([1.0] * len(learned) + [float(_OWN)] * len(judged))
@@ -113,20 +111,11 @@ def main(arguments: Sequence[str]) -> None:
         )
     )
     if options.write:
-        secret_head.fitted(_joined(tokens, [True] * len(tokens))).save()
+        secret_head.fitted(secret_head.joined(tokens)).save()
         words = first_step(matrix, right, counts)
         np.savez_compressed(
             secret_judge.WEIGHTS, words=words.astype(np.float16), signals=second.astype(np.float32)
         )
-
-
-def _joined(tokens: Sequence[Tokens], chosen: Sequence[bool]) -> Tokens:
-    mine = [each for each, is_chosen in zip(tokens, chosen, strict=True) if is_chosen]
-    return Tokens(
-        np.concatenate([each.inputs for each in mine]),
-        np.concatenate([each.secret for each in mine]),
-        np.concatenate([each.weights for each in mine]),
-    )
 
 
 def _likely(file: Path) -> Iterator[Example]:
@@ -135,19 +124,17 @@ def _likely(file: Path) -> Iterator[Example]:
         spans = {(one.start, one.end) for one in secret_search.find(row.text)}
         spans |= {match.span() for match in _LIKE_SECRETS.finditer(row.text)}
         for span in sorted(spans):
-            yield _example(row, Candidate(*span, "", 0, by_rule=False, by_form=False), file)
+            yield _example(row, Candidate(*span, "", 0, by_rule=False, by_form=False))
 
 
 def _read(file: Path, reader: Reader) -> Iterator[Example]:
     for row in rows(file):
         for one in learned_secrets.candidates(row.text, reader.read(row.text)):
-            yield _example(row, one, file)
+            yield _example(row, one)
 
 
-def _example(row: Row, one: Candidate, file: Path) -> Example:
-    places = ((start, start + len(each)) for each in row.secrets for start in places_of(each, row))
-    is_secret = any(start < one.end and one.start < end for start, end in places)
-    return Example(row, one, is_secret, file.stem)
+def _example(row: Row, one: Candidate) -> Example:
+    return Example(row, one, row.has_secret_at(one.start, one.end))
 
 
 @dataclass(frozen=True)

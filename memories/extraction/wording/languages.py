@@ -50,11 +50,11 @@ def twin_of(tag: str) -> str:
 
 def without_twins(tags: Iterable[str]) -> list[str]:
     """Return the tags in their order without repetitions, and one tag for each topic: the first."""
-    kept: dict[str, str] = {}
+    kept: list[str] = []
     for tag in tags:
-        if twin_of(tag) not in kept:
-            kept[tag] = tag
-    return list(kept)
+        if tag not in kept and twin_of(tag) not in kept:
+            kept.append(tag)
+    return kept
 
 
 def tag_of(topic: str, *, language: str) -> str:
