@@ -209,7 +209,7 @@ def test_a_deleted_note_lies_in_the_bin_and_comes_back(
     told(ours, command="create", path=P, file_text="another")
     with as_user(alice):
         [binned] = memory_files.binned_notes(alice)
-        with pytest.raises(Exception, match="another file"):
+        with pytest.raises(Exception, match="already exists"):
             memory_files.take_back_note(alice, file_id=binned.pk)
     told(ours, command="rename", old_path=P, new_path="/memories/other.md")
     with as_user(alice):
