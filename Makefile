@@ -35,7 +35,7 @@ audit: .venv/lock.stamp  ## known weaknesses of what is required; needs the netw
 	@.venv/lock/bin/python -m pip --disable-pip-version-check --quiet install pip-audit
 	.venv/lock/bin/pip-audit --require-hashes --disable-pip -r requirements.txt
 
-PACKAGES := memcenter ops conversations memories
+PACKAGES := memcenter foundation ops conversations memories
 
 demo: .venv/run.stamp  ## fill the instance with an example person, in Chinese and English
 	$(RUN) manage.py demo

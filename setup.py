@@ -6,7 +6,7 @@ are in `memcenter/assets`, since a top-level package `static` could be anybody's
 
 from setuptools import find_namespace_packages, setup
 
-PACKAGES = ("memcenter", "ops", "conversations", "memories")
+PACKAGES = ("memcenter", "ops", "conversations", "memories", "foundation")
 ASSETS = {f"memcenter.assets.{name}": name for name in ("templates", "static", "locale")}
 
 

@@ -45,8 +45,8 @@ import psycopg
 
 from bench.product import Product, free_port, percentile, print_result, print_times, running
 from bench.scale import USUAL, Filler, make_base, make_people
-from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.postgres import EmbeddedPostgres
+from foundation.embedded.folder import DataFolder
+from foundation.embedded.postgres import EmbeddedPostgres
 
 _PACKAGES = ("mem0ai", "psycopg[binary,pool]", "fastapi", "uvicorn")
 STORED = "ours, stored"

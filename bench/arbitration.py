@@ -28,7 +28,7 @@ from bench.labelled import (
     share,
 )
 from bench.product import print_result
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.embedders import BundledEmbedder
 from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
 
 NOW = datetime(2025, 10, 1, 12, tzinfo=UTC)

@@ -31,9 +31,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.extraction import read_turns
 from bench.labelled import LANGUAGES
 from bench.product import print_result
-from memcenter.embedded.backup import migrate_if_needed
-from memcenter.embedded.databases import Instance
-from memcenter.embedded.folder import DataFolder
+from foundation.embedded.backup import migrate_if_needed
+from foundation.embedded.databases import Instance
+from foundation.embedded.folder import DataFolder
 
 if TYPE_CHECKING:
     from conversations.models import Conversation
@@ -126,7 +126,7 @@ def floor(turns: int, clock: Clock) -> None:
     """Time a lower bound per turn: a transaction of ten small prepared statements."""
     from django.db import transaction
 
-    from memcenter.lib.database import statements
+    from foundation.database import statements
 
     for _ in range(turns):
         with clock.timing("floor"), transaction.atomic():
@@ -138,8 +138,8 @@ def measured(count: int, *, of: int) -> dict[str, dict[str, float | int]]:
     import django
 
     django.setup()
-    from memcenter.lib.text import segment, tokens
-    from memcenter.providers.embedders import BundledEmbedder
+    from foundation.providers.embedders import BundledEmbedder
+    from foundation.text import segment, tokens
     from memories.learning import ingest
     from ops.queue import broker
 

@@ -37,7 +37,7 @@ from bench.memorybank import MARKS
 from bench.product import Product, print_result, running
 from conversations.importing.formats import datasets
 from conversations.importing.formats.values import ImportedMessage, ImportedPerson
-from memcenter.lib.text import tokens
+from foundation.text import tokens
 
 WINDOW_TOKENS, BLOCK_TOKENS = 2_000, 1_500  # the product's defaults
 CONVERSATION = "all of it"

@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import psycopg
 
 from bench.product import Product, percentile, print_result, print_times, running
-from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.postgres import EmbeddedPostgres
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.embedded.folder import DataFolder
+from foundation.embedded.postgres import EmbeddedPostgres
+from foundation.providers.embedders import BundledEmbedder
 
 USER = "bench"
 _WHO = ("My sister", "My neighbour", "Our team", "My old teacher", "Her cousin", "The landlord")

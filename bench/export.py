@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import psycopg
 
 from bench.product import Product, print_result, running
-from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.postgres import EmbeddedPostgres
-from memcenter.embedded.process import PidFile
-from memcenter.lib import ids
+from foundation import ids
+from foundation.embedded.folder import DataFolder
+from foundation.embedded.postgres import EmbeddedPostgres
+from foundation.embedded.process import PidFile
 
 USER = "bench"
 _EACH = 1_000  # messages in a conversation

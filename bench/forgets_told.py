@@ -12,7 +12,7 @@ from django.conf import settings
 
 from bench import forgets_world
 from bench.planted import Store
-from memcenter.embedded.folder import DataFolder
+from foundation.embedded.folder import DataFolder
 from ops.access import as_system
 from ops.forgetting import erasure
 from ops.models import Operation, Receipt, Status, User

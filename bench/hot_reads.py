@@ -27,9 +27,9 @@ import redis
 
 from bench.context_latency import sentence
 from bench.product import Product, percentile, print_result, print_times, running
-from memcenter.embedded.databases import EmbeddedRedis
-from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.postgres import EmbeddedPostgres
+from foundation.embedded.databases import EmbeddedRedis
+from foundation.embedded.folder import DataFolder
+from foundation.embedded.postgres import EmbeddedPostgres
 
 WARM = 6  # calls of each kind after the first
 _MOST_USED = """

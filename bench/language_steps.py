@@ -11,7 +11,7 @@ from django.conf import settings
 from conversations.block import control_tokens
 from conversations.importing.formats import exports
 from conversations.importing.formats import exports as memory_files
-from memcenter.lib.text import richtext, segment, shingles
+from foundation.text import richtext, segment, shingles
 from memories import language_steps
 from memories.extraction import habits, masking
 from memories.extraction.habits import BundledJointReader

@@ -42,9 +42,9 @@ import psycopg
 from bench.context_latency import sentence
 from bench.product import ROOT, Product, _wait, free_port, percentile, print_result, print_times
 from bench.scale import OTHER, Filler, make_base, make_people
-from memcenter.embedded.backup import migrate_if_needed
-from memcenter.embedded.databases import Instance
-from memcenter.embedded.folder import DataFolder
+from foundation.embedded.backup import migrate_if_needed
+from foundation.embedded.databases import Instance
+from foundation.embedded.folder import DataFolder
 
 LIGHT, HEAVY = 20, f"{OTHER}-0"
 _WARM = 40  # calls to each web process before measuring

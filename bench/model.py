@@ -40,10 +40,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import arbitration, extraction
 from bench.labelled import LANGUAGES, prepare_django, print_table, share
 from bench.product import ROOT, free_port, print_result
-from memcenter.lib.errors import ProviderError
-from memcenter.lib.text import tokens
-from memcenter.providers.base import ModelUse
-from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
+from foundation.errors import ProviderError
+from foundation.providers.base import ModelUse
+from foundation.providers.openai_compatible import Endpoint, OpenAICompatibleModel
+from foundation.text import tokens
 from memories.extraction.chat_model.arbiter import ModelArbiter
 from memories.extraction.chat_model.extractor import ModelExtractor
 from memories.extraction.chat_model.questions import Asker
@@ -179,7 +179,7 @@ def _extraction(
 
 
 def _arbitration(chat: OpenAICompatibleModel, language: str, *, rows: int) -> dict[str, Any]:
-    from memcenter.providers.embedders import BundledEmbedder
+    from foundation.providers.embedders import BundledEmbedder
     from memories import language_steps
 
     pairs = [one for one in arbitration.read_pairs(language) if one.part == "report"][:rows]

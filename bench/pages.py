@@ -24,8 +24,8 @@ import psycopg
 
 from bench.product import Product, percentile, print_result, print_times, running
 from bench.scale import Filler, make_base
-from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.postgres import EmbeddedPostgres
+from foundation.embedded.folder import DataFolder
+from foundation.embedded.postgres import EmbeddedPostgres
 
 _FEW = 100
 _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-PACKAGES = ("memories", "conversations", "ops", "memcenter")
+PACKAGES = ("memories", "conversations", "ops", "memcenter", "foundation")
 _PROGRAMS = ("memcenter.wsgi",)  # importing it starts a server's threads
 _CALLS = frozenset(
     ["compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"]

@@ -12,9 +12,9 @@ import psycopg
 import redis
 from psycopg import sql
 
-from memcenter.embedded.databases import EmbeddedRedis
-from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.postgres import EmbeddedPostgres
+from foundation.embedded.databases import EmbeddedRedis
+from foundation.embedded.folder import DataFolder
+from foundation.embedded.postgres import EmbeddedPostgres
 
 _LETTERS = "bcdfghjklmnprstv"
 

@@ -30,7 +30,7 @@ from urllib.parse import quote, urlencode
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.product import print_result, running
-from memcenter.embedded.folder import DataFolder
+from foundation.embedded.folder import DataFolder
 
 WORD = "quokkafern"  # part of every written text, and of nothing else
 _PLACES = ("Porto", "Lyon", "Brno", "Turku", "Ghent", "Cork")

@@ -18,9 +18,9 @@ from bench import dialogues
 from bench.dialogues import Dialogue
 from bench.memorybank import MARKS
 from conversations.importing.formats import datasets
-from memcenter.lib.text import segment
-from memcenter.providers.base import Vectors
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.base import Vectors
+from foundation.providers.embedders import BundledEmbedder
+from foundation.text import segment
 from memories.retrieval import messages, rerank
 from memories.retrieval.query import analyse
 from memories.retrieval.units import Unit

@@ -33,10 +33,10 @@ from psycopg import sql
 
 from bench.context_latency import sentence
 from bench.product import Product, percentile, print_result, print_times, running
-from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.postgres import EmbeddedPostgres
-from memcenter.lib.text import segment
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.embedded.folder import DataFolder
+from foundation.embedded.postgres import EmbeddedPostgres
+from foundation.providers.embedders import BundledEmbedder
+from foundation.text import segment
 
 USUAL, BIG, OTHER = "usual", "big", "other"
 _BASE = 4_000

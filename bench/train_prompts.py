@@ -32,7 +32,7 @@ from bench import block, floor, train_statements
 from bench.floor import Line
 from bench.labelled import share
 from bench.product import print_result
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.embedders import BundledEmbedder
 from memories.extraction.bundled import BundledExtractor
 from memories.reader.reading import reader
 from memories.retrieval.evidence import Signs

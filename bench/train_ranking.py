@@ -31,7 +31,7 @@ from bench.boosting import Options, Ranking
 from bench.product import print_result
 from bench.ranking import Asked, by_group, figures, print_table
 from bench.ranking_cases import NAMES, Case
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.embedders import BundledEmbedder
 from memories.retrieval import rerank
 from memories.retrieval.rerank import Forest
 from memories.retrieval.signals import scaled

@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import floor
 from bench.floor import Line
 from bench.product import print_result
-from memcenter.lib.text import segment
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.embedders import BundledEmbedder
+from foundation.text import segment
 from memories.retrieval import signals
 from memories.retrieval.evidence import Signs, signs
 from memories.retrieval.query import analyse

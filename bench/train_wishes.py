@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import block, train_prompts
 from bench.labelled import share
 from bench.product import ROOT, print_result
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.embedders import BundledEmbedder
 from memories.extraction import answer_wishes
 from memories.reader.reading import reader
 

@@ -11,8 +11,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
-from memcenter.lib import ids
-from memcenter.lib.database.schema import Record, VisibleManager, one_of
+from foundation import ids
+from foundation.database.schema import Record, VisibleManager, one_of
 
 
 class ConversationKind(models.TextChoices):

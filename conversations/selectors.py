@@ -10,9 +10,9 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from conversations.models import Conversation, Episode, Message, Summary, Turn
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Sql
-from memcenter.lib.errors import Invalid, NotFound
+from foundation.database import statements
+from foundation.database.statements import Sql
+from foundation.errors import Invalid, NotFound
 from ops.models import User
 
 

@@ -33,9 +33,9 @@ from conversations.models import (
 )
 from conversations.recording.conversation_names import check_external_id
 from conversations.recording.temporary import TemporaryData
-from memcenter.lib.errors import Invalid
-from memcenter.lib.text import tokens
-from memcenter.lib.text.richtext import file_name, one_line, quoted
+from foundation.errors import Invalid
+from foundation.text import tokens
+from foundation.text.richtext import file_name, one_line, quoted
 from memories.extraction import masking
 from memories.learning import learnability
 from ops.accounts import users

@@ -16,4 +16,4 @@ keep redis_conf "requirepass $(cat secrets/redis_password)"
 # Containers read what is mounted into them as another user than the one who made it. The folder
 # isn't mounted, and nobody else of this machine may enter it.
 chmod 0700 secrets
-chmod a+r secrets/* Caddyfile database.sh ../memcenter/roles.sql
+chmod a+r secrets/* Caddyfile database.sh ../foundation/roles.sql

@@ -1,14 +1,9 @@
-"""The platform and the protocols: settings, REST, MCP, other products' APIs, and the runner.
+"""The project: settings, addresses, and the protocols REST, MCP, mem0's and OpenAI's.
 
-`lib`, `providers` and `embedded` use no app; `rest`, `mcp` and `compat` use all of them.
+The protocols use all apps. What the apps themselves stand on is in `foundation`.
 """
 
-import os
-
-# Must be set before numpy is imported. Our matrices are small, so several BLAS threads would only
-# wait for each other and slow down other requests. Parallelism comes from processes.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
+import foundation  # noqa: F401 (first: it limits the threads of numpy)
 from memcenter.celery import app as celery_app
 
 __all__ = ["celery_app"]

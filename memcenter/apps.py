@@ -5,6 +5,6 @@ class MemcenterConfig(AppConfig):
     name = "memcenter"
 
     def ready(self) -> None:
-        from memcenter import telemetry
+        from foundation import telemetry
 
         telemetry.watch_slow_queries()

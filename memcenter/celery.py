@@ -5,7 +5,7 @@ import sys
 
 from celery import Celery
 
-from memcenter.lib import places
+from foundation import places
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 _path = [*sys.path]

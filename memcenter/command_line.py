@@ -11,8 +11,8 @@ import sys
 import warnings
 from importlib import metadata
 
-from memcenter.embedded.folder import DataFolder, EmbeddedError
-from memcenter.lib import env, places
+from foundation import env, places
+from foundation.embedded.folder import DataFolder, EmbeddedError
 
 # Short names that the console command accepts.
 ALIASES = {"up": "serve", "createkey": "createapikey"}
@@ -88,7 +88,7 @@ def _mark_as_supervisor() -> None:
     process is re-executed because the kernel shows only the environment that a process started
     with, not later changes.
     """
-    from memcenter.embedded.process import MARK
+    from foundation.embedded.process import MARK
 
     folder = str(_data_folder().path)
     if os.environ.get(MARK) != folder:
@@ -112,15 +112,15 @@ def _set_defaults_for_agents() -> None:
 
     This function must run before Django's settings are loaded from the environment.
     """
-    from memcenter.embedded.databases import FOR_AGENTS
+    from foundation.embedded.databases import FOR_AGENTS
 
     for name, value in FOR_AGENTS.items():
         os.environ.setdefault(name, value)
 
 
 def _use_data_folder(command: str, stack: contextlib.ExitStack) -> None:
-    from memcenter.embedded.backup import migrate_if_needed
-    from memcenter.embedded.databases import Instance
+    from foundation.embedded.backup import migrate_if_needed
+    from foundation.embedded.databases import Instance
 
     if not _needs_database(command):
         # makemigrations checks the migration history and warns if it finds no database.

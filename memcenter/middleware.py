@@ -14,7 +14,7 @@ from django.urls import resolve
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from memcenter import telemetry
+from foundation import telemetry
 from ops import audit_log
 from ops.access import as_user
 from ops.accounts import sign_ins, users

@@ -21,7 +21,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from memcenter.rest import throttling
 from memories.metrics import cache_hit_rate
 from ops import audit_chain, selectors

@@ -7,7 +7,7 @@ from typing import Any
 from celery.schedules import crontab
 from django.utils.translation import gettext_lazy
 
-from memcenter.lib import env, places
+from foundation import env, places
 
 BASE_DIR = places.BASE_DIR
 _ASSETS = places.assets_folder()
@@ -436,10 +436,10 @@ if OTEL_ENDPOINT and not OTEL_ENDPOINT.startswith(("http://", "https://")):
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request": {"()": "memcenter.telemetry.WithRequest"}},
+    "filters": {"request": {"()": "foundation.telemetry.WithRequest"}},
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"},
-        "json": {"()": "memcenter.telemetry.JsonLines"},
+        "json": {"()": "foundation.telemetry.JsonLines"},
     },
     "handlers": {
         "stderr": {

@@ -6,7 +6,7 @@ from threading import Thread
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from memcenter.lib import deferred_writes, process
+from foundation import deferred_writes, process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 application = get_wsgi_application()

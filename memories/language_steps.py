@@ -10,10 +10,10 @@ from functools import cache
 from django.conf import settings
 from django.utils import timezone
 
-from memcenter.lib import process
-from memcenter.lib.text import tokens
-from memcenter.providers.embedders import BundledEmbedder
-from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
+from foundation import process
+from foundation.providers.embedders import BundledEmbedder
+from foundation.providers.openai_compatible import Endpoint, OpenAICompatibleModel
+from foundation.text import tokens
 from memories.extraction.arbitration.pairs import BundledConsolidator, Consolidator, PairReader
 from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.bundled import BundledExtractor

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Avg, Count, Model
 
 from conversations.models import Conversation, Episode, Message
-from memcenter.lib.database import statements
+from foundation.database import statements
 from memories.models import Fragment, LexicalEntry, Memory, MemoryVersion, RecallTrace, Vector
 from ops.models import User
 

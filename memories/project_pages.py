@@ -11,8 +11,8 @@ from typing import Any
 
 from django.conf import settings
 
-from memcenter.lib.database import statements
-from memcenter.lib.errors import Invalid, NotFound
+from foundation.database import statements
+from foundation.errors import Invalid, NotFound
 from memories import projects
 from memories.extraction.wording.digest import digest
 from memories.models import Memory, Origin

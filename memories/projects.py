@@ -7,7 +7,7 @@ import unicodedata
 
 from django.db import IntegrityError, transaction
 
-from memcenter.lib.errors import Invalid, NotFound
+from foundation.errors import Invalid, NotFound
 from memories.models import Project
 from ops.models import User
 

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from conversations.models import Episode, Message, Summary
-from memcenter.lib.errors import NotFound
+from foundation.errors import NotFound
 from memories.models import (
     Arbitration,
     DailyNote,

@@ -1,6 +1,6 @@
 """Open transactions for one person or for the system. No other module opens transactions.
 
-The row security policies of `memcenter.lib.database.schema` compare the owner of a row with the
+The row security policies of `foundation.database.schema` compare the owner of a row with the
 setting `memcenter.user`. Work that concerns several people (claiming operations, periodic sweeps,
 administration) switches to a separate database role inside its transaction.
 
@@ -38,7 +38,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from psycopg.pq import TransactionStatus
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from ops.models import User
 
 # PostgreSQL ends a transaction whose process hangs, so that its row locks are released.

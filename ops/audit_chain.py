@@ -20,7 +20,7 @@ import orjson
 from django.db.models import Min
 from django.utils import timezone
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from ops import audit_log
 from ops.access import as_system
 from ops.models import AuditEvent, AuditHead, AuditSeal, Operation, Receipt, UnsealedEvent

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from ops.access import Gathered
 from ops.models import AuditEvent
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Model, Q, QuerySet
 
-from memcenter.lib.database import schema
+from foundation.database import schema
 from ops.models import Kind, User
 from ops.transfer import portable_rows
 from ops.transfer.portable_rows import Loading

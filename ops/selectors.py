@@ -12,8 +12,8 @@ from typing import Any
 from django.db.models import Avg, Count, Min, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
-from memcenter.lib.database import statements
-from memcenter.lib.errors import NotFound
+from foundation.database import statements
+from foundation.errors import NotFound
 from ops import registry, webhook_events
 from ops.models import Kind, ModelCall, Operation, Priority, Receipt, Status, User
 

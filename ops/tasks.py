@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
 
-from memcenter.lib import process
+from foundation import process
 from ops import audit_chain, weekly_mail
 from ops.access import as_system
 from ops.forgetting import expired_rows

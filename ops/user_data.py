@@ -16,7 +16,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 from ops.accounts import users
 from ops.forgetting import person_forgets
 from ops.models import (

@@ -17,7 +17,7 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from ops import audit_log
 from ops.access import Gathered
 from ops.models import ApiKey, Delivery, Instance, Kind, Operation, Priority

@@ -27,8 +27,8 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from memcenter import telemetry
-from memcenter.lib.errors import Conflict, Invalid, NotFound, ProviderError
+from foundation import telemetry
+from foundation.errors import Conflict, Invalid, NotFound, ProviderError
 from ops import audit_log, ledger, webhook_events
 from ops.access import as_system
 from ops.accounts import users
@@ -329,7 +329,7 @@ def post_to_address(place: PublicAddress, *, body: bytes, headers: Mapping[str, 
     """
     import httpcore2
 
-    from memcenter.lib.pinned_network import PinnedBackend
+    from foundation.pinned_network import PinnedBackend
 
     parts = place.url
     url = httpcore2.URL(

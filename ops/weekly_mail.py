@@ -31,7 +31,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from memcenter.lib.errors import Conflict, Invalid, NotFound, ProviderError
+from foundation.errors import Conflict, Invalid, NotFound, ProviderError
 from ops import audit_log, ledger
 from ops.access import as_user, lock_person
 from ops.accounts import users

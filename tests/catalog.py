@@ -14,7 +14,7 @@ from memcenter.management.commands.makemessages import said_by_services
 
 ROOT = Path(__file__).resolve().parents[1]
 PO = ROOT / "locale/zh_Hans/LC_MESSAGES/django.po"
-_APPS = ("memcenter", "ops", "conversations", "memories")
+_APPS = ("memcenter", "ops", "conversations", "memories", "foundation")
 _PLAIN = {"gettext", "gettext_lazy", "gettext_noop", "_", "ngettext", "ngettext_lazy"}
 _WITH_CONTEXT = {"pgettext", "pgettext_lazy", "npgettext", "npgettext_lazy"}
 _MARKED = re.compile(

@@ -13,8 +13,8 @@ from django.utils import translation
 from pytest_django import DjangoDbBlocker
 from redis import Redis
 
-from memcenter.lib import deferred_writes
-from memcenter.lib.database import statements
+from foundation import deferred_writes
+from foundation.database import statements
 from memories import language_steps
 from ops import access, audit_log
 from ops.access import as_system

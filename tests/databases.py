@@ -12,9 +12,9 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from memcenter.embedded.databases import EmbeddedRedis
-from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.postgres import EmbeddedPostgres, place, run_roles_sql
+from foundation.embedded.databases import EmbeddedRedis
+from foundation.embedded.folder import DataFolder
+from foundation.embedded.postgres import EmbeddedPostgres, place, run_roles_sql
 
 # Tables that the app's roles could empty at once, before the tests' own right to.
 can_be_emptied: set[str] = set()
@@ -57,7 +57,7 @@ def _migrate_as_owner() -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    from memcenter.lib import env
+    from foundation import env
 
     app = dict(connection.settings_dict)
     owner = env.database("MEMCENTER_OWNER_DATABASE_URL")

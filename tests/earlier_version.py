@@ -8,7 +8,7 @@ it, load it with the version that landed before, migrate and dump it.
 import gzip
 import subprocess
 
-from memcenter.embedded.postgres import wheel_binaries
+from foundation.embedded.postgres import wheel_binaries
 from tests.live import ROOT
 
 DUMP = ROOT / "tests/data/earlier-version.sql.gz"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memcenter.lib.text import segment
-from memcenter.providers.base import Vectors
+from foundation.providers.base import Vectors
+from foundation.text import segment
 
 
 class HashingEmbedder:

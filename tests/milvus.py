@@ -12,7 +12,7 @@ import pytest
 from django.conf import LazySettings, settings
 from django.db import connection
 
-from memcenter.lib.errors import ProviderError
+from foundation.errors import ProviderError
 from memories.indexing import milvus_sync
 from ops.access import as_system
 from ops.models import Status

@@ -13,7 +13,7 @@ from conversations.block.assembly import SECTIONS
 from conversations.importing.formats.file_rows import Format
 from conversations.models import ConversationKind, Rating, Role
 from conversations.recording.conversation_names import check_external_id
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 from memcenter.rest.fields import (
     Flag,
     Moment,

@@ -15,8 +15,8 @@ from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Message
 from conversations.recording import conversation_names, temporary
 from conversations.recording.temporary import TemporaryConversation
-from memcenter.lib import ids
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from foundation import ids
+from foundation.errors import Conflict, Invalid, NotFound
 from memcenter.rest.endpoint import CREATE, PRETEND, Call, ParsedRequest
 from memcenter.rest.idempotency import UnstoredResponse
 from ops.models import Operation, User

@@ -13,8 +13,8 @@ from conversations.api.threads import Thread, kept, thread_of, unless_temporary
 from conversations.block import context
 from conversations.block.context import Wanted
 from conversations.models import Conversation, Episode, Message, Summary
-from memcenter.lib import ids
-from memcenter.lib.errors import NotFound
+from foundation import ids
+from foundation.errors import NotFound
 from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import EMPTY, Call, endpoint

@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 
 from conversations.block.control_tokens import neutral
-from memcenter.lib.text import segment, tokens
+from foundation.text import segment, tokens
 from memories.files.grammar import KINDS
 
 

@@ -23,9 +23,9 @@ from conversations.block.assembly import BlockItem, Limits, Recalled
 from conversations.models import Conversation, ConversationKind, Summary
 from conversations.recording import temporary
 from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
-from memcenter.lib.database import statements
-from memcenter.lib.errors import Invalid
-from memcenter.lib.text import segment
+from foundation.database import statements
+from foundation.errors import Invalid
+from foundation.text import segment
 from memories.extraction import masking
 from memories.files import daily_notes, grammar
 from memories.files.daily_notes import Recent

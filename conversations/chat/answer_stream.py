@@ -27,7 +27,7 @@ from conversations.chat.chat_messages import Thread
 from conversations.models import Role
 from conversations.recording.temporary import client
 from conversations.recording.turns import MessageInput
-from memcenter.lib.errors import Conflict, NotFound, ProviderError
+from foundation.errors import Conflict, NotFound, ProviderError
 
 logger = logging.getLogger(__name__)
 _KEY_PREFIX = "mc:answering:"

@@ -19,8 +19,8 @@ from conversations.models import Conversation, Message, Role
 from conversations.recording import conversation_names, conversation_titles, temporary, turns
 from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
 from conversations.recording.turns import MessageInput, RecordedTurn
-from memcenter.lib.text import segment, tokens
-from memcenter.providers.base import ChatMessage, ModelUse
+from foundation.providers.base import ChatMessage, ModelUse
+from foundation.text import segment, tokens
 from memories import language_steps, portrait
 from memories.extraction import commands, masking
 from memories.extraction.wording.owners import Ownership, ownership

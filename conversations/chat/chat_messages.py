@@ -19,7 +19,7 @@ from conversations.models import Conversation, Message, Role, Turn
 from conversations.recording import conversation_names, temporary, turns
 from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
 from conversations.recording.turns import MessageInput
-from memcenter.lib.errors import Conflict
+from foundation.errors import Conflict
 from memories.forgetting.spoken_requests import Outcome
 from memories.learning import told_messages
 from memories.recall import traces

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Literal
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.masking import additions_in_words
 from memories.retrieval.query import subject_of
 

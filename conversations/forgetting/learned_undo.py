@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conversations.models import Turn
-from memcenter.lib.errors import Conflict, NotFound
+from foundation.errors import Conflict, NotFound
 from memories.indexing import search_index
 from memories.models import Change, Memory, MemoryStatus, MemoryVersion, Source
 from memories.writing import curation, memory_writes

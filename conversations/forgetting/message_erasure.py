@@ -25,7 +25,7 @@ from conversations.models import (
     Turn,
     Withheld,
 )
-from memcenter.lib.database import cascades
+from foundation.database import cascades
 from memories.forgetting import dependencies, derivation, memory_erasure, tombstones
 from memories.models import Arbitration, Memory, Source, TargetKind
 from ops.models import User

@@ -18,9 +18,9 @@ from conversations import selectors
 from conversations.forgetting import message_erasure
 from conversations.forgetting.message_erasure import Target
 from conversations.models import Conversation, Episode, Message, Summary, Turn
-from memcenter.lib.database import cascades
-from memcenter.lib.errors import Invalid, NotFound
-from memcenter.lib.text import shingles
+from foundation.database import cascades
+from foundation.errors import Invalid, NotFound
+from foundation.text import shingles
 from memories import selectors as memory_selectors
 from memories.extraction.masking import masked
 from memories.forgetting import memory_erasure, memory_forgets, rederivation

@@ -18,7 +18,7 @@ from conversations.forgetting import message_erasure, message_forgets
 from conversations.forgetting.message_erasure import Target
 from conversations.models import Conversation, Message, Summary
 from conversations.recording import summaries
-from memcenter.lib.database import cascades
+from foundation.database import cascades
 from memories.forgetting import erased_texts, memory_erasure, memory_forgets
 from memories.forgetting.erased_texts import ErasedTexts
 from memories.models import Memory

@@ -13,7 +13,7 @@ from conversations.importing.formats.values import (
 )
 from conversations.models import Conversation, ToldAs
 from conversations.recording import conversation_names, turns
-from memcenter.lib.errors import ApplicationError, Invalid
+from foundation.errors import ApplicationError, Invalid
 from ops.access import as_system, as_user
 from ops.accounts import users
 from ops.models import Priority, User

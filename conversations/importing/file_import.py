@@ -23,8 +23,8 @@ from conversations.importing.formats import file_rows
 from conversations.importing.formats.file_rows import Format, Opened
 from conversations.models import Conversation, Episode, Message, Summary, Turn, Withheld
 from conversations.recording.episodes import EPISODE_CHARS
-from memcenter.lib.database import statements
-from memcenter.lib.errors import ApplicationError, Conflict, Invalid
+from foundation.database import statements
+from foundation.errors import ApplicationError, Conflict, Invalid
 from memories.indexing import reindexing, search_index
 from memories.indexing.search_index import Entry
 from memories.models import DailyNote, LexicalEntry, Memory, TargetKind

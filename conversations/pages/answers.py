@@ -20,8 +20,8 @@ from conversations.chat.answer_stream import Answering, End
 from conversations.chat.chat_messages import TemporaryThread, Thread
 from conversations.pages import bubbles, chat_page
 from conversations.pages.chat_page import Opened
-from memcenter.lib.errors import Conflict, NotFound
-from memcenter.lib.text.richtext import as_html
+from foundation.errors import Conflict, NotFound
+from foundation.text.richtext import as_html
 from memcenter.rest.throttling import long_answers
 from ops.pages.base import Surroundings, is_htmx, is_streamed, own_transaction, person
 

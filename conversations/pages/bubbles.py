@@ -25,7 +25,7 @@ from conversations.pages import forget_cards, turn_memories
 from conversations.pages.forget_cards import Card, ForgetLine
 from conversations.pages.turn_memories import Lessons
 from conversations.recording.temporary import TemporaryMessage
-from memcenter.lib.text.richtext import as_html
+from foundation.text.richtext import as_html
 from memories.templatetags.memory_center import day as day_of
 from ops.models import User
 

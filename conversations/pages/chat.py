@@ -18,7 +18,7 @@ from conversations.chat.chat_messages import Edited, Thread, UnconfirmedEdit
 from conversations.pages import answers, chat_page, conversation_list, deletions
 from conversations.pages.chat_page import MessageForm, Opened, TitleForm
 from conversations.recording import conversation_names
-from memcenter.lib.errors import ApplicationError, NotFound
+from foundation.errors import ApplicationError, NotFound
 from ops.pages.base import (
     is_htmx,
     is_streamed,

@@ -29,7 +29,7 @@ from conversations.pages.forget_cards import ForgetLine
 from conversations.pages.turn_memories import Lessons
 from conversations.recording import conversation_names, temporary
 from conversations.recording.temporary import TemporaryConversation
-from memcenter.lib.errors import ApplicationError, NotFound
+from foundation.errors import ApplicationError, NotFound
 from ops.accounts import users
 from ops.models import User
 from ops.pages.base import is_htmx, number_of, own_transaction, person, target

@@ -22,7 +22,7 @@ from conversations.forgetting import message_forgets
 from conversations.importing import file_import
 from conversations.pages import conversation_list
 from conversations.recording import conversation_names
-from memcenter.lib.errors import ApplicationError
+from foundation.errors import ApplicationError
 from memcenter.rest.parsers import is_too_large
 from memories.forgetting import memory_forgets
 from memories.models import Memory

@@ -25,7 +25,7 @@ from conversations.pages import chat_page
 from conversations.pages.forget_cards import counts_in_words
 from conversations.recording import conversation_names, temporary
 from conversations.recording.temporary import TemporaryConversation
-from memcenter.lib.text.richtext import inner, shorten
+from foundation.text.richtext import inner, shorten
 from memories.models import Memory
 from ops.models import User
 from ops.pages.base import leave, own_transaction, person, personal_page, target

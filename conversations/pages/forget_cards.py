@@ -21,8 +21,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from conversations.models import Message, Role, Turn
-from memcenter.lib.errors import NotFound
-from memcenter.lib.text.richtext import shorten
+from foundation.errors import NotFound
+from foundation.text.richtext import shorten
 from memories.extraction.masking import additions_in_words
 from memories.forgetting.spoken_requests import FORGOTTEN, NEEDS_CHOICE, Outcome
 from memories.models import Memory, Source

@@ -22,7 +22,7 @@ from conversations.models import Message, Role, Turn
 from conversations.pages import bubbles, chat_page, deletions, forget_cards, turn_memories
 from conversations.pages.chat_page import Opened, RatingForm
 from conversations.recording import turns
-from memcenter.lib.errors import ApplicationError, NotFound
+from foundation.errors import ApplicationError, NotFound
 from memories.learning import told_messages
 from memories.learning.told_messages import Proposal, Span
 from memories.models import Arbitration, Memory

@@ -5,9 +5,9 @@ from django.utils import timezone
 
 from conversations.models import Conversation, ConversationKind
 from conversations.recording.conversation_titles import title_of
-from memcenter.lib import ids
-from memcenter.lib.database import statements
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from foundation import ids
+from foundation.database import statements
+from foundation.errors import Conflict, Invalid, NotFound
 from memories.extraction import masking
 from ops import audit_log
 from ops.models import User

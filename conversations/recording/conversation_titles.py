@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction import commands, masking
 from memories.extraction.summary import says_something
 from memories.extraction.wording.digest import headline

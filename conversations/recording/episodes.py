@@ -9,9 +9,9 @@ from typing import Any
 from conversations import selectors
 from conversations.models import Episode, Message, Turn
 from conversations.recording import summaries
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Sql
-from memcenter.providers.base import Vectors
+from foundation.database import statements
+from foundation.database.statements import Sql
+from foundation.providers.base import Vectors
 from memories.extraction import masking
 from memories.indexing import search_index
 from memories.indexing.conversation_texts import turn_text

@@ -13,9 +13,9 @@ from django.conf import settings
 
 from conversations import selectors
 from conversations.models import Conversation, Message, Summary, Withheld
-from memcenter.lib.database import statements
-from memcenter.lib.text import tokens
-from memcenter.providers.base import Vectors
+from foundation.database import statements
+from foundation.providers.base import Vectors
+from foundation.text import tokens
 from memories import language_steps
 from memories.extraction import masking
 from memories.indexing import search_index

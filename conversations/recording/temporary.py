@@ -23,10 +23,10 @@ from redis.retry import Retry
 from conversations.models import ConversationKind, Role
 from conversations.recording.conversation_names import check_external_id
 from conversations.recording.turns import MessageInput, at_rest
-from memcenter.lib import ids
-from memcenter.lib.errors import Conflict, Invalid, NotFound
-from memcenter.lib.process import once
-from memcenter.lib.text import tokens
+from foundation import ids
+from foundation.errors import Conflict, Invalid, NotFound
+from foundation.process import once
+from foundation.text import tokens
 from ops.models import User
 from ops.registry import Derived
 from ops.transfer.portable_rows import Loading

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from conversations.models import Conversation, Feedback, Learning, Message, Role, ToldAs, Turn
 from conversations.recording.conversation_names import check_external_id
-from memcenter.lib.database import statements
-from memcenter.lib.errors import Conflict, Invalid, NotFound
-from memcenter.lib.text import tokens
+from foundation.database import statements
+from foundation.errors import Conflict, Invalid, NotFound
+from foundation.text import tokens
 from memories.extraction import masking
 from memories.extraction.masking import masked
 from memories.forgetting.spoken_requests import Outcome

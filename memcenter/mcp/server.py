@@ -32,8 +32,8 @@ from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.request import Request
 from starlette.applications import Starlette
 
-from memcenter.lib.errors import ApplicationError, NotAllowed, ProviderError
-from memcenter.lib.process import once
+from foundation.errors import ApplicationError, NotAllowed, ProviderError
+from foundation.process import once
 from memcenter.mcp import schemas
 from memcenter.mcp.tools import SURFACE, TOOLS, Declared, ToolPage
 from memcenter.rest import people, throttling

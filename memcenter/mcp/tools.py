@@ -15,7 +15,7 @@ from rest_framework.request import Request
 
 from conversations.api import threads
 from conversations.forgetting import message_forgets
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 from memcenter.mcp import schemas
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Call, Endpoint

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 from memcenter.rest.authentication import KeyAuthentication
 from memcenter.rest.parsers import check_names
 from memcenter.rest.responses import body as error_body

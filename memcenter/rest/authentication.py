@@ -8,7 +8,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from memcenter.lib.errors import NotAllowed
+from foundation.errors import NotAllowed
 from ops.accounts import keys
 from ops.models import ApiKey, User
 

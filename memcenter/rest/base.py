@@ -23,8 +23,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from memcenter.lib import deferred_writes
-from memcenter.lib.errors import Invalid, NotFound
+from foundation import deferred_writes
+from foundation.errors import Invalid, NotFound
 from memcenter.rest import idempotency, people, throttling
 from memcenter.rest.endpoint import Call, Endpoint, ParsedRequest
 from memcenter.rest.fields import QueryWords

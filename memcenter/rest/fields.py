@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from rest_framework import serializers
 
-from memcenter.lib import errors
+from foundation import errors
 from ops.accounts import users
 
 

@@ -12,7 +12,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from rest_framework.response import Response
 
-from memcenter.lib.errors import Conflict, Invalid
+from foundation.errors import Conflict, Invalid
 from memcenter.rest.endpoint import ParsedRequest
 from memcenter.rest.parsers import digest_of
 from memcenter.rest.responses import as_json

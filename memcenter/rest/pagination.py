@@ -15,7 +15,7 @@ from django.db.models import Model, Q, QuerySet
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 
 Row = TypeVar("Row", bound=Model)
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100

@@ -20,7 +20,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from rest_framework.parsers import BaseParser, MultiPartParser
 
-from memcenter.lib.errors import ApplicationError, Invalid
+from foundation.errors import ApplicationError, Invalid
 
 MAX_DEPTH = 64
 

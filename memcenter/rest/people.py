@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from memcenter.lib.errors import Invalid, NotFound
+from foundation.errors import Invalid, NotFound
 from memcenter.rest.endpoint import CREATE, EMPTY, PRETEND, REFUSE, Endpoint, ParsedRequest
 from ops.accounts import users
 from ops.models import User

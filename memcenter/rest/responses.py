@@ -21,7 +21,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memcenter.lib.errors import ApplicationError, Conflict, NotFound, ProviderError, Stale
+from foundation.errors import ApplicationError, Conflict, NotFound, ProviderError, Stale
 
 logger = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from memcenter.lib.process import once
+from foundation.process import once
 from ops.models import ApiKey, Scope, User
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponseNotModified
 from rest_framework.response import Response
 
-from memcenter.lib.errors import Stale
+from foundation.errors import Stale
 from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint

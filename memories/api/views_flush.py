@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from conversations.models import Conversation
 from conversations.recording import conversation_names, temporary
-from memcenter.lib.errors import NotFound
+from foundation.errors import NotFound
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, REFUSE, Call, endpoint
 from memories.api import rendering, response_shapes, serializers

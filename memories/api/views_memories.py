@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from memcenter.lib.errors import Invalid, NotAllowed
+from foundation.errors import Invalid, NotAllowed
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.fields import Personal

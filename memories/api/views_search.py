@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from conversations import selectors as conversation_selectors
 from conversations.models import Conversation
 from conversations.recording import conversation_names
-from memcenter.lib.errors import NotFound
+from foundation.errors import NotFound
 from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import EMPTY, Call, Endpoint, ParsedRequest, endpoint

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction import masking
 from memories.extraction.types import Quotation
 from memories.extraction.word_tables import compiled

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction import masking
 from memories.extraction.types import Candidate, JointCandidate, JointTurn
 from memories.extraction.word_tables import compiled, table

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memcenter.lib.text.shingles import has_han
+from foundation.text.shingles import has_han
 from memories.extraction.types import Candidate, Refused
 from memories.extraction.word_tables import compiled
 from memories.screening import learned_secrets

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memcenter.lib.text import segment, tokens
+from foundation.text import segment, tokens
 from memories.extraction.word_tables import compiled
 
 LABELS = {

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from memcenter.lib.text.word_tables import WordTables
+from foundation.text.word_tables import WordTables
 
 _TABLES = WordTables(Path(__file__).parent / "data")
 table = _TABLES.table

@@ -16,8 +16,8 @@ from django.conf import settings
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
-from memcenter.lib.database import cascades, statements
-from memcenter.lib.errors import Invalid
+from foundation.database import cascades, statements
+from foundation.errors import Invalid
 from memories.extraction.masking import masked, screen
 from memories.files import grammar
 from memories.files.grammar import LAYERS, MEMORY, Noted

@@ -18,9 +18,9 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
-from memcenter.lib import storing
-from memcenter.lib.database import statements
-from memcenter.lib.errors import ApplicationError
+from foundation import storing
+from foundation.database import statements
+from foundation.errors import ApplicationError
 
 STORAGE = "memory_files"
 WRITTEN = ".written.json"  # the hashes of the texts that were written to the copies of notes

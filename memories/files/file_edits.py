@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memcenter.lib.errors import Invalid, Stale
+from foundation.errors import Invalid, Stale
 from memories.extraction.masking import SECRET, blanked, cover, screen
 from memories.extraction.types import Refused
 from memories.files import file_contents, grammar

@@ -24,8 +24,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memcenter.lib.database import statements
-from memcenter.lib.errors import ApplicationError, Stale
+from foundation.database import statements
+from foundation.errors import ApplicationError, Stale
 from memories.files import daily_notes, file_contents, file_copies, file_edits, memory_files
 from memories.files.file_copies import WRITTEN, Unreadable
 from memories.files.file_edits import Typed

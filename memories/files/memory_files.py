@@ -20,7 +20,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memcenter.lib.errors import ApplicationError, Conflict, Invalid, NotFound, Stale
+from foundation.errors import ApplicationError, Conflict, Invalid, NotFound, Stale
 from memories.files import daily_notes, file_contents, file_copies, file_edits, line_index
 from memories.files.file_contents import LEARNED
 from memories.files.file_edits import Done, Edit, Typed

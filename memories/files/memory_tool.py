@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from foundation.errors import Conflict, Invalid, NotFound
 from memories.files import daily_notes, file_contents, file_sync, grammar, memory_files
 from memories.files.grammar import CURATED, BadPath
 from memories.files.memory_files import Ready, Shown

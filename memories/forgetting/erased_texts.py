@@ -14,7 +14,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from conversations.models import Conversation, Turn
-from memcenter.lib.text.shingles import Resemblance
+from foundation.text.shingles import Resemblance
 from memories.forgetting import derivation, rederivation
 from memories.forgetting.dependencies import current_text, read
 from memories.forgetting.memory_erasure import texts_of

@@ -9,9 +9,9 @@ from datetime import datetime
 
 from django.db.models import Model, Q, QuerySet, Value
 
-from memcenter.lib.database import cascades
-from memcenter.lib.text import segment
-from memcenter.lib.text.shingles import Resemblance
+from foundation.database import cascades
+from foundation.text import segment
+from foundation.text.shingles import Resemblance
 from memories.files import daily_notes, file_copies, file_sync, line_index
 from memories.forgetting import tombstones
 from memories.models import (

@@ -9,8 +9,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from conversations.models import Conversation, Message, Role, Turn
-from memcenter.lib.errors import Invalid, NotFound
-from memcenter.lib.text import segment, shingles
+from foundation.errors import Invalid, NotFound
+from foundation.text import segment, shingles
 from memories.extraction.masking import masked
 from memories.forgetting import rederivation
 from memories.models import Memory, MemoryStatus, MemoryVersion, Project, Source

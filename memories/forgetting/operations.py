@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations.models import Turn
-from memcenter.lib.database import cascades
+from foundation.database import cascades
 from memories.files import file_copies
 from memories.forgetting import erased_texts, memory_erasure, memory_forgets
 from memories.forgetting.erased_texts import ErasedTexts

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 from django.utils import timezone
 
-from memcenter.lib.database import cascades
+from foundation.database import cascades
 from memories.files import daily_notes
 from memories.forgetting import derivation, memory_erasure, tombstones
 from memories.forgetting.dependencies import Graph, current_text, read

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.arbitration import pairs
 from memories.extraction.wording.languages import language_of
 from memories.extraction.wording.people import people_in

@@ -18,8 +18,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from conversations.models import Conversation, Message, Turn
-from memcenter.lib.text import segment
-from memcenter.providers.base import Vectors
+from foundation.providers.base import Vectors
+from foundation.text import segment
 from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.arbitration import pairs

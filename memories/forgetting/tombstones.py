@@ -20,8 +20,8 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from conversations.models import Message
-from memcenter.lib.database import statements
-from memcenter.lib.text import segment, shingles
+from foundation.database import statements
+from foundation.text import segment, shingles
 from memories.extraction.statement_checks import is_only_question
 from memories.models import MemoryVersion, Source, Tombstone
 from ops.models import User

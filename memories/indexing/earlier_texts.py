@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from memcenter.lib.database import statements
-from memcenter.lib.text import tokens
+from foundation.database import statements
+from foundation.text import tokens
 from memories.models import Fragment, Kind, Memory, MemoryVersion, TargetKind
 from ops.models import User
 

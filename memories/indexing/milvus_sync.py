@@ -18,9 +18,9 @@ import orjson
 from django.conf import settings
 from django.db import DatabaseError
 
-from memcenter.lib.database import statements
-from memcenter.lib.errors import ProviderError
-from memcenter.providers.openai_compatible import CircuitBreaker
+from foundation.database import statements
+from foundation.errors import ProviderError
+from foundation.providers.openai_compatible import CircuitBreaker
 from memories.indexing import search_index
 from memories.models import EmbeddingSpace, SearchedIn, Vector, VectorChange
 from memories.models.vector import TABLES

@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from conversations.models import Episode, Message, Summary
-from memcenter.providers.base import Embedder, Vectors
+from foundation.providers.base import Embedder, Vectors
 from memories.extraction import masking
 from memories.indexing import milvus_sync, search_index
 from memories.indexing.conversation_texts import WITH_TURN, episode_text, masked_message

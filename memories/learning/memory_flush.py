@@ -24,10 +24,10 @@ from django.utils import timezone
 
 from conversations import selectors
 from conversations.models import Conversation, Message, Role, Turn, Withheld
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Sql
-from memcenter.lib.errors import Invalid
-from memcenter.lib.text import shingles
+from foundation.database import statements
+from foundation.database.statements import Sql
+from foundation.errors import Invalid
+from foundation.text import shingles
 from memories.extraction.masking import screen
 from memories.extraction.types import Candidate, Said, TurnText
 from memories.files import daily_notes

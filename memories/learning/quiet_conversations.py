@@ -18,9 +18,9 @@ from django.db.models import F, QuerySet
 
 from conversations import selectors
 from conversations.models import Conversation, Turn
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Sql
-from memcenter.lib.errors import ProviderError
+from foundation.database import statements
+from foundation.database.statements import Sql
+from foundation.errors import ProviderError
 from memories import language_steps
 from memories.extraction.types import JointCandidate, JointTurn
 from memories.learning import ingest, single_texts, turn_context

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core import signing
 
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 from ops.models import User
 
 _SECONDS = 24 * 3600  # validity of an id

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from conversations.models import Conversation, Learning, Message, Withheld
-from memcenter.lib.database import statements
+from foundation.database import statements
 from memories.extraction.types import Candidate, Extraction, Said, TurnText
 from memories.forgetting import spoken_requests
 from memories.learning import ingest, learnability, memory_flush, turn_context

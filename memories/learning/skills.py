@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from conversations.models import Turn
-from memcenter.providers.base import Vectors
+from foundation.providers.base import Vectors
 from memories.extraction import habits
 from memories.extraction.habits import Step, Workflow
 from memories.extraction.types import Verdict

@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from conversations import selectors
 from conversations.models import Message, Turn
-from memcenter.lib.errors import Conflict, Invalid
-from memcenter.lib.text import segment
+from foundation.errors import Conflict, Invalid
+from foundation.text import segment
 from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.corrections.contrasts import Contrast, contrasts

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import OperationalError
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from memories.extraction.types import Extraction
 from memories.forgetting.spoken_requests import Outcome
 from memories.indexing import search_index

@@ -12,8 +12,8 @@ from django.utils import timezone
 from conversations import selectors
 from conversations.block.assembly import words_for
 from conversations.models import Message, Role, Turn
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Sql
+from foundation.database import statements
+from foundation.database.statements import Sql
 from memories.extraction import masking
 from memories.extraction.types import Said, TurnText
 from memories.learning import learnability

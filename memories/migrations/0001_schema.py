@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from pgvector.django import HalfVectorField, VectorExtension
 
-from memcenter.lib import ids
-from memcenter.lib.database.schema import (
+from foundation import ids
+from foundation.database.schema import (
     index_of_mentions, one_of, row_id, rows_of_one_person, uncompressed, user_key,
     without_statistics,
 )

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from memcenter.lib.database.schema import (
+from foundation.database.schema import (
     index_of_mentions,
     row_id,
     rows_of_one_person,

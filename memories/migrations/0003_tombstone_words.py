@@ -3,7 +3,7 @@ from __future__ import annotations
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
-from memcenter.lib.database.schema import without_statistics
+from foundation.database.schema import without_statistics
 
 
 class Migration(migrations.Migration):

@@ -7,8 +7,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from memcenter.lib import ids
-from memcenter.lib.database.schema import Record, VisibleManager
+from foundation import ids
+from foundation.database.schema import Record, VisibleManager
 
 
 class PresentFiles(VisibleManager["MemoryFile"]):

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Rating
-from memcenter.lib import ids
-from memcenter.lib.database.schema import Record, VisibleManager, one_of
+from foundation import ids
+from foundation.database.schema import Record, VisibleManager, one_of
 from memories.models.file import Project
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Message, Turn
-from memcenter.lib.database.schema import Record, VisibleManager, one_of
+from foundation.database.schema import Record, VisibleManager, one_of
 from memories.models.memory import Memory, MemoryVersion, Origin
 
 

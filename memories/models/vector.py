@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from conversations.models import Conversation, Message
-from memcenter.lib import ids
-from memcenter.lib.database.schema import Record, one_of
+from foundation import ids
+from foundation.database.schema import Record, one_of
 
 
 class TargetKind(models.TextChoices):

@@ -23,8 +23,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.forgetting import message_forgets
 from conversations.models import Message, Rating, Turn
-from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.text.richtext import inner, shorten
+from foundation.errors import ApplicationError, NotFound
+from foundation.text.richtext import inner, shorten
 from memories import projects, selectors
 from memories.extraction.masking import additions_in_words
 from memories.forgetting import memory_forgets

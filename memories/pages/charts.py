@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_safe
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from memories.extraction.masking import additions_in_words
 from memories.models import Kind, Memory
 from memories.portrait import TITLES, group_of

@@ -22,7 +22,7 @@ from conversations.block.assembly import LAYER_SHARE, LAYERS, SHARES
 from conversations.block.context import PREVIEW_MISSES, Context, preview
 from conversations.models import Conversation, ConversationKind, Episode, Message, Role
 from conversations.selectors import Window
-from memcenter.lib.errors import NotFound
+from foundation.errors import NotFound
 from memories.extraction import masking
 from memories.files import grammar
 from memories.indexing.conversation_texts import masked_turn

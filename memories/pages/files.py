@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngette
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from memcenter.lib.errors import ApplicationError, NotFound, Stale
+from foundation.errors import ApplicationError, NotFound, Stale
 from memories.files import changes, daily_notes, file_contents, file_sync, grammar, memory_files
 from memories.files.file_edits import Done
 from memories.files.grammar import CURATED, LAYERS, BadPath, blocks_of, parse

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST
 
-from memcenter.lib.errors import ApplicationError, NotFound
+from foundation.errors import ApplicationError, NotFound
 from memories import selectors
 from memories.extraction.masking import additions_in_words
 from memories.extraction.wording.languages import without_twins

@@ -26,8 +26,8 @@ from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 
 from conversations.models import Conversation
-from memcenter.lib.text import segment
-from memcenter.lib.text.richtext import inner
+from foundation.text import segment
+from foundation.text.richtext import inner
 from memories.extraction.masking import additions_in_words
 from memories.extraction.wording.languages import TOPICS, twin_of, without_twins
 from memories.models import Memory, MemoryStatus, Source

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 
 # Codes for what was decided about a new statement, compared with known memories.
 _DECIDED = {

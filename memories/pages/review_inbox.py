@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from memcenter.lib.errors import ApplicationError
+from foundation.errors import ApplicationError
 from memories import selectors
 from memories.extraction.masking import additions_in_words
 from memories.models import Kind, Memory, MemoryStatus

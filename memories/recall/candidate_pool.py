@@ -11,8 +11,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Batch, Later, Sql
+from foundation.database import statements
+from foundation.database.statements import Batch, Later, Sql
 from memories.indexing import milvus_sync
 from memories.indexing.search_index import Identity
 from memories.models import TargetKind

@@ -10,8 +10,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Batch, Later
+from foundation.database import statements
+from foundation.database.statements import Batch, Later
 from memories.indexing import search_index
 from memories.indexing.search_index import Identity, active_space
 from memories.retrieval.signals import Corpus, Counts

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from conversations.models import Conversation, Episode, Rating
-from memcenter.lib.database.statements import Batch
+from foundation.database.statements import Batch
 from memories.models import Kind, Project
 from memories.recall import candidate_pool
 from memories.recall.candidate_pool import FoundRow, MemoryRow, PreparedQuery

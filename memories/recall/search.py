@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from conversations.models import ConversationKind
-from memcenter.lib.database import statements
-from memcenter.lib.errors import Invalid
+from foundation.database import statements
+from foundation.errors import Invalid
 from memories.extraction import masking
 from memories.indexing import search_index
 from memories.indexing.conversation_texts import turn_text

@@ -12,8 +12,8 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from conversations.models import Conversation
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Sql
+from foundation.database import statements
+from foundation.database.statements import Sql
 from memories.indexing.conversation_texts import turn_text
 from memories.models import Memory, MemoryStatus, Project, TargetKind
 from memories.recall.candidate_pool import (

@@ -11,8 +11,8 @@ import orjson
 from django.utils import timezone
 
 from conversations.models import Conversation, Message
-from memcenter.lib import deferred_writes, ids
-from memcenter.lib.database import statements
+from foundation import deferred_writes, ids
+from foundation.database import statements
 from memories.extraction import commands, masking
 from memories.models import RecallHit, RecallTrace, TraceKind
 from ops.access import STILL_THERE, within

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memcenter.providers.base import Embedder, QuestionEmbedder
+from foundation.providers.base import Embedder, QuestionEmbedder
 from memories.retrieval.query import Query
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import re2
 
-from memcenter.lib.text.word_tables import WordTables
+from foundation.text.word_tables import WordTables
 
 Pattern: TypeAlias = "re2._Regexp[str]"
 Match: TypeAlias = "re2._Match[str]"

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from confusable_homoglyphs import utils as confusable_homoglyphs
 
-from memcenter.lib.text.segment import simplified
+from foundation.text.segment import simplified
 from memories.screening import linear
 from memories.screening.linear import Match
 

@@ -13,8 +13,8 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from conversations.models import Conversation, Message
-from memcenter.lib.text import richtext
-from memcenter.lib.text.richtext import as_html
+from foundation.text import richtext
+from foundation.text.richtext import as_html
 from memories.extraction.masking import ADDITION, addition_in_words, additions_in_words
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages.charts import kinds_of

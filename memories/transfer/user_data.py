@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from memcenter.lib.text.richtext import file_name, one_line, quoted
+from foundation.text.richtext import file_name, one_line, quoted
 from memories import portrait
 from memories.extraction.masking import additions_in_words
 from memories.files import file_copies

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories import language_steps
 from memories.extraction.wording import own_words
 from memories.extraction.wording.languages import TOPICS

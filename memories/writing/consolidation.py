@@ -19,8 +19,8 @@ from django.conf import settings
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from memcenter.lib.text import segment
-from memcenter.providers.base import Vectors
+from foundation.providers.base import Vectors
+from foundation.text import segment
 from memories.extraction.arbitration.pairs import Consolidator
 from memories.extraction.wording.languages import without_twins
 from memories.indexing import search_index

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from conversations.models import Rating
-from memcenter.lib.errors import Conflict, Invalid
+from foundation.errors import Conflict, Invalid
 from memories.extraction import masking
 from memories.extraction.masking import masked
 from memories.extraction.wording.languages import ANSWERS, twin_of, without_twins

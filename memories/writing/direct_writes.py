@@ -14,11 +14,11 @@ import orjson
 from django.conf import settings
 from django.utils import timezone
 
-from memcenter.lib.database.statements import Batch
-from memcenter.lib.errors import Conflict, Invalid
-from memcenter.lib.text import tokens
-from memcenter.providers.base import Vectors
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.database.statements import Batch
+from foundation.errors import Conflict, Invalid
+from foundation.providers.base import Vectors
+from foundation.providers.embedders import BundledEmbedder
+from foundation.text import tokens
 from memories import language_steps, projects
 from memories.extraction.masking import screen
 from memories.extraction.wording.languages import ANSWERS

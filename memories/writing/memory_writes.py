@@ -16,10 +16,10 @@ from django.utils import timezone
 from redis.exceptions import RedisError
 
 from conversations.models import Message, Turn
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Batch
-from memcenter.lib.errors import Conflict, Invalid, NotFound
-from memcenter.providers.base import Vectors
+from foundation.database import statements
+from foundation.database.statements import Batch
+from foundation.errors import Conflict, Invalid, NotFound
+from foundation.providers.base import Vectors
 from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.types import Refused

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from django.conf import settings
 
-from memcenter.providers.base import Vectors
+from foundation.providers.base import Vectors
 from memories import language_steps
 from memories.extraction.types import Candidate, Decision, Known, Verdict
 from memories.indexing import search_index

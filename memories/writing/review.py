@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 from django.utils import timezone
 
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from foundation.errors import Conflict, Invalid, NotFound
 from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus
 from memories.writing import curation, memory_writes, relations, verdicts

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from django.conf import settings
 
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Batch
-from memcenter.lib.text import segment, shingles
-from memcenter.providers.base import Vectors
+from foundation.database import statements
+from foundation.database.statements import Batch
+from foundation.providers.base import Vectors
+from foundation.text import segment, shingles
 from memories.extraction.masking import additions_in_words, without_additions
 from memories.extraction.types import Known
 from memories.indexing import search_index

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from conversations.models import Turn
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Batch
-from memcenter.providers.base import Vectors
+from foundation.database import statements
+from foundation.database.statements import Batch
+from foundation.providers.base import Vectors
 from memories import language_steps
 from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
 from memories.indexing import search_index

@@ -12,8 +12,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from memcenter.lib.database import statements
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from foundation.database import statements
+from foundation.errors import Conflict, Invalid, NotFound
 from ops import audit_log, ledger
 from ops.models import ApiKey, Operation, Scope, User, UserSettings
 from ops.models.user import KEY_ID

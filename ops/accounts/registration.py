@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from memcenter.lib.errors import Invalid, NotAllowed, NotFound
+from foundation.errors import Invalid, NotAllowed, NotFound
 from ops import audit_log, ledger
 from ops.accounts import keys, users
 from ops.models import Instance, Invitation, Role, SignInLink, User

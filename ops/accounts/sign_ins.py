@@ -28,8 +28,8 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from redis.exceptions import RedisError
 
-from memcenter.lib.errors import Conflict, Invalid, NotAllowed, NotFound
-from memcenter.providers.openid import Claims
+from foundation.errors import Conflict, Invalid, NotAllowed, NotFound
+from foundation.providers.openid import Claims
 from ops import audit_log, ledger
 from ops.accounts import keys
 from ops.models import Identity, SecondFactor, SignIn, User, UserSettings

@@ -24,9 +24,9 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Batch
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from foundation.database import statements
+from foundation.database.statements import Batch
+from foundation.errors import Conflict, Invalid, NotFound
 from ops import audit_log, ledger
 from ops.access import among_everybody, lock_person
 from ops.accounts import sign_ins

@@ -14,7 +14,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext_lazy, ngettext
 
-from memcenter.lib.errors import Conflict
+from foundation.errors import Conflict
 from ops import audit_log, selectors, webhook_events
 from ops.access import as_system, lock_person
 from ops.accounts import keys, users

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.urls import reverse
 from rest_framework.response import Response
 
-from memcenter.lib.errors import Invalid, NotAllowed
+from foundation.errors import Invalid, NotAllowed
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.fields import Personal

@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from foundation.errors import Conflict, Invalid, NotFound
 from memcenter.rest.authentication import HasScope
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import EMPTY, Call, ParsedRequest, endpoint

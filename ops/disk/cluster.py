@@ -18,7 +18,7 @@ from django.db import connection
 from django.utils import timezone
 from psycopg import sql
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from ops import audit_chain
 from ops.models import Operation
 from ops.residue import places

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 
-from memcenter.lib.errors import ProviderError
+from foundation.errors import ProviderError
 from ops import audit_chain, audit_log
 from ops.disk import cluster, disk_traces, raw_scan
 from ops.disk.cluster import UNTIL

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from django.db.models import QuerySet
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from ops.disk import cluster
 from ops.disk.windows import Hasher, Places, Wanted, Words
 from ops.models import DiskKey, DiskTrace, Operation

@@ -1,6 +1,6 @@
 """Keyed hashes of all short windows (substrings) of a text or of raw bytes, computed by numpy.
 
-Text is reduced to letters and digits, character by character, as in `memcenter.lib.text.shingles`:
+Text is reduced to letters and digits, character by character, as in `foundation.text.shingles`:
 decomposed, casefolded, without diacritics. Spellings that are equal for the residue scan are
 therefore equal here too. A window has 16 letters. If at least half of a text's letters are Chinese,
 its windows have 6 letters instead, of which at least half are Chinese. A shorter text is a single
@@ -25,7 +25,7 @@ from hashlib import shake_256
 import numpy as np
 import numpy.typing as npt
 
-from memcenter.lib.text.shingles import HAN, LONG
+from foundation.text.shingles import HAN, LONG
 
 AT_ONCE = 1 << 17  # characters
 SHORTEST_BYTES = 6  # a shorter text occurs in any megabyte by chance

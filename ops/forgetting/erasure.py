@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from memcenter.lib.errors import Conflict
+from foundation.errors import Conflict
 from ops import audit_chain, audit_log, ledger
 from ops.access import as_system, lock_person
 from ops.audit_chain import Counts

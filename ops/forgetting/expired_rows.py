@@ -16,7 +16,7 @@ from django.core.files.storage import storages
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from ops import weekly_mail
 from ops.access import as_system
 from ops.models import Delivery, Export, Import, Invitation, SignIn, Status, User

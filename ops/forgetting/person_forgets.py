@@ -16,8 +16,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from memcenter.lib.database import schema
-from memcenter.lib.errors import NotFound
+from foundation.database import schema
+from foundation.errors import NotFound
 from ops import audit_chain, ledger, registry
 from ops.access import as_system, as_user
 from ops.accounts import keys, sign_ins, users

@@ -11,9 +11,9 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import migrations, models
 from django.db.models import F, Q
 
-from memcenter import telemetry
-from memcenter.lib import ids
-from memcenter.lib.database.schema import (
+from foundation import telemetry
+from foundation import ids
+from foundation.database.schema import (
     ID_FUNCTIONS, index_of_mentions, one_of, row_id, rows_of_one_person, uncompressed, user_key,
     without_statistics,
 )

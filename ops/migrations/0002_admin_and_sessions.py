@@ -6,7 +6,7 @@ Django creates it after `0001_schema` and before this.
 
 from django.db import migrations
 
-from memcenter.lib.database.schema import index_of_mentions, uncompressed, without_statistics
+from foundation.database.schema import index_of_mentions, uncompressed, without_statistics
 
 _LOG = "django_admin_log"
 

@@ -5,7 +5,7 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
-from memcenter.lib.database.schema import (
+from foundation.database.schema import (
     index_of_mentions, row_id, rows_of_one_person, uncompressed, without_statistics,
 )
 

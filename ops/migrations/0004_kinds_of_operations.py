@@ -6,7 +6,7 @@ Not atomic: the rows are checked without holding the lock that the new constrain
 from django.contrib.postgres.operations import AddConstraintNotValid, ValidateConstraint
 from django.db import migrations, models
 
-from memcenter.lib.database.schema import one_of
+from foundation.database.schema import one_of
 
 _KINDS = [
     ("extract_turn", "Learn from an exchange"),

@@ -3,8 +3,8 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from memcenter.lib import ids
-from memcenter.lib.database.schema import Record
+from foundation import ids
+from foundation.database.schema import Record
 from ops.models.operation import Operation
 
 

@@ -6,9 +6,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from memcenter import telemetry
-from memcenter.lib import ids
-from memcenter.lib.database.schema import Record, one_of
+from foundation import ids, telemetry
+from foundation.database.schema import Record, one_of
 from ops.models.user import ApiKey, User
 
 

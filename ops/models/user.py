@@ -14,8 +14,8 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from memcenter.lib import ids
-from memcenter.lib.database.schema import Record, one_of
+from foundation import ids
+from foundation.database.schema import Record, one_of
 
 KEY_ID = "key_"
 

@@ -19,7 +19,7 @@ from django.utils.dateparse import parse_date
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
-from memcenter.lib.errors import NotFound
+from foundation.errors import NotFound
 from ops.access import as_user
 from ops.accounts import sign_ins, users
 from ops.models import User, UserSettings

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from foundation.errors import Conflict, Invalid, NotFound
 from ops import webhook_events, webhooks
 from ops.access import as_system
 from ops.accounts import keys, users

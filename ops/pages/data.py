@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from memcenter.lib.errors import Conflict, NotFound
+from foundation.errors import Conflict, NotFound
 from ops import selectors
 from ops.models import Export, Import, Operation, Receipt, Status, User
 from ops.pages import operation_rows, stored_amounts

@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy, npgettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from memcenter.lib.errors import Conflict, NotFound
+from foundation.errors import Conflict, NotFound
 from ops import selectors
 from ops.access import as_system
 from ops.accounts import keys, users

@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from memcenter.lib.errors import ApplicationError
+from foundation.errors import ApplicationError
 from ops.accounts import registration
 from ops.models import Role, Scope, Theme
 from ops.pages.base import person, proof_problem

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from foundation.errors import Conflict, Invalid, NotFound
 from ops.access import as_system
 from ops.accounts import keys, registration, users
 from ops.models import Invitation, Role, User

@@ -18,7 +18,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from memcenter.lib.errors import ApplicationError, Invalid, NotFound
+from foundation.errors import ApplicationError, Invalid, NotFound
 from ops import webhook_events, weekly_mail
 from ops.access import as_system
 from ops.accounts import sign_ins, users

@@ -18,8 +18,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from memcenter.lib.errors import ApplicationError, Conflict, Invalid, ProviderError
-from memcenter.providers import openid
+from foundation.errors import ApplicationError, Conflict, Invalid, ProviderError
+from foundation.providers import openid
 from ops import audit_log
 from ops.access import as_system, as_user
 from ops.accounts import sign_ins

@@ -25,8 +25,8 @@ from django.views.decorators.http import (
     require_safe,
 )
 
-from memcenter.lib.errors import Invalid, NotFound
-from memcenter.providers import openid
+from foundation.errors import Invalid, NotFound
+from foundation.providers import openid
 from ops import audit_log
 from ops.access import as_system, as_user
 from ops.accounts import registration, sign_ins, users

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from redis.exceptions import RedisError
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from ops import registry
 from ops.models import User
 

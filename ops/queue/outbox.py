@@ -19,8 +19,8 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from memcenter.lib.database import statements
-from memcenter.lib.errors import Conflict
+from foundation.database import statements
+from foundation.errors import Conflict
 from ops import audit_log, webhook_events
 from ops.models import Kind, Operation, Outcome, Priority, Status, User
 from ops.queue import broker

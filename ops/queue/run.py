@@ -24,8 +24,8 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from memcenter.lib.database import statements
-from memcenter.providers.base import ModelUse
+from foundation.database import statements
+from foundation.providers.base import ModelUse
 from ops import webhook_events
 from ops.access import as_system, as_user
 from ops.models import Kind, ModelCall, Operation, User

@@ -31,7 +31,7 @@ from django.db import connection
 from django.utils.translation import gettext_noop
 from redis.exceptions import RedisError
 
-from memcenter.lib import process
+from foundation import process
 from ops.access import as_system
 from ops.models import Attempt, Operation, Status
 from ops.queue import outbox

@@ -15,9 +15,8 @@ from django.core.management.base import CommandError
 from django.db import IntegrityError
 from django.utils import timezone
 
-from memcenter import telemetry
-from memcenter.lib import storing
-from memcenter.lib.errors import ApplicationError, ProviderError, TryAgain
+from foundation import storing, telemetry
+from foundation.errors import ApplicationError, ProviderError, TryAgain
 from ops import audit_log, registry
 from ops.access import as_system
 from ops.models import Operation, Status

@@ -12,9 +12,9 @@ from django.db.models import QuerySet, TextField, Value
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from memcenter.lib import ids
-from memcenter.lib.database import statements
-from memcenter.lib.text import shingles
+from foundation import ids
+from foundation.database import statements
+from foundation.text import shingles
 from ops.models import ErasedRows, ErasedText, ErasureKey, Operation
 from ops.residue import fingerprints
 from ops.residue.fingerprints import Fingerprints, fingerprint, pieces_of

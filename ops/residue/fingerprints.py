@@ -1,7 +1,7 @@
 """Find copies of erased texts by keyed hashes, without storing the texts.
 
 Strings are extracted from JSON, lists and base64 data. They are normalised and cut into overlapping
-pieces (shingles) by `memcenter.lib.text.shingles`. Only a hash of each shingle is stored: 64 bits
+pieces (shingles) by `foundation.text.shingles`. Only a hash of each shingle is stored: 64 bits
 of BLAKE2b with a random key. A field counts as containing a text if it contains at least half of
 the text's hashes.
 """
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from memcenter.lib.text import shingles
+from foundation.text import shingles
 
 _KEPT = 100_000  # cached pieces
 Hashes = npt.NDArray[np.int64]

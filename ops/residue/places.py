@@ -37,8 +37,8 @@ from django.db.models import (
     UniqueConstraint,
 )
 
-from memcenter.lib.database import schema, statements
-from memcenter.lib.database.schema import JSON, LIST, SHORTEST_ID, TEXT
+from foundation.database import schema, statements
+from foundation.database.schema import JSON, LIST, SHORTEST_ID, TEXT
 from ops.models import User
 from ops.residue import fingerprints
 
@@ -323,7 +323,7 @@ def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Na
     """Yield each row in these tables that contains one of these ids, once for each column.
 
     Columns and lists of ids are looked up by their own indexes, and ids inside texts by the index
-    of mentions (`memcenter.lib.database.schema`), all in one statement.
+    of mentions (`foundation.database.schema`), all in one statement.
     """
     text, asked = _all_lookups(tables)
     wanted = sorted(gone)

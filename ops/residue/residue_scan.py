@@ -21,8 +21,8 @@ import numpy as np
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
-from memcenter.lib.database import schema
-from memcenter.lib.errors import ApplicationError, TryAgain
+from foundation.database import schema
+from foundation.errors import ApplicationError, TryAgain
 from ops.models import Operation, Priority, Status, User
 from ops.residue import erased_hashes, fingerprints, places, stores
 from ops.residue.erased_hashes import Erased

@@ -15,8 +15,8 @@ import redis
 from django.conf import settings
 from django.core.files.storage import storages
 
-from memcenter.lib import storing
-from memcenter.lib.database import schema
+from foundation import storing
+from foundation.database import schema
 from ops.models import Export, Import
 from ops.residue import fingerprints
 

@@ -23,8 +23,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone, translation
 from django.utils.html import escape
 
-from memcenter.lib.errors import Invalid, NotFound
-from memcenter.lib.text import richtext
+from foundation.errors import Invalid, NotFound
+from foundation.text import richtext
 from ops import audit_log, registry
 from ops.access import as_system, as_user
 from ops.accounts import users

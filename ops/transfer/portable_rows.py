@@ -26,8 +26,8 @@ from django.db.models import Field, ForeignKey, Model, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from memcenter.lib import ids
-from memcenter.lib.database import schema
+from foundation import ids
+from foundation.database import schema
 from ops.access import among_everybody
 from ops.models import User
 

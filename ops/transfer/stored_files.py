@@ -15,8 +15,8 @@ from django.core.files.storage import Storage, storages
 from django.http import FileResponse
 from django.utils.cache import patch_cache_control
 
-from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.storing import DISK_FULL, NO_ROOM
+from foundation.errors import ApplicationError, NotFound
+from foundation.storing import DISK_FULL, NO_ROOM
 from ops.models import Export
 
 EXPORTS, IMPORTS, PARTS = "exports", "imports", "parts"

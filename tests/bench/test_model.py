@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from bench import model
-from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
+from foundation.providers.openai_compatible import Endpoint, OpenAICompatibleModel
 from tests.chat_server import Answer, ChatServer, said
 
 ROWS = 2

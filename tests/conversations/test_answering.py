@@ -11,7 +11,7 @@ from conversations.chat import answer_stream, answer_text, chat_messages
 from conversations.chat.answer_stream import Answering, End
 from conversations.models import Conversation, Turn
 from conversations.pages import answers
-from memcenter.lib.errors import Conflict
+from foundation.errors import Conflict
 from memcenter.rest.throttling import Share
 from memories.extraction import masking
 from memories.models import MemoryVersion

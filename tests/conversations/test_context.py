@@ -7,8 +7,8 @@ from conversations.block.context import Context, Wanted
 from conversations.models import Conversation
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
-from memcenter.lib.errors import Invalid
-from memcenter.lib.text import tokens
+from foundation.errors import Invalid
+from foundation.text import tokens
 from memories.models import Memory, Origin, RecallHit, RecallTrace
 from memories.projects import find_or_create
 from memories.recall import search

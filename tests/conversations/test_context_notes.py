@@ -10,7 +10,7 @@ from django.utils import timezone
 from conversations.block import context
 from conversations.block.context import Context, Wanted
 from conversations.models import ConversationKind
-from memcenter.lib.text import tokens
+from foundation.text import tokens
 from memories.files import daily_notes
 from memories.models import DailyNote
 from memories.recall import search

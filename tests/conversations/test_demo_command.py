@@ -18,7 +18,7 @@ from conversations.importing.dialogues import Loaded, OnProgress
 from conversations.importing.formats.values import ImportedPerson
 from conversations.management.commands import demo
 from conversations.models import Conversation, Message, Turn
-from memcenter.lib.errors import Invalid, ProviderError
+from foundation.errors import Invalid, ProviderError
 from memories.models import Kind as MemoryKind
 from memories.models import Memory, MemoryStatus, Origin
 from ops import registry

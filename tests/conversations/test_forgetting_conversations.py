@@ -6,7 +6,7 @@ from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Episode, Message, Summary, Turn
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
-from memcenter.lib.errors import NotFound
+from foundation.errors import NotFound
 from memories.models import LexicalEntry, Memory, Origin, RecallTrace, Source, Vector
 from ops.access import as_user
 from ops.models import Receipt, User

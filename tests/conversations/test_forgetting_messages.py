@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Episode, Feedback, Message, Summary, Turn
-from memcenter.lib.errors import NotFound
+from foundation.errors import NotFound
 from memories.models import (
     Arbitration,
     Change,

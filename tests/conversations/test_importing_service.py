@@ -17,7 +17,7 @@ from conversations.importing.formats.values import (
     ImportedPerson,
 )
 from conversations.models import Conversation, Message, Turn
-from memcenter.lib.errors import Conflict, Invalid
+from foundation.errors import Conflict, Invalid
 from memories.models import Memory
 from ops.accounts import users
 from ops.models import Kind, Operation, Priority, User

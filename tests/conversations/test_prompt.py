@@ -20,7 +20,7 @@ from conversations.block.assembly import (
     words_for,
 )
 from conversations.block.control_tokens import neutral
-from memcenter.lib.text import tokens
+from foundation.text import tokens
 
 PEANUTS = BlockItem("memory", "c1", "I am allergic to peanuts", kind="constraint")
 TEA = BlockItem("memory", "p1", "I like green tea", kind="preference", score=0.6)

@@ -15,7 +15,7 @@ from conversations.recording import (
     turns,
 )
 from conversations.recording.turns import MessageInput, RecordedTurn
-from memcenter.providers.base import Vectors
+from foundation.providers.base import Vectors
 from memories.extraction import masking
 from memories.indexing import search_index
 from memories.models import LexicalEntry, RecallTrace, Refusal

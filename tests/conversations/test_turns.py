@@ -8,7 +8,7 @@ from django.db import connection
 from conversations.models import Conversation, Message, Turn
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput, RecordedTurn
-from memcenter.lib.errors import Conflict, Invalid, NotFound
+from foundation.errors import Conflict, Invalid, NotFound
 from memories.learning import learnability
 from ops.access import as_user
 from ops.accounts import users

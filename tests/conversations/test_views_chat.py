@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from conversations.chat import answer_text
 from conversations.models import Conversation
 from conversations.pages import turn_memories
-from memcenter.lib.errors import ProviderError
+from foundation.errors import ProviderError
 from memories.models import Kind, RecallHit
 from ops.accounts import users
 from ops.models import User

@@ -27,7 +27,16 @@ VERSIONS = ("3.11", "3.12", "3.13")
 NOBODY = 65534
 _OURS = ("DATABASE_URL", "MEMCENTER_", "REDIS_URL", "PORT", "DJANGO_", "XDG_", "PYTHON")
 _START_SECONDS = 600
-_SOURCES = ("memcenter", "ops", "conversations", "memories", "templates", "static", "locale")
+_SOURCES = (
+    "memcenter",
+    "ops",
+    "conversations",
+    "memories",
+    "foundation",
+    "templates",
+    "static",
+    "locale",
+)
 _FILES = ("pyproject.toml", "setup.py", "requirements.in", "README.md", "LICENSE")
 
 

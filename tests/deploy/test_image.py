@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from memcenter.embedded.postgres import Role
+from foundation.embedded.postgres import Role
 from tests import databases
 from tests.deploy.compose import COMPOSE
 from tests.deploy.container import command

@@ -14,8 +14,8 @@ from django.conf import LazySettings
 from django.core.management import call_command, get_commands
 from django.db import OperationalError
 
+from foundation import env, places
 from memcenter import command_line
-from memcenter.lib import env, places
 from memcenter.management.commands import serve
 from tests.live import ROOT
 

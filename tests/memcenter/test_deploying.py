@@ -13,7 +13,7 @@ from django.conf import LazySettings
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
-from memcenter.lib import env
+from foundation import env
 from memcenter.middleware import client_address
 from tests.live import ROOT
 

@@ -16,9 +16,9 @@ import pytest
 from django.conf import LazySettings
 from django.core.management import call_command
 
-from memcenter.embedded import postgres
-from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.supervisor import Address
+from foundation.embedded import postgres
+from foundation.embedded.folder import DataFolder
+from foundation.embedded.supervisor import Address
 from memcenter.management.commands import doctor
 from tests.chat_server import Answer, ChatServer, refused, said, serving
 

@@ -16,7 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memcenter import telemetry
+from foundation import telemetry
 from memories.recall import search
 from ops.access import as_user
 from ops.models import Kind, ModelCall, Operation, Status, User

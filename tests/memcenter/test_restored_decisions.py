@@ -16,8 +16,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from memcenter.embedded import backup
-from memcenter.embedded.postgres import wheel_binaries
+from foundation.embedded import backup
+from foundation.embedded.postgres import wheel_binaries
 from memories.files import memory_tool
 from memories.models import Memory, MemoryFile
 from memories.writing import curation

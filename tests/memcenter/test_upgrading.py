@@ -14,11 +14,11 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from memcenter.embedded import backup
-from memcenter.embedded.folder import EmbeddedError
-from memcenter.embedded.postgres import wheel_binaries
-from memcenter.lib import env
-from memcenter.lib.database import statements
+from foundation import env
+from foundation.database import statements
+from foundation.embedded import backup
+from foundation.embedded.folder import EmbeddedError
+from foundation.embedded.postgres import wheel_binaries
 from memories.models import Memory
 from tests import databases, earlier_version
 

@@ -19,10 +19,19 @@ from pathlib import Path
 
 import pytest
 
-from memcenter.embedded.folder import DataFolder
+from foundation.embedded.folder import DataFolder
 from tests.live import ROOT, free_port
 
-_SOURCES = ("memcenter", "ops", "conversations", "memories", "templates", "static", "locale")
+_SOURCES = (
+    "memcenter",
+    "ops",
+    "conversations",
+    "memories",
+    "foundation",
+    "templates",
+    "static",
+    "locale",
+)
 _FILES = ("pyproject.toml", "setup.py", "requirements.in", "README.md", "LICENSE")
 _OURS = ("DATABASE_URL", "MEMCENTER_", "REDIS_URL", "PORT", "DJANGO_", "XDG_", "PYTHON")
 _PACKAGES = (sysconfig.get_paths()["purelib"], sysconfig.get_paths()["platlib"])

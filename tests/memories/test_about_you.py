@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from memcenter.lib.errors import ProviderError
+from foundation.errors import ProviderError
 from memories import language_steps
 from memories.extraction.types import Candidate, Decision, Known, Verdict
 from memories.learning import told_messages

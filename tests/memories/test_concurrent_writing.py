@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from django.db import OperationalError, connection
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from memories.indexing import search_index
 from memories.models import Memory, MemoryVersion, Origin
 from memories.writing import curation, direct_writes, memory_writes

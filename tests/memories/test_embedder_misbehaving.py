@@ -16,7 +16,7 @@ from memories.models import Memory, Source, Vector
 from ops.models import Kind, Operation, Status, User
 from ops.queue import worker
 from tests.chat_server import Answer, ChatServer, refused
-from tests.memcenter.providers.test_openai_embedder import vectors
+from tests.foundation.providers.test_openai_embedder import vectors
 from tests.memories.test_model_misbehaving import (
     SECRET,
     assert_silent,

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from memcenter.lib.errors import Invalid, NotFound
+from foundation.errors import Invalid, NotFound
 from memories.forgetting import memory_forgets, rederivation, tombstones
 from memories.forgetting.tombstones import Provenance
 from memories.indexing import search_index

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings as configured
 from django.utils import timezone
 
-from memcenter.lib.errors import ApplicationError, Conflict, Invalid, NotFound, Stale
+from foundation.errors import ApplicationError, Conflict, Invalid, NotFound, Stale
 from memories.files import file_copies, file_sync, memory_files
 from memories.files.file_edits import Done
 from memories.files.grammar import LEARNINGS, MEMORY

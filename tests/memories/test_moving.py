@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from memcenter.lib.errors import ProviderError
+from foundation.errors import ProviderError
 from memories.forgetting import memory_forgets
 from memories.indexing import milvus_sync, reindexing, search_index
 from memories.models import EmbeddingSpace, Memory, Origin, SearchedIn, Vector, VectorChange

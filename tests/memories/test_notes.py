@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone
 
-from memcenter.lib.errors import Conflict, Invalid
+from foundation.errors import Conflict, Invalid
 from memories.files import daily_notes
 from memories.models import DailyNote, LexicalEntry, TargetKind, Vector
 from memories.recall import search

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from django.conf import LazySettings
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from memories.indexing import reindexing, search_index
 from memories.models import Memory, Origin, Vector
 from memories.recall import candidate_pool, keyword_matches, search

@@ -15,7 +15,7 @@ import pytest
 from django.db import connection
 
 from conversations.block import context
-from memcenter.lib.database import statements
+from foundation.database import statements
 from memories.recall import keyword_matches, search
 from ops.access import as_user
 from ops.accounts import users

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from conversations.models import Message
-from memcenter.lib.database.statements import Batch
+from foundation.database.statements import Batch
 from memories.recall import candidate_pool, keyword_matches, search
 from memories.recall.candidate_pool import Shelf
 from memories.recall.keyword_matches import Words

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from memcenter.lib.errors import ProviderError
-from memcenter.providers.base import Vectors
+from foundation.errors import ProviderError
+from foundation.providers.base import Vectors
 from memories.forgetting import memory_forgets
 from memories.indexing import reindexing, search_index
 from memories.indexing.search_index import identity_of

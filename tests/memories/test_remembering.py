@@ -1,7 +1,7 @@
 import pytest
 
 from conversations.forgetting import message_forgets as said
-from memcenter.lib.errors import Conflict, Invalid
+from foundation.errors import Conflict, Invalid
 from memories.forgetting import memory_forgets
 from memories.models import (
     Arbitration,

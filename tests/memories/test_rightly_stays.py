@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conversations.forgetting import message_forgets as talks
 from conversations.models import Conversation
-from memcenter.lib.text import shingles
+from foundation.text import shingles
 from memories.forgetting import memory_forgets, rederivation
 from memories.models import Memory, Project
 from ops.access import as_user

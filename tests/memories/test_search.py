@@ -3,7 +3,7 @@ import pytest
 from conversations.models import Conversation
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 from memories import selectors
 from memories.forgetting import memory_forgets
 from memories.models import Origin, RecallTrace

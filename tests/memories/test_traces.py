@@ -10,9 +10,9 @@ from psycopg.errors import LockNotAvailable
 
 from conversations.block import context
 from conversations.recording import conversation_names
-from memcenter.lib import deferred_writes
-from memcenter.lib.database import statements
-from memcenter.lib.deferred_writes import DeferredWrites
+from foundation import deferred_writes
+from foundation.database import statements
+from foundation.deferred_writes import DeferredWrites
 from memories import selectors
 from memories.forgetting import memory_forgets
 from memories.models import Memory, RecallHit, RecallTrace, TraceKind

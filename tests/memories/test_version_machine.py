@@ -13,7 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from conversations.forgetting import message_forgets as forgetting_messages
 from conversations.models import Message, Turn
-from memcenter.lib.errors import Conflict
+from foundation.errors import Conflict
 from memories.forgetting import memory_forgets
 from memories.models import Change, Memory, MemoryStatus, MemoryVersion, Origin, Source
 from memories.writing import curation, memory_writes

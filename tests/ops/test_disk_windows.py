@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcenter.lib.text import shingles
+from foundation.text import shingles
 from ops.disk.windows import AT_ONCE, Hasher, Wanted, reduce
 
 HASHER = Hasher(b"a key of this test")

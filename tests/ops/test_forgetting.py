@@ -17,7 +17,7 @@ from conversations.forgetting import message_forgets as said
 from conversations.models import Conversation, Message
 from conversations.recording import temporary
 from conversations.recording.turns import MessageInput
-from memcenter.lib.errors import Conflict, NotFound
+from foundation.errors import Conflict, NotFound
 from memories.models import DailyNote, Memory, MemoryFile, Project, Tombstone
 from ops import audit_chain, registry
 from ops.access import as_user

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from memcenter.lib.errors import Conflict, Invalid, ProviderError
+from foundation.errors import Conflict, Invalid, ProviderError
 from ops import registry
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
 from ops.queue import outbox, worker

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
-from memcenter.lib.errors import Conflict
+from foundation.errors import Conflict
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
 from ops.queue import outbox
 from tests.claiming import claim

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from memcenter.lib.errors import NotFound
+from foundation.errors import NotFound
 from ops.accounts import keys, registration, sign_ins, users
 from ops.models import AuditEvent, SignInLink, User
 from tests.draining import cleaned_up

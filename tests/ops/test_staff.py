@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from foundation.errors import Conflict, NotFound
 from memcenter.compat.mem0.people import name_of
-from memcenter.lib.errors import Conflict, NotFound
 from memcenter.rest import people
 from memories.forgetting import memory_forgets
 from ops import selectors

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from memcenter.lib import storing
+from foundation import storing
 from memories.forgetting import memory_forgets
 from ops import registry, selectors
 from ops.access import as_system, as_user

@@ -6,7 +6,7 @@ from django.test import Client
 from pytest_django import Settings
 from redis.exceptions import ConnectionError as RedisGone
 
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 from ops.accounts import registration, sign_ins, users
 from ops.models import User
 

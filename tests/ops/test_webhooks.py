@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memcenter.lib.errors import Conflict
+from foundation.errors import Conflict
 from memories.forgetting import memory_forgets
 from memories.models import Memory
 from memories.writing import curation, direct_writes

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from memcenter.lib.errors import Conflict, Invalid
+from foundation.errors import Conflict, Invalid
 from ops import registry, webhook_events, weekly_mail
 from ops.access import as_system, as_user
 from ops.accounts import users

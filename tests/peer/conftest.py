@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from memcenter.providers.openai_compatible import CircuitBreaker
+from foundation.providers.openai_compatible import CircuitBreaker
 from memories import language_steps
 
 ROOT = Path(__file__).resolve().parents[2]

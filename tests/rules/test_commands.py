@@ -29,7 +29,7 @@ _BEGINNINGS = (
 )
 # Commands that aren't typed here, by how they begin: the file that does it, or why nothing does.
 ELSEWHERE = {
-    "make up": "tests/embedded/test_serve.py",
+    "make up": "tests/foundation/embedded/test_serve.py",
     "memcenter up": "tests/memcenter/test_wheel.py",
     "python -m build": "asks a package index; tests/memcenter/test_wheel.py builds without one",
     "pipx install": "asks a package index; tests/memcenter/test_wheel.py installs without one",
@@ -53,10 +53,10 @@ ELSEWHERE = {
     "docker compose stop": "asks for an engine",
     "cp deploy/systemd": "asks for the machine's own systemd",
     "systemctl enable": "asks for the machine's own systemd",
-    "psql -d postgres": "tests/embedded/test_postgres.py",
+    "psql -d postgres": "tests/foundation/embedded/test_postgres.py",
     ".venv/bin/python manage.py migrate &&": "tests/deploy/test_services.py",
-    "manage.py backup": "tests/memcenter/test_backup.py",
-    "manage.py restore": "tests/memcenter/test_backup.py",
+    "manage.py backup": "tests/foundation/test_backup.py",
+    "manage.py restore": "tests/foundation/test_backup.py",
     "manage.py movevectors": "tests/memories/test_moving.py",
     "manage.py erase_disk": "tests/ops/test_disk_erasure.py",
 }

@@ -15,7 +15,7 @@ from tests.rules.hostile_patterns import slow
 # Patterns that only show when they run, by their function, and why they can do no harm.
 MADE_WHEN_RUN = {
     "conversations.pages.conversation_list:_place": "escaped words of at most 200 characters",
-    "memcenter.lib.text.richtext:_family": "the module holds what it makes, and is looked into",
+    "foundation.text.richtext:_family": "the module holds what it makes, and is looked into",
     "memories.extraction.chat_model.questions:_list_of": "it puts in a name of ours",
     "memories.extraction.chat_model.questions:text_of": "it puts in a name of ours",
     "memories.extraction.corrections.contrasts:_of_person": "escaped words of a sentence",

@@ -178,7 +178,7 @@ def test_every_scope_of_the_ledger_can_be_forgotten_again() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
 def test_the_planner_notes_nothing_of_what_people_say(model: type[Model]) -> None:
-    """What it notes of a column outlives its rows: see `memcenter.lib.database.schema`."""
+    """What it notes of a column outlives its rows: see `foundation.database.schema`."""
     vectors = [one for one in model._meta.concrete_fields if isinstance(one, HalfVectorField)]
     free = [one for one in (*places.textual(model), *vectors) if not one.choices]
     names = {one.column for one in free} - NAMES_OF_OURS.get(model, set())
@@ -194,7 +194,7 @@ def test_the_planner_notes_nothing_of_what_people_say(model: type[Model]) -> Non
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
 def test_what_people_say_is_stored_uncompressed(model: type[Model]) -> None:
-    """A scan of the raw files reads it: see `memcenter.lib.database.schema`."""
+    """A scan of the raw files reads it: see `foundation.database.schema`."""
     names = {
         one.column for one in model._meta.concrete_fields if one.name in getattr(model, "words", ())
     }

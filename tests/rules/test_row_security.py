@@ -80,7 +80,7 @@ def test_everybody_is_seen_only_where_that_is_asked_for(alice: User, hers: User)
 
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
 def test_every_personal_table_has_the_policy(model: type[Model]) -> None:
-    """A new table of personal data wants `memcenter.lib.database.schema` in its migration."""
+    """A new table of personal data wants `foundation.database.schema` in its migration."""
     [(held,)] = asked(
         "SELECT relrowsecurity FROM pg_class WHERE relname = %s", model._meta.db_table
     )

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memcenter.lib import env
+from foundation import env
 from tests.live import ROOT
 
 PAGE = ROOT / "docs" / "configuration.md"
 SETTINGS = ROOT / "memcenter" / "settings.py"
-PACKAGES = ("memcenter", "ops", "conversations", "memories")
+PACKAGES = ("memcenter", "ops", "conversations", "memories", "foundation")
 READERS = {"text", "integer", "number", "flag", "choice", "words", "options", "pairs", "database"}
 # Read as plain environment variables: they aren't ours alone.
 UNREAD = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}

@@ -16,8 +16,8 @@ from pathlib import Path
 import psycopg
 import redis
 
-from memcenter.embedded.databases import EmbeddedRedis
-from memcenter.embedded.postgres import EmbeddedPostgres
+from foundation.embedded.databases import EmbeddedRedis
+from foundation.embedded.postgres import EmbeddedPostgres
 from tests.live import Product
 
 _LETTERS, _VOWELS = "bdfghklmnprstv", "aeiou"

@@ -8,8 +8,8 @@ import psycopg
 import redis
 from psycopg import sql
 
-from memcenter.embedded.databases import EmbeddedRedis
-from memcenter.embedded.postgres import EmbeddedPostgres
+from foundation.embedded.databases import EmbeddedRedis
+from foundation.embedded.postgres import EmbeddedPostgres
 from tests.live import Product
 
 

@@ -15,8 +15,8 @@ import psycopg
 import pytest
 import redis
 
-from memcenter.embedded.databases import EmbeddedRedis
-from memcenter.embedded.postgres import EmbeddedPostgres
+from foundation.embedded.databases import EmbeddedRedis
+from foundation.embedded.postgres import EmbeddedPostgres
 from tests.chat_server import Answer, ChatServer, refused, said, streamed
 from tests.live import Product, server
 from tests.redis_keys import BROKER

@@ -19,7 +19,7 @@ from django.utils import timezone, translation
 
 from conversations.importing import file_import
 from conversations.models import Conversation, Message
-from memcenter.lib.errors import NotFound
+from foundation.errors import NotFound
 from memories.indexing import search_index
 from memories.models import LexicalEntry, TargetKind
 from ops.access import as_system, as_user

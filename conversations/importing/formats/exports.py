@@ -35,7 +35,7 @@ from conversations.importing.formats.values import (
     Skipped,
     Why,
 )
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 from memories.files.grammar import KINDS
 
 FORMAT, VERSION = "memory_center", 1

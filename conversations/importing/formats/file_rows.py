@@ -26,7 +26,7 @@ from conversations.importing.formats.values import (
     ImportedPerson,
     Report,
 )
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 
 Row = Mapping[str, Any]
 Table = tuple[str, Iterable[Row]]

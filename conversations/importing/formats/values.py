@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import ijson
 
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 
 EXTERNAL_ID_LENGTH = 64
 CLIENT_ID_LENGTH = 190  # the column has 200 characters; the rest is for a prefix or a number

@@ -18,7 +18,7 @@ from conversations.importing.formats import file_rows, values
 from conversations.importing.formats.values import ImportedPerson, Skipped
 from conversations.management import learning
 from conversations.management.learning import Terminal
-from memcenter.lib.errors import ApplicationError
+from foundation.errors import ApplicationError
 from memories.models import Memory, MemoryStatus
 from memories.writing import curation
 from ops.access import as_system, as_user

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memcenter.lib.errors import ApplicationError
+from foundation.errors import ApplicationError
 from ops.access import as_user
 from ops.accounts import users
 from ops.queue.worker import wait_until_done

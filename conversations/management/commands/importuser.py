@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from conversations.importing import file_import
 from conversations.importing.formats.file_rows import Format
-from memcenter.lib.errors import ApplicationError
+from foundation.errors import ApplicationError
 from ops.access import as_system, as_user
 from ops.accounts import users
 from ops.models import Import

@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 
 MAX_NAME = 200
 _LONGEST = 20_000

@@ -14,11 +14,11 @@ from rest_framework.utils.urls import replace_query_param
 from conversations.models import ToldAs
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
+from foundation import ids as made_ids
+from foundation.errors import Invalid
 from memcenter.compat.mem0 import filters, memory_search, people, rendering
 from memcenter.compat.mem0.filters import ANY, ENTITIES
 from memcenter.compat.mem0.people import Mem0View
-from memcenter.lib import ids as made_ids
-from memcenter.lib.errors import Invalid
 from memcenter.rest.endpoint import ParsedRequest, endpoint
 from memories import selectors
 from memories.forgetting import memory_forgets

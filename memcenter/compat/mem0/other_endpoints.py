@@ -12,10 +12,10 @@ from django.urls import path, re_path
 from rest_framework.response import Response
 
 from conversations.models import Rating, Turn
+from foundation.errors import Invalid, NotFound
 from memcenter.compat.mem0 import filters, memories, memory_search, people, rendering
 from memcenter.compat.mem0.filters import Joined, parse
 from memcenter.compat.mem0.people import AnyKey, Mem0View, NotOffered
-from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest.endpoint import ParsedRequest, endpoint
 from memories import selectors
 from memories.forgetting import memory_forgets

@@ -18,8 +18,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from foundation.errors import Invalid, NotFound
 from memcenter.compat.mem0.filters import ANY, Joined, named, names_somebody
-from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView, read
 from memcenter.rest.endpoint import CREATE, Endpoint, ParsedRequest

@@ -19,12 +19,11 @@ from django.http.response import HttpResponseBase
 
 from conversations.chat import answer_text, demo_assistant
 from conversations.recording import conversation_names, temporary
-from memcenter import telemetry
+from foundation import ids, telemetry
+from foundation.errors import ProviderError
+from foundation.providers.openai_compatible import Endpoint
+from foundation.text import tokens
 from memcenter.compat.openai_chat.memory import Exchange
-from memcenter.lib import ids
-from memcenter.lib.errors import ProviderError
-from memcenter.lib.text import tokens
-from memcenter.providers.openai_compatible import Endpoint
 from ops.access import as_user
 
 MODEL = "memcenter-demo"

@@ -23,8 +23,8 @@ from conversations.block.context import Context, Wanted
 from conversations.models import Conversation, ConversationKind, Message, Role
 from conversations.recording import conversation_names, temporary, turns
 from conversations.recording.turns import MessageInput
+from foundation.errors import ApplicationError, ProviderError
 from memcenter.compat.openai_chat.protocol import Said
-from memcenter.lib.errors import ApplicationError, ProviderError
 from memories.recall import search
 from memories.recall.candidate_pool import PreparedQuery
 from ops.access import as_user

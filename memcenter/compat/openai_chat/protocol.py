@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 
 Message = Mapping[str, Any]
 _INSTRUCTIONS = ("system", "developer")

@@ -17,6 +17,8 @@ from django.http.response import HttpResponseBase
 from rest_framework.response import Response
 
 from conversations.models import ConversationKind
+from foundation.errors import ApplicationError, Invalid, ProviderError
+from foundation.text import tokens
 from memcenter.compat.openai_chat import answers, memory
 from memcenter.compat.openai_chat.answers import Forwarded, forward, streaming
 from memcenter.compat.openai_chat.memory import Exchange, Recalled
@@ -28,8 +30,6 @@ from memcenter.compat.openai_chat.protocol import (
     with_block,
     without_first,
 )
-from memcenter.lib.errors import ApplicationError, Invalid, ProviderError
-from memcenter.lib.text import tokens
 from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView, routes
 from memcenter.rest.endpoint import CREATE, PRETEND, Endpoint, ParsedRequest, endpoint

@@ -3,8 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memcenter.embedded import backup
-from memcenter.embedded.backup import where_it_is
+from foundation.embedded import backup
+from foundation.embedded.backup import where_it_is
 
 
 class Command(BaseCommand):

@@ -20,13 +20,13 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection
 from redis import RedisError
 
-from memcenter.embedded.databases import Instance
-from memcenter.embedded.folder import DataFolder, EmbeddedError, FolderBusy, plain_errors
-from memcenter.embedded.supervisor import Address
-from memcenter.lib import env, places
-from memcenter.lib.errors import ProviderError
-from memcenter.providers.base import ChatMessage
-from memcenter.providers.openai_compatible import OpenAICompatibleModel
+from foundation import env, places
+from foundation.embedded.databases import Instance
+from foundation.embedded.folder import DataFolder, EmbeddedError, FolderBusy, plain_errors
+from foundation.embedded.supervisor import Address
+from foundation.errors import ProviderError
+from foundation.providers.base import ChatMessage
+from foundation.providers.openai_compatible import OpenAICompatibleModel
 from memories import language_steps
 from memories.indexing import search_index
 

@@ -18,7 +18,7 @@ _RAISED = {
     "field",
 }
 _FOR_PROGRAMS = {"api", "rest", "mem0"}
-_APPS = ("memcenter", "ops", "conversations", "memories")
+_APPS = ("memcenter", "ops", "conversations", "memories", "foundation")
 
 
 class Command(makemessages.Command):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from memcenter.lib import env
+from foundation import env
 from memcenter.mcp import server
 from memcenter.mcp.server import Trouble, key_of
 from ops.models import ApiKey

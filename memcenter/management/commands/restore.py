@@ -11,10 +11,10 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
-from memcenter.embedded import backup
-from memcenter.embedded.backup import migrate_if_needed, where_it_is
-from memcenter.embedded.folder import DataFolder, FolderBusy
-from memcenter.lib import places
+from foundation import places
+from foundation.embedded import backup
+from foundation.embedded.backup import migrate_if_needed, where_it_is
+from foundation.embedded.folder import DataFolder, FolderBusy
 from ops import webhook_events
 from ops.access import as_system
 from ops.models import SignInLink

@@ -16,12 +16,12 @@ from django.core.wsgi import get_wsgi_application
 from django.db import OperationalError, connection, connections
 from django.urls import get_resolver
 
+from foundation import env, places
+from foundation.embedded.backup import migrate_if_needed
+from foundation.embedded.databases import Instance
+from foundation.embedded.folder import DataFolder, EmbeddedError, plain_errors
+from foundation.embedded.supervisor import Address, Supervisor
 from memcenter.celery import app as celery
-from memcenter.embedded.backup import migrate_if_needed
-from memcenter.embedded.databases import Instance
-from memcenter.embedded.folder import DataFolder, EmbeddedError, plain_errors
-from memcenter.embedded.supervisor import Address, Supervisor
-from memcenter.lib import env, places
 from memories.language_steps import preload
 
 _LINES = """

@@ -12,7 +12,7 @@ from itertools import takewhile
 
 import rjieba
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.arbitration import pairs
 from memories.extraction.masking import ADDED_DATE
 from memories.extraction.word_tables import compiled, table

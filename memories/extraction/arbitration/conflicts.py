@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from enum import IntEnum
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.arbitration import attributes, pairs
 from memories.extraction.arbitration.editions import Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation

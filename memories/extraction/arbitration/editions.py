@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.corrections.corrected_messages import numbers_of_series
 from memories.extraction.types import Verdict
 from memories.extraction.wording.documents import STOP_WORDS, Document, bare

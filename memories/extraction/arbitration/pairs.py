@@ -15,8 +15,8 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Protocol
 
-from memcenter.lib.text import segment
-from memcenter.lib.text.shingles import has_han
+from foundation.text import segment
+from foundation.text.shingles import has_han
 from memories.extraction.masking import ADDED_DATE
 from memories.extraction.types import Candidate, Known
 

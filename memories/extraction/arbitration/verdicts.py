@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.arbitration import conflicts, editions, pairs
 from memories.extraction.arbitration.conflicts import BOTH_HOLD, CONTRADICTS
 from memories.extraction.arbitration.editions import NEWER, NOTHING_NEW, Finding

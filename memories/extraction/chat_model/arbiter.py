@@ -14,9 +14,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memcenter.lib.errors import ProviderError
-from memcenter.lib.text import segment
-from memcenter.providers.base import TooLong
+from foundation.errors import ProviderError
+from foundation.providers.base import TooLong
+from foundation.text import segment
 from memories.extraction import masking
 from memories.extraction.arbitration.conflicts import CONTRADICTS
 from memories.extraction.arbitration.editions import Finding

@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from memcenter.lib.text import segment, tokens
-from memcenter.providers.base import TooLong
+from foundation.providers.base import TooLong
+from foundation.text import segment, tokens
 from memories.extraction import masking
 from memories.extraction.chat_model import prompts, questions
 from memories.extraction.chat_model.proof import Quotable, Spoken, days_named, figures, proven

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from memcenter.lib.errors import ProviderError
+from foundation.errors import ProviderError
 from memories.extraction.arbitration.pairs import Consolidator, Joined
 from memories.extraction.types import (
     Arbiter,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from memcenter.lib.text import segment
-from memcenter.providers.base import TooLong
+from foundation.providers.base import TooLong
+from foundation.text import segment
 from memories.extraction import masking
 from memories.extraction.arbitration import pairs
 from memories.extraction.arbitration.pairs import PairReader, Relation

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from memcenter.providers.base import ChatMessage
+from foundation.providers.base import ChatMessage
 
 KINDS = (
     "preference", "fact", "constraint", "task", "pattern", "skill",

@@ -10,8 +10,8 @@ from typing import Any
 
 import rjieba
 
-from memcenter.lib.text import segment
-from memcenter.lib.text.shingles import has_han
+from foundation.text import segment
+from foundation.text.shingles import has_han
 from memories.extraction import commands, masking
 from memories.extraction.chat_model import prompts, questions
 from memories.extraction.types import Candidate, Quotation, Said, TurnText

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from memcenter.lib.errors import ProviderError
-from memcenter.lib.text import tokens
-from memcenter.providers.base import Completion, CompletionModel, ModelUse, NotAsked
+from foundation.errors import ProviderError
+from foundation.providers.base import Completion, CompletionModel, ModelUse, NotAsked
+from foundation.text import tokens
 from memories.extraction.chat_model.prompts import Prompt
 
 _Read = TypeVar("_Read")

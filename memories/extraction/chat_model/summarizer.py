@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from memcenter.lib.text import segment, tokens
-from memcenter.providers.base import TooLong
+from foundation.providers.base import TooLong
+from foundation.text import segment, tokens
 from memories.extraction import masking
 from memories.extraction.chat_model import prompts, questions
 from memories.extraction.chat_model.questions import Asker, Unreadable, pieces

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.corrections.corrected_messages import PATTERNS, bare_contrast, sentences
 from memories.extraction.types import Candidate, Said
 

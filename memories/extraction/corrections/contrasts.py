@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.corrections.corrected_messages import (
     EDGE,
     NUMBERS,

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 
 import rjieba
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.masking import ADDED_DATE
 from memories.extraction.word_tables import compiled, table
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.corrections import corrected_messages
 from memories.extraction.corrections.corrected_messages import PATTERNS, Correction
 

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memcenter.lib.text import segment, shingles
-from memcenter.lib.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from foundation.text import segment, shingles
+from foundation.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from memories.extraction.summary import says_something
 from memories.extraction.word_tables import compiled
 from memories.extraction.wording.documents import Document

@@ -11,8 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from memcenter.lib.text import segment
-from memcenter.lib.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from foundation.text import segment
+from foundation.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from memories.extraction.word_tables import compiled
 
 _LONGEST_TITLE = 120

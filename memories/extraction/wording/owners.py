@@ -11,7 +11,7 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.masking import ADDED
 from memories.extraction.wording.languages import language_of
 from memories.extraction.wording.people import (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction.word_tables import patterns, table
 from memories.extraction.wording.chinese_subjects import leading_name, names, names_subject
 from memories.screening import linear

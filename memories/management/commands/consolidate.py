@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from memcenter.lib.errors import ApplicationError, ProviderError
+from foundation.errors import ApplicationError, ProviderError
 from memories import language_steps, operations
 from memories.writing import consolidation
 from memories.writing.consolidation import Proposal

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from memcenter.lib.errors import ProviderError
+from foundation.errors import ProviderError
 from memories.indexing import reindexing
 from ops.queue.worker import run_until_done
 

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memcenter.lib.database.statements import Sql
+from foundation.database.statements import Sql
 
 UnitVector = NDArray[np.float32]
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Sql
-from memcenter.lib.errors import ProviderError
-from memcenter.providers.openai_compatible import CircuitBreaker
+from foundation.database import statements
+from foundation.database.statements import Sql
+from foundation.errors import ProviderError
+from foundation.providers.openai_compatible import CircuitBreaker
 from memories.retrieval.stores.base import UnitVector, VectorStore
 
 if TYPE_CHECKING:

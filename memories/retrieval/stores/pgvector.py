@@ -13,8 +13,8 @@ import orjson
 import psycopg
 from psycopg import sql
 
-from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Sql
+from foundation.database import statements
+from foundation.database.statements import Sql
 from memories.retrieval.stores.base import UnitVector
 
 # "IS TRUE" keeps the planner from using a join. Each id is looked up in a hash of the eligible ids

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from memcenter.lib.text.segment import ENGLISH_STOP_WORDS
+from foundation.text.segment import ENGLISH_STOP_WORDS
 from memories.screening import linear
 from memories.screening.labelled.tokens import Look, Token, Tokens
 from memories.screening.linear import Match, Pattern

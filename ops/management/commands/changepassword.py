@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 from ops import audit_log
 from ops.access import as_system
 from ops.accounts import users

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from memcenter.lib.errors import ApplicationError
+from foundation.errors import ApplicationError
 from ops.access import as_system
 from ops.accounts import keys, users
 from ops.models import Scope

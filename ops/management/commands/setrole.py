@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memcenter.lib.errors import ApplicationError
+from foundation.errors import ApplicationError
 from ops import audit_log
 from ops.access import as_system
 from ops.accounts import users

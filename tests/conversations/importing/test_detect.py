@@ -7,7 +7,7 @@ import pytest
 
 from conversations.importing.formats import file_rows
 from conversations.importing.formats.values import Skipped, Why
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from foundation.errors import Invalid
 from memcenter.compat.mem0 import filters
-from memcenter.lib.errors import Invalid
 from memories.models import Memory
 from ops.models import User
 from tests.factories import make_memory

@@ -4,7 +4,7 @@ import pytest
 from django.db import InternalError, OperationalError
 from psycopg.errors import IdleInTransactionSessionTimeout
 
-from memcenter.lib.errors import ProviderError
+from foundation.errors import ProviderError
 from ops.accounts import users
 from ops.models import User
 from tests.memcenter.rest.client import Api, answer, error

@@ -2,7 +2,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from memcenter.lib.errors import Invalid
+from foundation.errors import Invalid
 from memcenter.rest.parsers import MAX_DEPTH, parse_object
 from ops.models import User
 from tests.memcenter.rest.client import Api, error, refused

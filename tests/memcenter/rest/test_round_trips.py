@@ -13,8 +13,8 @@ import pytest
 from django.db import DatabaseError, connection
 from psycopg.pq import Trace
 
-from memcenter.lib.database import statements
-from memcenter.lib.deferred_writes import DeferredWrites
+from foundation.database import statements
+from foundation.deferred_writes import DeferredWrites
 from memcenter.rest import throttling
 from memories.models import Memory, RecallTrace
 from ops.access import as_user

@@ -1,6 +1,6 @@
 import pytest
 
-from memcenter.lib.database import statements
+from foundation.database import statements
 from memories import metrics
 from memories.models import Memory
 from ops.access import as_system

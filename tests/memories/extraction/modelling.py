@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from memcenter.providers.base import ModelUse
-from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
+from foundation.providers.base import ModelUse
+from foundation.providers.openai_compatible import Endpoint, OpenAICompatibleModel
 from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.chat_model.arbiter import ModelArbiter

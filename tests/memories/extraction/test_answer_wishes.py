@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bench import block, train_wishes
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.embedders import BundledEmbedder
 from memories.extraction import answer_wishes
 from memories.extraction.answer_wishes import Floats, is_wish
 from memories.reader import Statement, reader

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction import commands
 from memories.extraction.types import Extraction
 from tests.memories.extraction.bundled_reading import contents, extract

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memcenter.lib.text import shingles
+from foundation.text import shingles
 from memories.extraction.wording.digest import LONGEST_HEADLINE, headline
 
 

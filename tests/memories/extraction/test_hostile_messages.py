@@ -9,7 +9,7 @@ import pytest
 _READ = """
 import json, math, resource, sys, time
 import numpy as np
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.extraction import masking
 from memories.reader.reading import Model
 from memories.reader.statements import TEXT_OUTPUTS, TOKEN_OUTPUTS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.embedders import BundledEmbedder
 from memories.extraction.arbitration.pairs import likeliest_related
 from memories.extraction.types import Candidate, Known
 

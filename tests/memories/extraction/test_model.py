@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from memcenter.lib.errors import ProviderError
-from memcenter.lib.text import tokens
-from memcenter.providers.base import TooLong
+from foundation.errors import ProviderError
+from foundation.providers.base import TooLong
+from foundation.text import tokens
 from memories.extraction.chat_model.questions import Unreadable
 from memories.extraction.types import OWNER_UNSURE
 from tests.chat_server import Answer, completion, refused, said

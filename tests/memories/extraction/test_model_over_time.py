@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from memcenter.lib.errors import ProviderError
+from foundation.errors import ProviderError
 from memories.extraction.arbitration.pairs import Joined
 from memories.extraction.chat_model.arbiter import ModelConsolidator, Ungrounded
 from memories.extraction.chat_model.extractor import ModelJointReader

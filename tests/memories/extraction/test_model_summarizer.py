@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memcenter.lib.text import tokens
+from foundation.text import tokens
 from memories.extraction.chat_model.questions import Unreadable
 from tests.chat_server import Answer, refused, said
 from tests.memories.extraction.modelling import (

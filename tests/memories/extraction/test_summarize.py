@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcenter.lib.text import tokens
+from foundation.text import tokens
 from memories.extraction.summary import LONGEST_SENTENCE, ExtractiveSummarizer
 
 TALK_EN = [

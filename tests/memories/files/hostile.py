@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from memcenter.lib import ids
+from foundation import ids
 from memories.files.grammar import KINDS, Shown
 
 # How long a busy machine takes to make them up says nothing about the files.

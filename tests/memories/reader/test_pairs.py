@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.embedders import BundledEmbedder
 from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.types import Candidate, Known, Verdict
 from memories.reader import reader

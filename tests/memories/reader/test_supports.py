@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.embedders import BundledEmbedder
 from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.types import Candidate, Decision, Known, Verdict
 from memories.reader import reader

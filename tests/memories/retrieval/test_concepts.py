@@ -1,6 +1,6 @@
 import pytest
 
-from memcenter.lib.text import segment
+from foundation.text import segment
 from memories.retrieval.query import analyse, asked_about, matched_concepts
 
 

@@ -5,9 +5,9 @@ from itertools import product
 
 import pytest
 
-from memcenter.lib.text import segment
-from memcenter.providers.base import Vectors
-from memcenter.providers.embedders import BundledEmbedder
+from foundation.providers.base import Vectors
+from foundation.providers.embedders import BundledEmbedder
+from foundation.text import segment
 from memories.retrieval.hybrid import rank
 from memories.retrieval.query import Query, analyse
 from memories.retrieval.signals import Corpus, query_vector, shift_to_statements

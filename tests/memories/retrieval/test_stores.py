@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from memcenter.lib.database.statements import Sql
+from foundation.database.statements import Sql
 from memories.indexing import milvus_sync, search_index
 from memories.models import Memory, Origin, TargetKind, Vector
 from memories.retrieval.stores.base import VectorStore

@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memcenter.lib import ids
+from foundation import ids
 from ops.accounts import keys
 from ops.models import Kind, Operation, Priority, Receipt, Status, User
 from ops.queue import outbox
