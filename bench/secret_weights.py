@@ -34,7 +34,7 @@ from bench.forget_weights import fitted
 from bench.secret_screening import SETS, Row, rows
 from memories.reader.reading import Model, Reader
 from memories.screening import learned_secrets, secret_judge, secret_search
-from memories.screening.secret_judge import FEATURES, Candidate
+from memories.screening.secret_judge import FEATURES, Candidate, Words
 
 Floats = NDArray[np.float64]
 # Prefixes of the sets with which the shipped encoder was not trained.
@@ -148,7 +148,7 @@ class Matrix:
     @classmethod
     def of(cls, examples: Sequence[Example]) -> Matrix:
         found = [
-            secret_judge.features(one.row.text, one.candidate.start, one.candidate.end)
+            secret_judge.features(Words(one.row.text), one.candidate.start, one.candidate.end)
             for one in examples
         ]
         lengths = np.array([len(each) for each in found])

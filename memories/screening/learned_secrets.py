@@ -10,9 +10,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memories.reader import Reading, reader
 from memories.screening import linear, secret_judge, secret_search
-from memories.screening.secret_judge import Candidate
+from memories.screening.secret_judge import Candidate, Words
 from memories.screening.secret_search import Span
 from memories.screening.stand_ins import is_stand_in, public_places
 
@@ -44,10 +47,11 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
 
     `read` analyses a changed text in the same context.
     """
+    words = Words(text)
     kept = secret_search.joined(
         Span(one.start, one.end, one.category)
         for one in candidates(text, reading)
-        if _is_secret(text, one, read)
+        if _is_secret(words, one, read)
     )
     whole = secret_search.joined([*kept, *secret_search.again(text, kept)])
     whole = secret_search.joined([*whole, *_whole_links(text, whole), *_gaps(text, whole)])
@@ -61,32 +65,36 @@ def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
     """
     by_rule = secret_search.find(text)
     by_form = secret_search.find_by_form(text) if by_rule else ()
+    of_rule, of_form = (
+        _Intervals((one.start, one.end) for one in each) for each in (by_rule, by_form)
+    )
     read = (
         _whole_words(text, *_trimmed(text, *part))
         for secret in reading.secrets
         for part in _of_one_sentence(text, secret.start, secret.end)
     )
     learned = [Span(*span, CATEGORY) for span in read if _can_be_secret(text, *span)]
-    public = public_places(text)
-    for span in dict.fromkeys([*by_rule, *_not_masked(text, learned)]):
-        if not _is_public(span, public):
+    public, masked = _Intervals(public_places(text)), _Intervals(secret_search.marks(text))
+    shares, rules = _Shares(reading), frozenset(by_rule)
+    for span in dict.fromkeys([*by_rule, *(one for one in learned if not masked.meet(one))]):
+        if not public.contain(span):
             yield Candidate(
                 span.start,
                 span.end,
                 span.category,
-                share=_share(reading, span),
-                by_rule=_overlaps(span, by_rule),
-                by_form=(span.category != CATEGORY and span in by_rule) or _overlaps(span, by_form),
+                share=shares.highest(span),
+                by_rule=of_rule.meet(span),
+                by_form=(span.category != CATEGORY and span in rules) or of_form.meet(span),
             )
 
 
-def _is_secret(text: str, one: Candidate, read: Callable[[str], Reading]) -> bool:
-    if one.category == "address" or _is_all(text, one):
+def _is_secret(words: Words, one: Candidate, read: Callable[[str], Reading]) -> bool:
+    if one.category == "address" or _is_all(words.text, one):
         return True
-    probability = secret_judge.probability(text, one)
+    probability = secret_judge.probability(words, one)
     if one.by_form:
         return probability >= secret_judge.OF_FORM
-    return probability >= secret_judge.SECRET and not _is_only_unusual(text, one, read)
+    return probability >= secret_judge.SECRET and not _is_only_unusual(words.text, one, read)
 
 
 def _is_all(text: str, one: Candidate) -> bool:
@@ -106,29 +114,45 @@ def _is_only_unusual(text: str, one: Candidate, read: Callable[[str], Reading]) 
         return False
     changed = read(text[: one.start] + _ORDINARY + text[one.end :])
     word = Span(one.start, one.start + len(_ORDINARY), CATEGORY)
-    return _share(changed, word) < _INNOCENT
+    return _Shares(changed).highest(word) < _INNOCENT
 
 
-def _share(reading: Reading, span: Span) -> float:
-    """Return the highest probability of a token in the span.
+class _Intervals:
+    """Parts of a text. There can be thousands of them and of the spans that are compared."""
 
-    A reading without the tokens' probabilities says nothing against a span: the result is then 1.
-    """
-    if not reading.shares and not reading.secrets:
-        return 1.0
-    secrets = ((one.start, one.end, one.share) for one in reading.secrets)
-    return max(
-        (
-            share
-            for start, end, share in (*reading.shares, *secrets)
-            if start < span.end and span.start < end
-        ),
-        default=0.0,
-    )
+    def __init__(self, places: Iterable[tuple[int, int]]) -> None:
+        self._starts, self._ends = np.array([*places], np.int64).reshape(-1, 2).T
+
+    def meet(self, span: Span) -> bool:
+        """Return whether a part overlaps the span."""
+        return bool(self.overlapping(span).any())
+
+    def contain(self, span: Span) -> bool:
+        """Return whether a part contains the span without its first and last character."""
+        inside = (self._starts <= span.start + 1) & (span.end - 1 <= self._ends)
+        return bool(inside.any())
+
+    def overlapping(self, span: Span) -> NDArray[np.bool_]:
+        """Return for each part whether it overlaps the span."""
+        return (self._starts < span.end) & (span.start < self._ends)
 
 
-def _overlaps(span: Span, others: Iterable[Span]) -> bool:
-    return any(span.start < other.end and other.start < span.end for other in others)
+class _Shares:
+    """The reader model's probabilities that a token, or a span it found, belongs to a secret."""
+
+    def __init__(self, reading: Reading) -> None:
+        found = [*reading.shares, *((one.start, one.end, one.share) for one in reading.secrets)]
+        self._places = _Intervals((start, end) for start, end, _ in found)
+        self._shares = np.array([share for _, _, share in found])
+
+    def highest(self, span: Span) -> float:
+        """Return the highest probability in the span.
+
+        A reading without the tokens' probabilities says nothing against a span: the result is 1.
+        """
+        if not len(self._shares):
+            return 1.0
+        return float(self._shares[self._places.overlapping(span)].max(initial=0.0))
 
 
 def _whole_links(text: str, spans: Sequence[Span]) -> Iterator[Span]:
@@ -145,10 +169,6 @@ def _gaps(text: str, spans: Sequence[Span]) -> Iterator[Span]:
         between = text[one.end : other.start]
         if one.category == other.category == CATEGORY and _GAP.fullmatch(between):
             yield Span(one.start, other.end, CATEGORY)
-
-
-def _is_public(span: Span, public: Sequence[tuple[int, int]]) -> bool:
-    return any(start <= span.start + 1 and span.end - 1 <= end for start, end in public)
 
 
 def spans_at(places: Sequence[int], text: str) -> tuple[Span, ...]:
@@ -203,8 +223,3 @@ def _can_be_secret(text: str, start: int, end: int) -> bool:
         and text.count(words) <= _MOST_OCCURRENCES
         and not is_stand_in(words)
     )
-
-
-def _not_masked(text: str, spans: Iterable[Span]) -> list[Span]:
-    marks = secret_search.marks(text)
-    return [span for span in spans if not secret_search.is_covered(span, marks)]

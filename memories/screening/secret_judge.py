@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import zlib
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -54,11 +55,35 @@ class Candidate:
     by_form: bool
 
 
-def probability(text: str, candidate: Candidate) -> float:
-    """Return the probability that the candidate is a secret (0 to 1)."""
-    words, signals = _weights()
-    found = features(text, candidate.start, candidate.end)
-    by_text = float(words[found].sum()) / math.sqrt(len(found)) + float(words[FEATURES])
+class Words:
+    """The words, numbers and signs of a text, in lower case; the text is split once."""
+
+    def __init__(self, text: str) -> None:
+        lower = text.lower()
+        self.text = text
+        self._lower = lower if len(lower) == len(text) else text
+
+    def between(self, start: int, end: int) -> list[str]:
+        """Return the words of `text[start:end]`; a number is "0", and a word at an end is cut."""
+        words, starts, ends = self._found
+        first, last = bisect_right(ends, start), bisect_left(starts, end)
+        found = words[first:last]
+        for at in {first, last - 1} if found else ():
+            found[at - first] = self._lower[max(starts[at], start) : min(ends[at], end)]
+        return ["0" if word.isdigit() else word for word in found]
+
+    @cached_property
+    def _found(self) -> tuple[list[str], list[int], list[int]]:
+        spans = [found.span() for found in _WORD.finditer(self._lower)]
+        words = [self._lower[start:end] for start, end in spans]
+        return words, [start for start, _ in spans], [end for _, end in spans]
+
+
+def probability(words: Words, candidate: Candidate) -> float:
+    """Return the probability that the candidate, a span of the text of `words`, is a secret."""
+    weights, signals = _weights()
+    found = features(words, candidate.start, candidate.end)
+    by_text = float(weights[found].sum()) / math.sqrt(len(found)) + float(weights[FEATURES])
     return 1 / (1 + math.exp(-float(signals @ np.array(values(candidate, by_text)))))
 
 
@@ -69,29 +94,25 @@ def values(candidate: Candidate, by_text: float) -> list[float]:
     return [by_text, read, float(candidate.by_rule), float(candidate.by_form), 1.0]
 
 
-def features(text: str, start: int, end: int) -> list[int]:
-    """Return the features of the span `text[start:end]`: sorted numbers below `FEATURES`."""
-    before = _words(text[max(0, start - _NEAR) : start])[-_BEFORE:][::-1]
-    after = _words(text[end : end + _NEAR])[:_AFTER]
-    span = text[start:end]
+def features(words: Words, start: int, end: int) -> list[int]:
+    """Return the features of the span from `start` to `end`: sorted numbers below `FEATURES`."""
+    before = words.between(max(0, start - _NEAR), start)[-_BEFORE:][::-1]
+    after = words.between(end, end + _NEAR)[:_AFTER]
+    span = words.text[start:end]
     names = {f"whole {span.lower()[:_LONGEST]}", f"shape {_shape(span)[:_LONGEST]}"}
     names |= {f"length {min(len(span), 30)}", f"words {len(span.split())}"}
     names.add(f"digits {sum(map(str.isdigit, span))}")
-    for side, words in (("before", before), ("after", after)):
-        names |= {f"{side} {word}" for word in words}
-        names |= {f"{side} {at} {word}" for at, word in enumerate(words[:_CLOSE])}
-        names |= {f"{side} {one} {other}" for one, other in pairwise(words)}
+    for side, near in (("before", before), ("after", after)):
+        names |= {f"{side} {word}" for word in near}
+        names |= {f"{side} {at} {word}" for at, word in enumerate(near[:_CLOSE])}
+        names |= {f"{side} {one} {other}" for one, other in pairwise(near)}
         names |= {
-            f"{side} {' '.join(three)}" for three in zip(words, words[1:], words[2:], strict=False)
+            f"{side} {' '.join(three)}" for three in zip(near, near[1:], near[2:], strict=False)
         }
-    around = _words(text[max(0, start - _AROUND) : end + _AROUND])
+    around = words.between(max(0, start - _AROUND), end + _AROUND)
     names |= {f"near {word}" for word in around}
     names |= {f"near {one} {other}" for one, other in pairwise(around)}
     return sorted({zlib.crc32(name.encode("utf-8", "replace")) % FEATURES for name in names})
-
-
-def _words(text: str) -> list[str]:
-    return ["0" if word.isdigit() else word for word in _WORD.findall(text.lower())]
 
 
 def _shape(span: str) -> str:
