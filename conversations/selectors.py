@@ -170,15 +170,6 @@ def whole_turns(user: User, where: Sql) -> list[Turn]:
     return [_whole_turn(values) for values in found]
 
 
-def teaching_turns(user: User, where: Sql) -> list[Turn]:
-    """Return the turns from which memories may be learned: neither message is withheld.
-
-    `where` has the same meaning as in `whole_turns`.
-    """
-    teaches = "q.withheld = '' AND a.withheld = ''"
-    return whole_turns(user, Sql(f"{teaches} AND {where.text}", where.values))
-
-
 @cache
 def _whole_turn_columns() -> str:
     parts = ((Turn, "t"), (Message, "q"), (Message, "a"), (Conversation, "c"))

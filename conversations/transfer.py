@@ -29,7 +29,6 @@ from conversations.models import (
     Summary,
     ToldAs,
     Turn,
-    Withheld,
 )
 from conversations.recording.conversation_names import check_external_id
 from conversations.recording.temporary import TemporaryData
@@ -77,11 +76,9 @@ class MessageRows(Rows):
             row.content = masking.masked_by_reading(row.content)
         if "token_count" not in given:
             row.token_count = tokens.count(row.content)
-        if not loading.learns:
-            row.withheld = row.withheld or Withheld.MANY_PEOPLE
-        elif not row.withheld:
-            is_on = loading.takes_memories
-            row.withheld = learnability.mark_of(row.content, role=row.role, is_on=is_on)
+        learnability.mark_imported(
+            row, is_on=loading.takes_memories, has_several_people=not loading.learns
+        )
         if row.told == ToldAs.TO_US and not given.get("recorded_at"):
             row.told = ToldAs.DATED if given.get("created_at") else ToldAs.UNDATED
 

@@ -22,11 +22,11 @@ from conversations.recording.turns import MessageInput, RecordedTurn
 from foundation.providers.base import ChatMessage, ModelUse
 from foundation.text import segment, tokens
 from memories import language_steps, portrait
-from memories.extraction import commands, masking
+from memories.extraction import masking
 from memories.extraction.wording.owners import Ownership, ownership
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked, Outcome
-from memories.learning import ingest
+from memories.learning import ingest, learnability
 from memories.models import MemoryVersion
 from memories.recall import search, traces
 from ops.access import as_user
@@ -62,7 +62,7 @@ _WORDS = {
         "nothing_found": "The user asked for something to be forgotten, but no memory matched. Say"
         " so, and don't repeat what it was.",
         "off": "Nothing of this conversation is remembered: promise to remember nothing.",
-        "withheld": "The user asks not to keep this message, and nothing of it is remembered.",
+        "not_to_keep": "The user asks not to keep this message, and nothing of it is remembered.",
     },
     "zh": {
         "frame": "你是一个乐于助人的助手，这个聊天的记忆由记忆中心管理。"
@@ -74,7 +74,7 @@ _WORDS = {
         "如果它就在你的回答下方的列表里，用户可以选择它。请用一句话说明，不要提及其中任何内容。",
         "nothing_found": "用户要求忘记某些内容，但没有找到相符的记忆。请如实告知，不要复述内容。",
         "off": "这次对话的内容不会被记住：不要承诺会记住任何内容。",
-        "withheld": "用户要求不要记住这条消息，它的内容不会被记住。",
+        "not_to_keep": "用户要求不要记住这条消息，它的内容不会被记住。",
     },
 }
 
@@ -87,7 +87,7 @@ class Prepared:
     None. `remembered`, `of_others` and `perhaps` hold the texts that the demo assistant quotes,
     and `quoted` the ids of those that it quotes although they weren't recalled.
     `remembering` is True if memories will be learned from this turn. `is_demo` is True if the demo
-    assistant answers, also because the message only asks to forget. `withheld` is True if the
+    assistant answers, also because the message only asks to forget. `not_to_keep` is True if the
     message asks not to be kept; `secret` is True if the demo assistant must say that it contains a
     secret. `passing` is True for a temporary chat, which can't store a list of memories to choose
     from. `teaches` is False if nothing in the message could be remembered.
@@ -100,7 +100,7 @@ class Prepared:
     remembered: Sequence[str]
     remembering: bool
     is_demo: bool
-    withheld: bool
+    not_to_keep: bool
     secret: bool
     passing: bool = False
     of_others: Sequence[str] = ()
@@ -132,7 +132,7 @@ def prepare(
     asked = spoken_requests.prepare(heard.forget)
     passing = isinstance(conversation, TemporaryConversation)
     is_demo = is_demo or not model_name() or spoken_requests.says_nothing_else(text, asked)
-    withheld = commands.is_asked_not_to(text)
+    not_to_keep = learnability.asks_not_to_keep(text, role=Role.USER)
     secret = is_demo and bool(masking.screen(text).refused)
     with as_user(user, changing=bool(asked)):
         forget = _carry_out_forgets(asked, user, conversation, question) if asked else None
@@ -147,12 +147,12 @@ def prepare(
             known.fitting,
             remembering=is_on and not passing,
             is_demo=is_demo,
-            withheld=withheld,
+            not_to_keep=not_to_keep,
             secret=secret,
             passing=passing,
             of_others=known.of_others,
             perhaps=known.perhaps,
-            quoted=() if forget or withheld or secret else known.ids,
+            quoted=() if forget or not_to_keep or secret else known.ids,
             teaches=any(map(ingest.is_important, heard.candidates)),
         )
 
@@ -297,7 +297,7 @@ def demo_answer(prepared: Prepared) -> str:
         passing=prepared.passing,
         remembering=prepared.remembering,
         teaches=prepared.teaches,
-        withheld=prepared.withheld,
+        not_to_keep=prepared.not_to_keep,
         secret=prepared.secret,
     )
 
@@ -340,8 +340,8 @@ def _instructions(prepared: Prepared) -> Iterator[str]:
     yield words["frame"]
     if not prepared.remembering:
         yield words["off"]
-    elif prepared.withheld:
-        yield words["withheld"]
+    elif prepared.not_to_keep:
+        yield words["not_to_keep"]
     if prepared.forget is not None:
         yield words[prepared.forget.stated]
     if prepared.found.block:

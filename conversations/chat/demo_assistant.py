@@ -156,7 +156,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "off": "Nothing said here becomes a memory.",
         "is_off": "Long-term memory is off. ",
         "unused": "Long-term memory is off, so I used none of it.",
-        "withheld": "All right, I won't keep this.",
+        "not_to_keep": "All right, I won't keep this.",
         "secret": "I left the secret out of what I remember. Your message still says it, until you"
         " delete it.",
         "forget": "I didn't understand what to forget, so nothing was forgotten. Memory Center"
@@ -198,7 +198,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "remember": "好的。记下的内容会出现在记忆中心。",
         "off": "这里说的话我不会记住。",
         "is_off": "长期记忆已关闭，",
-        "withheld": "好的，这条我不会记住。",
+        "not_to_keep": "好的，这条我不会记住。",
         "secret": "密码、账号这类我不记。不过你发的这条消息里还写着它，删除消息才会消失。",
         "unused": "长期记忆已关闭，所以这次没有用到。",
         "forget": "我没有听懂要忘记什么，所以什么都没有忘记。"
@@ -233,7 +233,7 @@ def answer(
     teaches: bool = True,
     forget: str | None = None,
     remembering: bool = True,
-    withheld: bool = False,
+    not_to_keep: bool = False,
     secret: bool = False,
     passing: bool = False,
 ) -> str:
@@ -245,10 +245,10 @@ def answer(
     the question. Memories are quoted only for a question. `teaches` is False if the message states
     nothing that could be remembered, such as a joke; the reply then promises nothing. `forget` is
     the outcome of a request to forget (a status of `memories.forgetting.spoken_requests`, or None
-    without a request). `remembering` is False while memory is off. `withheld` is True if the person
-    asks not to keep the message, and `secret` if it contains a secret. `passing` is True for a
-    temporary chat, which can't store a list of memories to choose from. The reply never repeats the
-    message, which may contain a text to be forgotten.
+    without a request). `remembering` is False while memory is off. `not_to_keep` is True if the
+    person asks not to keep the message, and `secret` if it contains a secret. `passing` is True for
+    a temporary chat, which can't store a list of memories to choose from. The reply never repeats
+    the message, which may contain a text to be forgotten.
     """
     text = _TEXTS[_language(message, language)]
     memories = _quotable(remembered)
@@ -258,8 +258,8 @@ def answer(
     is_off = not remembering and not passing
     if forget is not None or intent in (Intent.FORGET, Intent.NEVER_MIND):
         return text[_forget_outcome(forget, intent=intent, passing=passing)]
-    if remembering and withheld and intent in (*_TOLD, Intent.OTHER):
-        return text["withheld"]
+    if remembering and not_to_keep and intent in (*_TOLD, Intent.OTHER):
+        return text["not_to_keep"]
     if remembering and secret and intent is not Intent.LIST:
         return text["secret"]
     if intent in _TOLD:

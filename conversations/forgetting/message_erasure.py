@@ -23,10 +23,10 @@ from conversations.models import (
     Role,
     Summary,
     Turn,
-    Withheld,
 )
 from foundation.database import cascades
 from memories.forgetting import dependencies, derivation, memory_erasure, tombstones
+from memories.learning import learnability
 from memories.models import Arbitration, Memory, Source, TargetKind
 from ops.models import User
 
@@ -183,7 +183,7 @@ def hide(user: User, target: Target) -> int:
     turns = _turns(user, target)
     sides = Q(pk__in=turns.values("user_message")) | Q(pk__in=turns.values("assistant_message"))
     left = Message.everything.filter(sides).exclude(pk__in=target.messages)
-    left.filter(withheld=Withheld.NO).update(withheld=Withheld.FORGOTTEN)
+    learnability.withhold_as_forgotten(left)
     messages = _messages(user, target).filter(hidden_at__isnull=True)
     tombstones.leave_messages(user=user, messages=messages.filter(role__in=_SPEAKING), at=now)
     return messages.update(hidden_at=now)

@@ -26,11 +26,13 @@ from memories.extraction.masking import masked
 from memories.forgetting import memory_erasure, memory_forgets, rederivation
 from memories.models import Memory, Source, TargetKind
 from memories.writing import memory_writes
-from ops import audit_chain
+from ops import audit_chain, audit_log
 from ops.forgetting import erasure
 from ops.models import Kind, Operation, User
 
-BY_PERSON = "person"  # who chose the items; shown on the receipt
+# Who chose what to forget or to keep; shown on the receipt.
+BY_PERSON, BY_PROGRAM = "person", "program"
+KEPT_MEMORIES = "kept_memories"  # payload key: how many memories are kept
 _LAYERS: dict[str, Any] = {"summary": Summary, "episode": Episode}
 _LAYER_KINDS = {"summary": TargetKind.SUMMARY, "episode": TargetKind.EPISODE}
 
@@ -68,7 +70,7 @@ def forget_messages(
     """
     target = message_erasure.target_of(user, Q(pk__in=pks), conversation=conversation.pk)
     hide(user, conversation, target)
-    still_said = hide_memories(user, target, forget=True)
+    still_said = hide_memories(user, target)
     return _begin(
         Kind.FORGET_MESSAGE,
         user,
@@ -133,15 +135,18 @@ def whole(user: User, *, conversation: int, through: int) -> Target:
     return message_erasure.target_of(user, upto, conversation=conversation, is_whole=True)
 
 
-def hide_memories(user: User, target: Target, *, forget: bool) -> set[int]:
+def chooser(requested_by_key: int | None = None) -> str:
+    """Return who makes the request: a person on a page, a program, or "" if it is neither."""
+    if requested_by_key is not None or audit_log.acting_key_id() is not None:
+        return BY_PROGRAM
+    return BY_PERSON if audit_log.current_actor().actor == "user" else ""
+
+
+def hide_memories(user: User, target: Target) -> set[int]:
     """Hide memories derived from the target until they are erased or derived again.
 
-    If `forget` is False, keep the memories and only remove their link to the target. Return the
-    keys of the messages that are kept although they repeat a hidden memory.
+    Return the keys of the messages that are kept although they repeat a hidden memory.
     """
-    if not forget:
-        rederivation.keep(user=user, lost_sources=target.lost_sources)
-        return set()
     hidden = rederivation.hide(user=user, lost_sources=target.lost_sources)
     return memory_forgets.find_repeating_hidden(user, hidden)
 
@@ -157,7 +162,7 @@ def _forget_all(
 ) -> Operation:
     locked = lock(user, conversation.pk)
     last = locked.last_number if through is None else through
-    payload = {"conversation": locked.pk, "through": last}
+    payload: dict[str, Any] = {"conversation": locked.pk, "through": last}
     before = erasure.find_unfinished(kind, user=user, payload=payload)
     if before is not None:
         return before
@@ -167,12 +172,17 @@ def _forget_all(
     hide(user, locked, target)
     if kind == Kind.FORGET_CONVERSATION:
         Conversation.objects.filter(pk=locked.pk).update(hidden_at=timezone.now())
-    still_said = hide_memories(user, target, forget=forget_memories)
+    payload |= {"forget_memories": forget_memories}
+    if forget_memories:
+        payload[erasure.STILL_SAID] = len(hide_memories(user, target))
+    else:
+        payload["chosen"] = chooser(requested_by_key)
+        payload[KEPT_MEMORIES] = rederivation.keep(user=user, lost_sources=target.lost_sources)
     return _begin(
         kind,
         user,
         target,
-        payload | {"forget_memories": forget_memories, erasure.STILL_SAID: len(still_said)},
+        payload,
         named={
             "conversation": locked.public_id,
             "through": last,
@@ -266,7 +276,7 @@ def forget_chosen(
         user,
         memories,
         messages,
-        extra={"named": named, "chosen": BY_PERSON},
+        extra={"named": named, "chosen": chooser(requested_by_key)},
         requested_by_key=requested_by_key,
     )
 

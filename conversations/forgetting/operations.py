@@ -19,7 +19,7 @@ from conversations.forgetting.message_erasure import Target
 from conversations.models import Conversation, Message, Summary
 from conversations.recording import summaries
 from foundation.database import cascades
-from memories.forgetting import erased_texts, memory_erasure, memory_forgets
+from memories.forgetting import erased_texts, memory_erasure, memory_forgets, rederivation
 from memories.forgetting.erased_texts import ErasedTexts
 from memories.models import Memory
 from ops.access import as_user
@@ -166,7 +166,10 @@ def _erase(
     def hide() -> Counts:
         for target in targets:
             message_erasure.hide(user, target)
-            message_forgets.hide_memories(user, target, forget=forget_memories)
+            if forget_memories:
+                message_forgets.hide_memories(user, target)
+            else:
+                rederivation.keep(user=user, lost_sources=target.lost_sources)
         return {}
 
     lost_sources = message_forgets.lost_sources_of(targets, gone=gone)
@@ -245,7 +248,9 @@ def _own_row(run: Run, user: User) -> list[QuerySet[Conversation]]:
 
 
 def _kept(run: Run) -> tuple[str, ...]:
-    return _still_said(run) if run.payload["forget_memories"] else ("memories",)
+    if run.payload["forget_memories"]:
+        return _still_said(run)
+    return ("memories",) if run.payload.get(message_forgets.KEPT_MEMORIES, 1) else ()
 
 
 def _still_said(run: Run) -> tuple[str, ...]:

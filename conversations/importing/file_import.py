@@ -21,12 +21,13 @@ from django.utils import timezone
 
 from conversations.importing.formats import file_rows
 from conversations.importing.formats.file_rows import Format, Opened
-from conversations.models import Conversation, Episode, Message, Summary, Turn, Withheld
+from conversations.models import Conversation, Episode, Message, Summary, Turn
 from conversations.recording.episodes import EPISODE_CHARS
 from foundation.database import statements
 from foundation.errors import ApplicationError, Conflict, Invalid
 from memories.indexing import reindexing, search_index
 from memories.indexing.search_index import Entry
+from memories.learning import learnability
 from memories.models import DailyNote, LexicalEntry, Memory, TargetKind
 from ops import audit_log, registry
 from ops.access import as_user
@@ -196,13 +197,9 @@ def _add_episodes(loading: Loading) -> None:
 
 
 def _learn(loading: Loading) -> int:
-    new = Turn.objects.filter(
-        pk__in=loading.added[Turn],
-        extracted_at__isnull=True,
-        user_message__withheld=Withheld.NO,
-        assistant_message__withheld=Withheld.NO,
-    )
-    payloads = [{"turn": pk} for pk in new.order_by("pk").values_list("pk", flat=True)]
+    new = Turn.objects.filter(pk__in=loading.added[Turn], extracted_at__isnull=True)
+    pks = learnability.teaching(new).order_by("pk").values_list("pk", flat=True)
+    payloads = [{"turn": pk} for pk in pks]
     subject = loading.user.subject
     return outbox.enqueue_all(
         Kind.EXTRACT_TURN,

@@ -14,8 +14,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from conversations.models import Message, Turn, Withheld
+from conversations.models import Message, Turn
 from memories.extraction.types import OWNER_UNSURE, Verdict
+from memories.learning import learnability
 from memories.models import (
     Arbitration,
     Memory,
@@ -63,7 +64,7 @@ class Lessons:
     @property
     def is_withheld(self) -> bool:
         """Return True if the person asked not to keep the turn and nothing was learned from it."""
-        asked = self.turn.user_message.withheld == Withheld.ASKED
+        asked = learnability.is_not_to_keep(self.turn.user_message)
         return asked and not self.taught and not self.waiting
 
     @property
@@ -201,7 +202,7 @@ def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
     open_turns = [
         one.pk
         for one in turns
-        if one.extracted_at is None and one.user_message.withheld != Withheld.MEMORY_OFF
+        if one.extracted_at is None and not learnability.was_recorded_while_off(one.user_message)
     ]
     waiting = Operation.objects.filter(
         subject=user.subject,

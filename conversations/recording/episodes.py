@@ -16,6 +16,7 @@ from memories.extraction import masking
 from memories.indexing import search_index
 from memories.indexing.conversation_texts import turn_text
 from memories.indexing.search_index import Entry
+from memories.learning import learnability
 from memories.models import TargetKind
 from ops.access import as_user
 from ops.models import Kind, User
@@ -168,8 +169,9 @@ class _ExistingTurn:
     episode: int | None
 
 
-_EXISTING_TURNS = """
-SELECT t.id, s.episodic_enabled IS NOT FALSE AND q.withheld <> 'asked', e.id, t.user_message_id,
+_EXISTING_TURNS = f"""
+SELECT t.id, s.episodic_enabled IS NOT FALSE AND NOT {learnability.not_to_keep_sql("q")}, e.id,
+       t.user_message_id,
        q.hidden_at, t.assistant_message_id, a.hidden_at
   FROM conversations_turn t
   JOIN conversations_message q ON q.id = t.user_message_id

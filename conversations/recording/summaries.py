@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 
 from conversations import selectors
-from conversations.models import Conversation, Message, Summary, Withheld
+from conversations.models import Conversation, Message, Summary
 from foundation.database import statements
 from foundation.providers.base import Vectors
 from foundation.text import tokens
@@ -20,7 +20,7 @@ from memories import language_steps
 from memories.extraction import masking
 from memories.indexing import search_index
 from memories.indexing.search_index import Entry
-from memories.learning import quiet_conversations
+from memories.learning import learnability, quiet_conversations
 from memories.models import TargetKind
 from ops.access import as_user
 from ops.accounts import users
@@ -52,9 +52,9 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
     )
     with as_user(user):
         ids = [message.pk for message in found.messages]
-        asked = Message.objects.filter(pk__in=ids, withheld=Withheld.ASKED)
-        withheld = frozenset(asked.values_list("pk", flat=True))
-    text = write(found, left_out=withheld)
+        asked = learnability.not_to_keep_among(Message.objects.filter(pk__in=ids))
+        left_out = frozenset(asked.values_list("pk", flat=True))
+    text = write(found, left_out=left_out)
     if not text:
         return None
     vectors = search_index.embed([text])

@@ -296,11 +296,11 @@ def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -
         content=message.content,
         completed=message.completed,
         stopped=message.stopped,
-        withheld=learnability.mark_of(message.content, role=message.role, is_on=thread.learns),
         told=message.told,
         token_count=tokens.count(message.content),
         created_at=message.created_at or moment,
     )
+    learnability.mark(row, is_on=thread.learns)
     conversation.last_message_at = max(conversation.last_message_at or moment, row.created_at)
     if message.speaker and message.speaker not in conversation.speakers:
         conversation.speakers.append(message.speaker)

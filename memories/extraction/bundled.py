@@ -45,8 +45,8 @@ from memories.extraction.heard_message import (
     HeardMessage,
     forget_requests,
     is_in_a_role,
+    is_not_to_keep,
     is_of_client,
-    is_withheld,
     not_lived,
     orders_of,
     quotation,
@@ -101,14 +101,14 @@ class BundledExtractor:
     def extract(self, turn: TurnText) -> Extraction:
         message = self._heard(turn.user, "user", turn)
         forget = tuple(forget_requests(message))
-        withheld = is_withheld(message)
-        corrected, said = ([], None) if withheld else self._corrected(turn)
+        not_to_keep = is_not_to_keep(message)
+        corrected, said = ([], None) if not_to_keep else self._corrected(turn)
         handled = [*bare_corrections(turn.user.text), *([(said.start, said.end)] if said else [])]
         off = cancellations(turn.user.text)
-        ended = [] if withheld else self._ended(turn, off)
+        ended = [] if not_to_keep else self._ended(turn, off)
         handled += [(start, end) for start, end, what in off if ended or not what]
-        found = [] if withheld else [*corrected, *_candidates(message, handled=handled)]
-        if not (withheld or found or ended):
+        found = [] if not_to_keep else [*corrected, *_candidates(message, handled=handled)]
+        if not (not_to_keep or found or ended):
             ended = self._taken_back(turn, message)
             forget = forget or (() if ended else self._retracted(message))
         candidates = [*ended, *(whole_sentence(one, off, turn.user.text) for one in found)]
@@ -125,7 +125,7 @@ class BundledExtractor:
             masking.refusals(message.spans, kept=redacted),
             forget,
             secrets=tuple((span.start, span.end) for span in message.spans),
-            withheld=withheld,
+            not_to_keep=not_to_keep,
             not_lived=tuple(not_lived(message)),
         )
 

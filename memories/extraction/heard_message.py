@@ -55,7 +55,7 @@ class HeardMessage:
         return self.reading.flags[name] >= FLAG
 
 
-def is_withheld(message: HeardMessage) -> bool:
+def is_not_to_keep(message: HeardMessage) -> bool:
     """Return whether the person asked not to store this message or its topic."""
     asked = message.flag("dont_keep_this") or message.flag("dont_keep_topic")
     is_manner = asks_not_to_mention(message.said.text)

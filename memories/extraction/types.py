@@ -118,7 +118,7 @@ class Extraction:
     refused: tuple[Refused, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
     secrets: tuple[tuple[int, int], ...] = ()  # spans of the secrets in the user's message
-    withheld: bool = False  # the person asked not to keep this message
+    not_to_keep: bool = False  # the person asked not to keep this message
     # Spans that aren't the user's statements: quotations, role play, jokes, a text to work on.
     not_lived: tuple[tuple[int, int], ...] = ()
 

@@ -142,11 +142,12 @@ def derive(*, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int 
     return Derived(erased, more=len(touched) > limit)
 
 
-def keep(*, user: User, lost_sources: Q) -> None:
+def keep(*, user: User, lost_sources: Q) -> int:
     """Keep memories although their source is erased; from then on they count as the user's own.
 
     In each version, the sources that match `lost_sources` are replaced by a single source without
-    ids or quote. A memory that also has turns as sources still counts as learned. Safe to repeat.
+    ids or quote. A memory that also has turns as sources still counts as learned. Return the number
+    of memories. Safe to repeat.
     """
     sources = Source.everything.filter(lost_sources, user=user)
     rows = list(sources.values_list("version", "memory").distinct())
@@ -169,6 +170,7 @@ def keep(*, user: User, lost_sources: Q) -> None:
     Memory.everything.filter(user=user, pk__in=[memory for _, memory in rows]).exclude(
         pk__in=still_learned
     ).update(origin=Origin.USER)
+    return len({memory for _, memory in rows})
 
 
 def _apply(

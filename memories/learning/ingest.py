@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.models import Episode, Learning, Turn, Withheld
+from conversations.models import Episode, Learning, Turn
 from foundation.database import cascades, statements
 from foundation.providers.base import Vectors
 from memories import language_steps
@@ -37,7 +37,7 @@ ACCEPTED_CHARS = 200
 _ONE_BREATH = 12  # maximum characters between two statements that belong together
 # A turn that was forgotten in the meantime isn't marked. The refused secrets that an earlier
 # attempt recorded are replaced.
-_MARK = """
+_MARK = f"""
 WITH marked AS (
     UPDATE conversations_turn SET extracted_at = %s
      WHERE id = %s AND user_id = %s AND hidden_at IS NULL
@@ -45,8 +45,7 @@ WITH marked AS (
 gone AS (DELETE FROM memories_refusal r USING marked WHERE r.turn_id = marked.id),
 understood AS (
     UPDATE conversations_message m
-       SET secrets = %s,
-           withheld = CASE WHEN m.withheld = '' AND %s THEN %s ELSE m.withheld END
+       SET secrets = %s, {learnability.WITHHOLD_IF_ASKED}
       FROM marked WHERE m.id = marked.user_message_id)
 SELECT id FROM marked
 """
@@ -334,10 +333,10 @@ def mark(user: User, turn: Turn, extraction: Extraction) -> None:
     The user's message gets the positions of its secrets. If the user asked not to keep it, it is
     marked as withheld, and the turn's episode and its text in traces of recalls are erased.
     """
-    understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
+    understood = [extraction.secret_places, extraction.not_to_keep]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
         memory_writes.record_refusals(extraction.refused, user_id=user.pk, turn=turn)
-        if extraction.withheld:
+        if extraction.not_to_keep:
             traces.erase_query(turn.user_message)
             episodes = Episode.everything.filter(user=user, turn=turn)
             ids = list(episodes.values_list("pk", flat=True))

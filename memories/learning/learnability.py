@@ -1,9 +1,9 @@
 """Check whether a statement may be learned. All code that learns uses this module.
 
 Whether a message is withheld from learning (`Message.withheld`) is decided when the message is
-recorded. Statements of other messages are checked against the tombstones: a forgotten statement
-isn't learned again from messages older than the request to forget, but is learned if somebody says
-it again.
+recorded. Only this module reads or writes that column (`tests/rules/test_withheld.py`). Statements
+of other messages are checked against the tombstones: a forgotten statement isn't learned again from
+messages older than the request to forget, but is learned if somebody says it again.
 """
 
 from __future__ import annotations
@@ -12,8 +12,13 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
+from django.db.models import QuerySet
+
+from conversations import selectors
 from conversations.models import Message, Role, ToldAs, Turn, Withheld
+from foundation.database.statements import Sql
 from memories import language_steps
 from memories.extraction import commands, masking
 from memories.extraction.arbitration import pairs
@@ -24,22 +29,110 @@ from memories.forgetting.tombstones import Provenance
 from memories.models import DailyNote
 from ops.models import User
 
+_BOTH_TEACH: dict[str, Any] = {
+    "user_message__withheld": Withheld.NO,
+    "assistant_message__withheld": Withheld.NO,
+}
 _IS_FRAME = re.compile(r"\[(?:我|I|\d{4}[^\[\]]*)\]")  # an added subject or date
 
 
-def mark_of(text: str, *, role: str, is_on: bool) -> Withheld:
-    """Return the value of `Message.withheld` for a new message.
+def mark(message: Message, *, is_on: bool) -> None:
+    """Set whether memories may be learned from a new message, which isn't saved yet.
 
     `is_on` is True if long-term memory is on.
     """
     if not is_on:
-        return Withheld.MEMORY_OFF
-    asked = role == Role.USER and commands.is_asked_not_to(text)
-    return Withheld.ASKED if asked else Withheld.NO
+        message.withheld = Withheld.MEMORY_OFF
+    elif asks_not_to_keep(message.content, role=message.role):
+        message.withheld = Withheld.ASKED
+    else:
+        message.withheld = Withheld.NO
+
+
+def mark_imported(message: Message, *, is_on: bool, has_several_people: bool) -> None:
+    """Set whether memories may be learned from a message of a file, which isn't saved yet.
+
+    A message that was withheld where the file was made stays withheld. `has_several_people` is
+    True if it is unknown whom the statements of the file are about.
+    """
+    if has_several_people:
+        message.withheld = message.withheld or Withheld.MANY_PEOPLE
+    elif not message.withheld:
+        mark(message, is_on=is_on)
+
+
+def asks_not_to_keep(text: str, *, role: str) -> bool:
+    """Return True if a message, recorded or not, asks in plain words not to keep it."""
+    return role == Role.USER and commands.is_asked_not_to(text)
+
+
+def withhold_as_asked(message: Message) -> bool:
+    """Withhold a locked message, since its speaker asked not to keep it.
+
+    Return False if the message was already withheld.
+    """
+    if message.withheld:
+        return False
+    message.withheld = Withheld.ASKED
+    message.save(update_fields=["withheld"])
+    return True
+
+
+# An assignment in SQL that withholds the message `m` if the placeholder is True.
+WITHHOLD_IF_ASKED = (
+    f"withheld = CASE WHEN m.withheld = '' AND %s THEN '{Withheld.ASKED.value}' ELSE m.withheld END"
+)
+
+
+def withhold_as_forgotten(messages: QuerySet[Message]) -> None:
+    """Withhold these messages, since the other messages of their turns are forgotten."""
+    messages.filter(withheld=Withheld.NO).update(withheld=Withheld.FORGOTTEN)
+
+
+def teaches_sql(alias: str) -> str:
+    """Return an SQL condition: memories may be learned from the message with this alias."""
+    return f"{alias}.withheld = '{Withheld.NO.value}'"
+
+
+def not_to_keep_sql(alias: str) -> str:
+    """Return an SQL condition: the speaker asked not to keep the message with this alias."""
+    return f"{alias}.withheld = '{Withheld.ASKED.value}'"
+
+
+def teaching(turns: QuerySet[Turn]) -> QuerySet[Turn]:
+    """Return those of the turns from which memories may be learned: no message is withheld."""
+    return turns.filter(**_BOTH_TEACH)
+
+
+def teaching_turns(user: User, where: Sql) -> list[Turn]:
+    """Return whole turns from which memories may be learned.
+
+    `where` has the same meaning as in `conversations.selectors.whole_turns`.
+    """
+    teach = f"{teaches_sql('q')} AND {teaches_sql('a')}"
+    return selectors.whole_turns(user, Sql(f"{teach} AND {where.text}", where.values))
+
+
+def withheld_among(messages: QuerySet[Message]) -> QuerySet[Message]:
+    return messages.exclude(withheld=Withheld.NO)
+
+
+def not_to_keep_among(messages: QuerySet[Message]) -> QuerySet[Message]:
+    """Return those of the messages whose speaker asked not to keep them."""
+    return messages.filter(withheld=Withheld.ASKED)
+
+
+def is_withheld(message: Message) -> bool:
+    return bool(message.withheld)
+
+
+def is_not_to_keep(message: Message) -> bool:
+    """Return True if the speaker asked not to keep the message."""
+    return message.withheld == Withheld.ASKED
 
 
 def may_teach(turn: Turn) -> bool:
-    return not (turn.user_message.withheld or turn.assistant_message.withheld)
+    return not (is_withheld(turn.user_message) or is_withheld(turn.assistant_message))
 
 
 def is_heard(turn: Turn) -> bool:
@@ -47,15 +140,17 @@ def is_heard(turn: Turn) -> bool:
 
     A turn from which nothing may be learned can still contain a request to forget.
     """
-    return _marks(turn) <= {Withheld.NO, Withheld.ASKED, Withheld.MEMORY_OFF}
+    marks = {turn.user_message.withheld, turn.assistant_message.withheld}
+    return marks <= {Withheld.NO, Withheld.ASKED, Withheld.MEMORY_OFF}
+
+
+def was_recorded_while_off(message: Message) -> bool:
+    """Return True if long-term memory was off when the message was recorded."""
+    return message.withheld == Withheld.MEMORY_OFF
 
 
 def was_said_while_off(turn: Turn) -> bool:
-    return Withheld.MEMORY_OFF in _marks(turn)
-
-
-def _marks(turn: Turn) -> set[str]:
-    return {turn.user_message.withheld, turn.assistant_message.withheld}
+    return any(map(was_recorded_while_off, (turn.user_message, turn.assistant_message)))
 
 
 def only_forget_requests(extraction: Extraction) -> Extraction:
@@ -82,8 +177,8 @@ def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
         for one in extraction.candidates
         if not any(_is_on_topic(text, one.content, reader=reader) for text in requests)
     )
-    withheld = extraction.withheld or not kept
-    return replace(extraction, candidates=kept, withheld=withheld)
+    not_to_keep = extraction.not_to_keep or not kept
+    return replace(extraction, candidates=kept, not_to_keep=not_to_keep)
 
 
 def _is_on_topic(request: str, content: str, *, reader: PairReader) -> bool:

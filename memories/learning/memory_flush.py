@@ -23,7 +23,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations import selectors
-from conversations.models import Conversation, Message, Role, Turn, Withheld
+from conversations.models import Conversation, Message, Role, Turn
 from foundation.database import statements
 from foundation.database.statements import Sql
 from foundation.errors import Invalid
@@ -238,7 +238,7 @@ def _tokens(user: User, conversation: Conversation) -> int:
 
 
 def _turns(user: User, conversation: Conversation) -> list[Turn]:
-    return selectors.teaching_turns(
+    return learnability.teaching_turns(
         user,
         Sql(
             "t.conversation_id = %s AND a.number > %s AND q.hidden_at IS NULL"
@@ -286,18 +286,19 @@ def _readable(
     user: User, conversation: Conversation, rest: Sequence[tuple[int, GivenMessage]]
 ) -> list[tuple[int, GivenMessage]]:
     own = Message.objects.filter(user=user, conversation=conversation)
-    withheld = own.exclude(withheld=Withheld.NO).values_list("role", "content")
-    texts = {(role, shingles.normalise(content)) for role, content in withheld}
+    apart = learnability.withheld_among(own).values_list("role", "content")
+    texts = {(role, shingles.normalise(content)) for role, content in apart}
     ids = [one.reference for _, one in rest if one.reference]
     there: dict[str | None, Message] = {}
     for message in own.filter(Q(public_id__in=ids) | Q(external_id__in=ids)):
         there |= {message.public_id: message, message.external_id: message}
 
     def is_read(one: GivenMessage) -> bool:
-        if (message := there.get(one.reference)) and message.withheld:
+        if (message := there.get(one.reference)) and learnability.is_withheld(message):
             return False
-        is_kept = not learnability.mark_of(one.content, role=one.role, is_on=True)
-        return is_kept and (one.role, shingles.normalise(one.content)) not in texts
+        if learnability.asks_not_to_keep(one.content, role=one.role):
+            return False
+        return (one.role, shingles.normalise(one.content)) not in texts
 
     return [
         (place, replace(one, at=learnability.told_at(found)) if found else one)

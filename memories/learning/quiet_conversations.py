@@ -23,7 +23,7 @@ from foundation.database.statements import Sql
 from foundation.errors import ProviderError
 from memories import language_steps
 from memories.extraction.types import JointCandidate, JointTurn
-from memories.learning import ingest, single_texts, turn_context
+from memories.learning import ingest, learnability, single_texts, turn_context
 from memories.writing.verdicts import Decided
 from ops.access import as_user
 from ops.accounts import users
@@ -190,7 +190,7 @@ def gather(session: Session) -> list[JointCandidate]:
 def _turns(
     user: User, conversation: Conversation, *, after: int, through: int, last: str, most: int
 ) -> list[Turn]:
-    return selectors.teaching_turns(
+    return learnability.teaching_turns(
         user,
         Sql(
             "t.conversation_id = %s AND q.number > %s AND a.number <= %s"

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from conversations.models import Conversation, Learning, Message, Withheld
+from conversations.models import Conversation, Learning, Message
 from foundation.database import statements
 from memories.extraction.types import Candidate, Extraction, Said, TurnText
 from memories.forgetting import spoken_requests
@@ -53,11 +53,12 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
     with as_user(user):
         own = users.settings_of(user)
         text = turn_context.text_alone(message, zone=zoneinfo.ZoneInfo(own.timezone))
-    if own.longterm_enabled and message.withheld != Withheld.MEMORY_OFF:
+    was_off = learnability.was_recorded_while_off(message)
+    if own.longterm_enabled and not was_off:
         extraction = ingest.extract(text)
     else:
         extraction = ingest.extract_forget_requests(text)
-    if message.withheld not in (Withheld.NO, Withheld.MEMORY_OFF):
+    if learnability.is_withheld(message) and not was_off:
         extraction = learnability.only_forget_requests(extraction)
     _carry_out_forgets(run, user, message, extraction)
     decided = ingest.learn_all(
@@ -73,11 +74,10 @@ def _mark_message(message: Message, extraction: Extraction, *, user: User) -> No
     if still := _held_message(user, message):
         memory_writes.record_refusals(extraction.refused, user_id=user.pk)
         still.learning = Learning.DONE
-        if extraction.withheld and still.withheld == Withheld.NO:
-            still.withheld = Withheld.ASKED
+        if extraction.not_to_keep and learnability.withhold_as_asked(still):
             traces.erase_query(still)
         still.secrets = extraction.secret_places
-        still.save(update_fields=["learning", "secrets", "withheld"])
+        still.save(update_fields=["learning", "secrets"])
 
 
 def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extraction) -> None:

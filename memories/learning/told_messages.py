@@ -455,7 +455,7 @@ def _keep_edit(prepared: tuple[Memory, Edit] | Prepared, *, user: User) -> Memor
 def _candidates(text: str, zone: zoneinfo.ZoneInfo) -> list[Candidate]:
     now = timezone.now().astimezone(zone)
     found = ingest.extract(TurnText(Said(text, now), Said("", now)))
-    if found.withheld:
+    if found.not_to_keep:
         return []
     return [replace(one, explicit=True) for one in found.candidates if one.quoted_role == "user"]
 

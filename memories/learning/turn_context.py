@@ -26,15 +26,16 @@ PRECEDING = 2  # earlier user messages, for turns that are read in order
 _ASKED = 12  # maximum number of messages that ask not to keep something
 # The latest messages before a message number, and the user's latest messages that ask not to be
 # kept.
-_EARLIER = """
-(SELECT * FROM conversations_message
-  WHERE conversation_id = {0} AND number < {1} AND hidden_at IS NULL AND withheld = ''
-  ORDER BY number DESC LIMIT %s)
+_EARLIER = f"""
+(SELECT e.* FROM conversations_message e
+  WHERE e.conversation_id = {{0}} AND e.number < {{1}} AND e.hidden_at IS NULL
+    AND {learnability.teaches_sql("e")}
+  ORDER BY e.number DESC LIMIT %s)
 UNION ALL
-(SELECT * FROM conversations_message
-  WHERE conversation_id = {0} AND number < {1} AND hidden_at IS NULL AND withheld = 'asked'
-    AND role = 'user'
-  ORDER BY number DESC LIMIT %s)
+(SELECT e.* FROM conversations_message e
+  WHERE e.conversation_id = {{0}} AND e.number < {{1}} AND e.hidden_at IS NULL
+    AND {learnability.not_to_keep_sql("e")} AND e.role = 'user'
+  ORDER BY e.number DESC LIMIT %s)
 """
 _BLOCK_AGE = timedelta(hours=24)
 _FRAMES = (words_for("en"), words_for("zh"))
@@ -146,12 +147,12 @@ def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
 def _with_earlier(
     text: TurnText, earlier: Sequence[Message], *, zone: zoneinfo.ZoneInfo
 ) -> TurnText:
-    latest = [one for one in earlier if not one.withheld]
+    latest = [one for one in earlier if not learnability.is_withheld(one)]
     return replace(
         text,
         before=tuple(said_in(one, zone) for one in reversed(latest) if one.role == Role.USER),
         before_assistant="".join(one.content for one in latest[:1] if one.role == Role.ASSISTANT),
-        not_to_keep=tuple(one.content for one in earlier if one.withheld),
+        not_to_keep=tuple(one.content for one in earlier if learnability.is_withheld(one)),
     )
 
 

@@ -269,7 +269,10 @@ class Receipt(Shape):
     )
     chosen = serializers.CharField(
         allow_blank=True,
-        help_text="Who chose the items: person, only_match, or empty if the request named them.",
+        help_text=(
+            "Who chose what to forget, or to keep the memories: person, program, or only_match if"
+            " nobody was asked. Empty if the request named it exactly, or if it is unknown."
+        ),
     )
     data_folder = DataFolder()
     previous_hash = serializers.CharField()

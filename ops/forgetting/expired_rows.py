@@ -5,9 +5,12 @@ These are exports, finished imports, sessions, and files left behind by killed p
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 
 from django.conf import settings
@@ -20,7 +23,7 @@ from foundation.database import statements
 from ops import weekly_mail
 from ops.access import as_system
 from ops.models import Delivery, Export, Import, Invitation, SignIn, Status, User
-from ops.queue.run import Run, delete_rows, work_in_batches
+from ops.queue.run import AT_ONCE, Run, delete_rows, work_in_batches
 from ops.transfer import exports, stored_files
 from ops.transfer.stored_files import EXPORTS, IMPORTS, PARTS
 
@@ -53,8 +56,7 @@ def erase_expired(run: Run) -> dict[str, int]:
     work_in_batches(run, sign_ins, delete_rows)
     work_in_batches(run, Invitation.objects.filter(expires_at__lt=now), delete_rows)
     work_in_batches(run, weekly_mail.unconfirmed(), delete_rows)
-    with run.applying_as_system():
-        return counts | {"stray_files": _erase_strays()}
+    return counts | {"stray_files": _erase_strays(run)}
 
 
 def erase_abandoned_uploads() -> int:
@@ -64,13 +66,12 @@ def erase_abandoned_uploads() -> int:
     file, so a file older than every open transaction is abandoned. Call this outside any
     transaction and with the app's own database role, which can see all transactions of the app.
     """
-    arrived = {
-        path.name: at
-        for path in _files_in(IMPORTS)
-        if (at := _changed_at(path)) is not None and time.time() - at > _ARRIVED_SECONDS
-    }
-    if not arrived:
-        return 0
+    return sum(
+        _erase_abandoned(arrived) for arrived in _old_files_in(IMPORTS, older_than=_ARRIVED_SECONDS)
+    )
+
+
+def _erase_abandoned(arrived: Mapping[str, float]) -> int:
     [(begun,)] = statements.rows(_LONGEST_AT_WORK)
     with as_system():
         named = {*Import.objects.filter(path__in=arrived).values_list("path", flat=True)}
@@ -102,31 +103,42 @@ def _erase_imports(rows: QuerySet[Import]) -> None:
     rows.update(path="")
 
 
-def _erase_strays() -> int:
-    """Erase files without a row; return their number.
+def _erase_strays(run: Run) -> int:
+    """Erase files without a row, each batch in its own transaction; return their number.
 
     Recent files are kept, since they may be in use.
     """
-    named = {
-        *Export.objects.exclude(path="").values_list("path", flat=True),
-        *Import.objects.exclude(path="").values_list("path", flat=True),
-    }
     count = 0
     for kind in (EXPORTS, IMPORTS, PARTS):
-        for path in _files_in(kind):
-            if path.name not in named and time.time() - path.stat().st_mtime > _STRAY_SECONDS:
-                path.unlink(missing_ok=True)
-                count += 1
+        for names in _old_files_in(kind, older_than=_STRAY_SECONDS):
+            with run.applying_as_system():
+                gone = set(names)
+                for rows in (Export.objects, Import.objects):
+                    gone.difference_update(
+                        rows.filter(path__in=gone).values_list("path", flat=True)
+                    )
+                for name in gone:
+                    Path(storages[kind].path(name)).unlink(missing_ok=True)
+            count += len(gone)
     return count
 
 
-def _files_in(kind: str) -> list[Path]:
-    """Return the files in a folder on the local disk.
+def _old_files_in(kind: str, *, older_than: float) -> Iterator[dict[str, float]]:
+    """Yield the old files in a folder on the local disk, at most `AT_ONCE` at a time.
 
-    The result is empty for object storage, which deletes expired files itself.
+    A batch maps names to times of change; `older_than` is in seconds. Nothing is yielded for object
+    storage, which deletes expired files itself.
     """
     try:
         folder = Path(storages[kind].path(""))
     except NotImplementedError:
-        return []
-    return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+        return
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        while some := list(islice(entries, AT_ONCE)):
+            now = time.time()
+            found = ((one.name, _changed_at(Path(one))) for one in some if one.is_file())
+            old = {name: at for name, at in found if at is not None and now - at > older_than}
+            if old:
+                yield old

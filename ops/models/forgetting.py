@@ -90,9 +90,9 @@ class Receipt(Record):
     """A record of how many rows one finished forget operation erased, without any content.
 
     `hash` covers every other column except `id`. `previous_hash` is the hash of the newest sealed
-    audit event when the receipt was issued. `chosen` is "person" if the person chose from a list,
-    "only_match" if a single match needed no question, and empty if the request named the rows
-    exactly.
+    audit event when the receipt was issued. `chosen` says who chose from a list, or that memories
+    are kept: "person" on a page, "program" through an API. It is "only_match" if a single match
+    needed no question, and empty if the request named the rows exactly or the chooser is unknown.
     """
 
     personal_data = False

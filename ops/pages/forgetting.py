@@ -50,15 +50,17 @@ _PLAIN = (
     *("message", "conversation", "temporary_conversation", "summary", "episode", "memory"),
     *("project", "memoryfile", "dailynote", "feedback", "export", "import", "account"),
 )
-# For each kind of kept data, who decided that it is kept, and what it is.
+# What each kind of kept data is.
 _KEPT = {
-    "messages": (
-        gettext_lazy("Kept, not part of what was asked"),
-        gettext_lazy("the messages it came from, and answers that repeat it"),
-    ),
-    "memories": (gettext_lazy("Kept, as you chose"), gettext_lazy("what was learned from it")),
+    "messages": gettext_lazy("the messages it came from, and answers that repeat it"),
+    "memories": gettext_lazy("what was learned from it"),
 }
-
+# Who decided that memories are kept.
+_KEPT_BY = {
+    "person": gettext_lazy("Kept, as you chose"),
+    "program": gettext_lazy("Kept, as the program asked"),
+    "": gettext_lazy("Kept, as the request said"),
+}
 
 # Who asked, by the kind of actor in the audit log.
 _ASKED_BY = {
@@ -72,6 +74,7 @@ _SHORT_NUMBER = 4  # characters
 Line = tuple[str, int]  # a label and a count
 _CHOSEN = {
     "person": gettext_lazy("you, from a list"),
+    "program": gettext_lazy("the program that asked"),
     "only_match": gettext_lazy("Automatic: the only match"),
 }
 
@@ -115,8 +118,9 @@ def receipt_in_words(receipt: Receipt) -> ShownReceipt:
         title=receipt_title(receipt),
         plain_lines=[line for line in lines if line[0] in plain],
         other_lines=[line for line in lines if line[0] not in plain],
-        kept=[_kept_in_words(word) for word in receipt.kept],
-        chosen=str(_CHOSEN.get(receipt.chosen, "")),
+        kept=[_kept_in_words(word, receipt.chosen) for word in receipt.kept],
+        # If memories are kept, the choice is about them: nobody chose from a list.
+        chosen="" if "memories" in receipt.kept else str(_CHOSEN.get(receipt.chosen, "")),
         residue=scan.get("residue"),
         places=scan.get("places"),
         wal_until=_moment_of(receipt.disk.get("wal_until")),
@@ -125,9 +129,14 @@ def receipt_in_words(receipt: Receipt) -> ShownReceipt:
     )
 
 
-def _kept_in_words(kept: str) -> tuple[str, str]:
-    label, words = _KEPT.get(kept, (_("Kept"), kept))
-    return str(label), str(words)
+def _kept_in_words(kept: str, chosen: str) -> tuple[str, str]:
+    """Return who decided that this data is kept, and what it is."""
+    label = _("Kept")
+    if kept == "messages":
+        label = _("Kept, not part of what was asked")
+    elif kept == "memories":
+        label = str(_KEPT_BY.get(chosen, label))
+    return label, str(_KEPT.get(kept, kept))
 
 
 @dataclass(frozen=True)

@@ -291,8 +291,8 @@ def test_every_message_gets_an_answer_made_of_memories_only(
     ],
 )
 def test_what_is_not_to_be_kept_is_not_promised(message: str, says: str) -> None:
-    assert answer(message, remembered=["Keeps bees"], withheld=True) == says
-    assert answer(message, remembered=[], withheld=True, remembering=False) != says
+    assert answer(message, remembered=["Keeps bees"], not_to_keep=True) == says
+    assert answer(message, remembered=[], not_to_keep=True, remembering=False) != says
 
 
 @pytest.mark.parametrize(

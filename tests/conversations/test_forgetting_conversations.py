@@ -1,6 +1,7 @@
 """A conversation forgotten with or without its memories, and one that is cleared."""
 
 import pytest
+from django.utils import translation
 
 from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Episode, Message, Summary, Turn
@@ -8,8 +9,10 @@ from conversations.recording import turns
 from conversations.recording.turns import MessageInput
 from foundation.errors import NotFound
 from memories.models import LexicalEntry, Memory, Origin, RecallTrace, Source, Vector
+from ops import audit_log
 from ops.access import as_user
 from ops.models import Receipt, User
+from ops.pages.forgetting import receipt_in_words
 from tests.conversations.talks import Talk, clear, forget_conversation
 from tests.draining import drained
 from tests.factories import make_conversation, make_memory, make_message, make_turn
@@ -116,3 +119,34 @@ def test_what_is_said_after_clearing_is_not_touched(alice: User, talk: Talk) -> 
     drained(operation)
     assert [one.number for one in Message.objects.order_by("number")] == [5, 6]
     assert Conversation.objects.get().message_count == 2
+
+
+@pytest.mark.parametrize(
+    ("surface", "actor", "chosen", "label"),
+    [
+        ("page", "user", "person", "Kept, as you chose"),
+        ("api", "key 7", "program", "Kept, as the program asked"),
+        ("command", "operator", "", "Kept, as the request said"),
+    ],
+)
+def test_the_receipt_says_who_chose_that_memories_stay(
+    talk: Talk, surface: str, actor: str, chosen: str, label: str
+) -> None:
+    with audit_log.acting_as(actor, surface):
+        operation = forget_conversation(talk.conversation, memories=False)
+    drained(operation)
+    receipt = Receipt.objects.get(operation=operation)
+    assert (receipt.kept, receipt.chosen) == (["memories"], chosen)
+    shown = receipt_in_words(receipt)
+    assert (shown.kept, shown.chosen) == ([(label, "what was learned from it")], "")
+    with translation.override("zh-hans"):
+        [(chinese, _words)] = receipt_in_words(receipt).kept
+    assert chinese not in ("", label)
+
+
+def test_nothing_is_kept_where_nothing_was_learned(alice: User) -> None:
+    conversation = make_conversation(alice)
+    make_message(conversation, "Hello")
+    operation = forget_conversation(conversation, memories=False)
+    drained(operation)
+    assert Receipt.objects.get(operation=operation).kept == []

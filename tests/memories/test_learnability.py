@@ -209,12 +209,16 @@ def test_a_forgotten_project_is_not_learned_again_from_its_messages(
     api: Api, conversation: Conversation
 ) -> None:
     body = {"project_key": "boat", "project_name": "Boat"}
-    page = {"content_type": "plan", "content": "The mast is made of pine."}
+    page = {"content_type": "plan", "content": HOME["en"]}
     answer(api.post("/ingest/memory", {**body, **page}), 201)
     answer(api.post("/memory/forget", {"scope": "project", "project_key": "boat"}), 202)
     worker.drain()
     stone = Tombstone.objects.get()
-    assert stone.forgotten_at <= timezone.now() and "pine" not in str(stone.__dict__)
+    assert stone.forgotten_at <= timezone.now() and PLACE["en"] not in str(stone.__dict__)
+    flush(api, messages=given(HOME["en"]))
+    assert texts() == []
+    tell(api, HOME["en"], thread="anew")
+    assert texts() == ["I live in Brno"]
 
 
 def test_a_message_that_was_forgotten_before_it_was_learned_from_teaches_nothing_by_flush(
@@ -225,6 +229,8 @@ def test_a_message_that_was_forgotten_before_it_was_learned_from_teaches_nothing
     forget_turn(api, HOME["en"])
     flush(api, messages=given(HOME["en"]))
     assert texts() == []
+    tell(api, HOME["en"], thread="anew")
+    assert texts() == ["I live in Brno"]
 
 
 class Rereader:

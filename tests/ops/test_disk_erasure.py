@@ -127,6 +127,34 @@ def test_nothing_is_left_in_any_file_and_the_receipt_says_so(
     assert rows_of(mallory) == kept
 
 
+def statistics() -> list[str]:
+    """What the planner noted of the columns of our tables, which only a superuser may read."""
+    with psycopg.connect(databases.postgres.url("superuser")) as own:
+        rows = own.execute(
+            "SELECT c.relname || ' ' || s::text FROM pg_statistic s"
+            " JOIN pg_class c ON c.oid = s.starelid WHERE c.relname !~ '^(pg|sql)_'"
+        )
+        return [text for (text,) in rows]
+
+
+def analyze() -> None:
+    with psycopg.connect(databases.postgres.url("superuser"), autocommit=True) as own:
+        own.execute("ANALYZE")
+
+
+def test_the_planners_statistics_hold_no_forgotten_text(alice: User, kept: list[Any]) -> None:
+    texts = give(alice, "Alice")
+    analyze()  # while the texts are there
+    assert any("memories_memory " in text for text in statistics())
+    with as_user(alice):
+        person_forgets.forget_user(user=alice)
+    worker.drain()
+    call_command("erase_disk")
+    words = {text[:30] for text in texts} | {"orchard", "brass", "铜钥匙", "果园"}
+    noted = statistics()
+    assert noted and not [(word, text) for word in words for text in noted if word in text]
+
+
 def test_others_read_meanwhile(texts: list[str], mallory: User, kept: list[Any]) -> None:
     over, failures, count = threading.Event(), [], 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -12,11 +13,13 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from psycopg.conninfo import make_conninfo
 
 from ops.access import as_user
 from ops.forgetting import expired_rows
-from ops.models import Import, Kind, User
+from ops.models import Export, Import, Kind, User
 from ops.queue import outbox
 from ops.transfer import stored_files
 from ops.transfer.stored_files import IMPORTS
@@ -43,6 +46,27 @@ def test_a_file_that_no_row_names_is_private_and_goes_with_the_next_cleanup() ->
         assert (left.exists(), at_work.exists()) == (False, True)
     finally:
         at_work.unlink()
+
+
+def test_files_that_no_row_names_go_in_batches(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expired_rows, "AT_ONCE", 2)
+    left = [arrived(f"left-{number}.upload", minutes_ago=11) for number in range(5)]
+    kept = arrived("kept.upload", minutes_ago=11)
+    with as_user(alice):
+        later = timezone.now() + timedelta(hours=1)
+        operation = outbox.enqueue(
+            Kind.EXPORT_USER, subject=alice.subject, payload={}, run_after=later
+        )
+        Export.objects.create(user=alice, operation=operation, path=kept.name, expires_at=later)
+    with CaptureQueriesContext(connection) as queries:
+        assert cleaned_up()["stray_files"] == 5
+    assert not any(one.exists() for one in left) and kept.exists()
+    kept.unlink()
+    statements = [str(one["sql"]) for one in queries]
+    asked = [one for one in statements if 'WHERE "ops_export"."path" IN (' in one]
+    assert len(asked) >= 3 and all(one.count(".upload") <= 2 for one in asked)
 
 
 @pytest.fixture

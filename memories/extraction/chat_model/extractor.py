@@ -53,7 +53,7 @@ class ModelExtractor:
 
     def extract(self, turn: TurnText) -> Extraction:
         ruled = self._rules.extract(turn)
-        found = [] if ruled.withheld else self._candidates_in(turn, ruled=ruled)
+        found = [] if ruled.not_to_keep else self._candidates_in(turn, ruled=ruled)
         if turn.user.speaker and turn.assistant.speaker:
             found += self._candidates_in(_from_other_side(turn), role="assistant")
         kept = masking.without_repeats(

@@ -199,7 +199,7 @@ def test_what_was_chosen_goes_in_one_go_with_one_receipt(alice: User, product_ke
     assert list(Memory.objects.all()) == [stays] and not Message.objects.exists()
     worker.drain()
     receipt = answer(Api(product_key).get(f"/memory/ops/{op_id}/receipt", user_id="alice"))
-    assert (receipt["scope"], receipt["chosen"], receipt["kept"]) == ("choice", "person", [])
+    assert (receipt["scope"], receipt["chosen"], receipt["kept"]) == ("choice", "program", [])
     assert receipt["scan"]["residue"] == 0
     assert not Message.everything.exists() and list(Memory.everything.all()) == [stays]
 

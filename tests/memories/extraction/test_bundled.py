@@ -107,7 +107,7 @@ def test_what_is_asked_not_to_be_kept_is_withheld(told: FakeReader, flag: str) -
 
     found = extract(text, told=told)
 
-    assert found.withheld and found.candidates == ()
+    assert found.not_to_keep and found.candidates == ()
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_what_is_asked_not_to_be_kept_is_withheld(told: FakeReader, flag: str) -
     ],
 )
 def test_that_the_assistant_kept_nothing_before_withholds_nothing_now(said: str, text: str) -> None:
-    assert not extract(text, asked=said).withheld
-    assert extract(f"{text}, don't remember this", asked=said).withheld
+    assert not extract(text, asked=said).not_to_keep
+    assert extract(f"{text}, don't remember this", asked=said).not_to_keep
 
 
 def test_dont_keep_what_i_just_said_points_back(told: FakeReader) -> None:
@@ -146,7 +146,7 @@ def test_taking_back_the_message_before_goes_before_forgetting_its_words(
 def test_not_to_keep_this_message_is_no_request_to_forget(told: FakeReader, text: str) -> None:
     told.hears(text, flags=["dont_keep_this"])
     found = extract(text, told=told)
-    assert found.withheld and found.forget == ()
+    assert found.not_to_keep and found.forget == ()
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_code_and_quoted_lines_are_not_the_persons(told: FakeReader) -> None:
 def test_an_order_in_the_message_before_is_no_order_in_this_one(before: str, text: str) -> None:
     found = extract(text, before=(before,))
 
-    assert not found.withheld
+    assert not found.not_to_keep
     assert [one.explicit for one in found.candidates] == [False]
 
 

@@ -143,7 +143,7 @@ def test_a_wish_not_to_mention_something_is_a_standing_preference(text: str, wis
     told = FakeReader()
     told.hears(text, flags=["forget", "dont_keep_topic", "dont_keep_before"])
     found = extract(text, told=told)
-    assert (found.forget, found.withheld) == ((), False)
+    assert (found.forget, found.not_to_keep) == ((), False)
     assert (only(found).content, only(found).kind) == (wish, "preference")
 
 
