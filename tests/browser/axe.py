@@ -22,7 +22,7 @@ from tests.live import ROOT, Person, Product, server
 REPORT = ROOT / "docs" / "accessibility.md"
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = {"en": "en-GB", "zh-hans": "zh-CN"}
-_SPEAKS = """
+SPEAKS = """
 from ops.access import as_system
 from ops.models import UserSettings
 with as_system():
@@ -68,7 +68,7 @@ def looked_through(
     browser: Browser, product: Product, person: Person, addresses: Mapping[str, str]
 ) -> Iterator[Row]:
     for language, locale in LANGUAGES.items():
-        product.shell(_SPEAKS.format(name=person.username, language=language))
+        product.shell(SPEAKS.format(name=person.username, language=language))
         # The policy of the pages refuses axe's own styles.
         context = browser.new_context(
             base_url=product.address, locale=locale, reduced_motion="reduce", bypass_csp=True

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
 from playwright.sync_api import Page
 
-from tests.live import Person, Product
+from tests.live import ROOT, Person, Product
 
 VISITORS = {
     "sign_in": "/signin/",
@@ -43,6 +44,17 @@ with as_system():
     owner = User.objects.get(username={owner!r})
     print(registration.invite(user=owner, role=Role.MEMBER, name="A guest").token)
 """
+
+
+def page_names() -> list[str]:
+    """The names in `tests.pages.PAGES`, read from the source, since its models need Django."""
+    source = (ROOT / "tests/pages.py").read_text(encoding="utf-8")
+    [pages] = [
+        node.value
+        for node in ast.parse(source).body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Dict)
+    ]
+    return [str(key.value) for key in pages.keys if isinstance(key, ast.Constant)]
 
 
 def addresses_for(product: Product, person: Person) -> dict[str, str]:

@@ -34,7 +34,7 @@ from playwright.sync_api import (
 )
 
 from tests.browser.conftest import sign_in
-from tests.browser.places import INVITED, VISITORS, addresses_for, arrive_by_link
+from tests.browser.places import INVITED, VISITORS, addresses_for, arrive_by_link, page_names
 from tests.live import ROOT, Person, Product, server
 from tests.scenarios.caller import Caller
 
@@ -93,7 +93,7 @@ def pages_once() -> Iterator[Shot]:
     everything: tuple[tuple[Who, Mapping[str, str]], ...] = (
         ("nobody", VISITORS),
         ("invited", INVITED),
-        ("reader", {name: f"{{{name}}}" for name in PAGES}),
+        ("reader", {name: f"{{{name}}}" for name in page_names()}),
     )
     for who, pages in everything:
         for (name, path), scheme in product(pages.items(), SCHEMES):

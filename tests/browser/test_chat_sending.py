@@ -83,7 +83,7 @@ def test_a_double_click_sends_once_and_leaves_an_empty_composer(
     expect(code.locator(".tok-string").first).to_have_text("'hello'")
     expect(code.locator(".tok-comment")).to_have_text("# politely")
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         shades = code.evaluate(
             "all => [all, ...all.querySelectorAll('.tok-keyword, .tok-string, .tok-comment')]"
             ".map(one => getComputedStyle(one).color)"
@@ -112,26 +112,32 @@ def test_a_draft_is_kept_where_it_was_typed_and_nowhere_else(page: Page, person:
     expect(composer(page)).to_have_value("")
 
 
-def test_what_was_sent_as_the_page_was_left_does_not_come_back(page: Page, person: Person) -> None:
+def test_what_arrived_unheard_is_no_draft_when_the_page_comes_back(
+    browser: Browser, product: Product, person: Person
+) -> None:
+    """In a context of its own: the browser notes the lost answer as an error."""
+    context = browser.new_context(base_url=product.address, locale="en-GB")
+    page = context.new_page()
     sign_in(page, person)
     send(page, "Hello")
     expect(answers(page)).to_have_count(1, timeout=SOON)
-    here = page.url
 
     def arrive_unheard(route: Route) -> None:
         if route.request.method == "POST":
             route.fetch()  # the server has it; the page never hears so
+            route.abort()
         else:
             route.continue_()
 
-    page.route(here, arrive_unheard)
+    page.route(page.url, arrive_unheard)
     send(page, "And beans?")
-    expect(composer(page)).to_have_value("")
-    page.goto("/memory/")
-    page.unroute(here)
-    page.goto(here)
+    expect(page.locator(".toast")).to_contain_text("The server didn’t answer.", timeout=SOON)
+    expect(composer(page)).to_have_value("And beans?")
+    page.unroute(page.url)
+    page.reload()
     expect(said(page)).to_have_text(["Hello", "And beans?"])
     expect(composer(page)).to_have_value("")
+    context.close()
 
 
 def test_a_connection_that_breaks_during_an_answer_gives_no_sent_text_back(
