@@ -36,14 +36,6 @@ with as_system():
     user = users.find_or_create("invited")
     print(registration.make_link(user=user, next_page="/settings/password/first/").token)
 """
-_INVITES = """
-from ops.access import as_system
-from ops.accounts import registration
-from ops.models import Role, User
-with as_system():
-    owner = User.objects.get(username={owner!r})
-    print(registration.invite(user=owner, role=Role.MEMBER, name="A guest").token)
-"""
 
 
 def page_names() -> list[str]:
@@ -69,8 +61,3 @@ def arrive_by_link(page: Page, product: Product) -> None:
     token = product.shell(_INVITED).strip()
     page.goto(f"/signin/link/{token}/")
     page.wait_for_url("**/settings/password/first/")
-
-
-def joining(product: Product, owner: Person) -> str:
-    """The address of an invitation that nobody has used."""
-    return f"/join/{product.shell(_INVITES.format(owner=owner.username)).strip()}/"

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.axe import SPEAKS, look, what_axe_finds
+from tests.browser.axe import look, what_axe_finds
 from tests.browser.conftest import note, sign_in
-from tests.browser.places import INVITED, VISITORS, addresses_for, arrive_by_link, joining
-from tests.live import PASSWORD, Person, Product
+from tests.browser.places import INVITED, VISITORS, addresses_for, arrive_by_link
+from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
 
@@ -87,77 +87,6 @@ def test_no_page_has_an_obstacle_that_axe_knows_in_either_theme(
     open_page.context.clear_cookies()
     sign_in(open_page, reader)
     assert all_problems(open_page, addresses) == []
-
-
-# What depends on words.
-OF_WORDS = (
-    *("html-has-lang", "html-lang-valid", "document-title", "heading-order", "empty-heading"),
-    *("button-name", "link-name", "label", "summary-name", "image-alt", "aria-dialog-name"),
-)
-
-
-def test_no_page_has_an_obstacle_of_words_in_chinese(
-    open_page: Page, product: Product, reader: Person, addresses: dict[str, str]
-) -> None:
-    """Of the same pages, read by somebody who reads Chinese."""
-    product.shell(SPEAKS.format(name="reader", language="zh-hans"))
-    sign_in(open_page, reader)
-    found: list[tuple[str, str]] = []
-    for name, address in addresses.items():
-        open_page.goto(address)
-        expect(open_page.locator("html")).to_have_attribute("lang", "zh-hans")
-        found += [(name, one) for one in what_axe_finds(open_page, rules=OF_WORDS).violations]
-    product.shell(SPEAKS.format(name="reader", language="en"))
-    assert found == []
-
-
-def test_what_opens_on_a_page_has_no_obstacle_either(
-    open_page: Page, product: Product, reader: Person, addresses: dict[str, str]
-) -> None:
-    page = open_page
-    found: list[tuple[str, str]] = []
-
-    def look_at(what: str) -> None:
-        page.evaluate(COLOURS_HAVE_CHANGED)
-        found.extend((what, one) for one in what_axe_finds(page).violations)
-
-    page.goto(joining(product, reader))
-    look_at("joining")
-    sign_in(page, reader, then="/memory/long-term/")
-    row = page.locator(".row").first
-    row.locator("summary").click()
-    look_at("menu of a row")
-    row.locator(".menu__item").last.click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-    look_at("dialog that forgets")
-    page.keyboard.press("Escape")
-    page.get_by_role("link", name="Add", exact=True).click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-    look_at("dialog that adds")
-    page.keyboard.press("Escape")
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_be_visible()
-    look_at("keyboard help")
-    page.goto("/")
-    page.locator("[data-composer]").fill("Forget everything that matters.")
-    page.locator("[data-composer]").press("Enter")
-    expect(page.locator(".card.forget")).to_be_visible(timeout=60_000)
-    look_at("card that forgets")
-    assert found == []
-
-
-def test_the_code_step_has_no_obstacle(open_page: Page, product: Product) -> None:
-    person = product.person("two-steps")
-    product.shell(
-        "from ops.access import as_system\n"
-        "from ops.accounts import sign_ins\n"
-        "from ops.models import SecondFactor, User\n"
-        "with as_system():\n"
-        "    user = User.objects.get(username='two-steps')\n"
-        "    SecondFactor.objects.create(user=user, secret=sign_ins.new_secret(), recovery=[])"
-    )
-    sign_in(open_page, Person(person.username, PASSWORD))
-    assert list(problems_on(open_page, "code step", open_page.url)) == []
 
 
 def test_pages_hold_in_forced_colours_and_on_paper(
