@@ -52,7 +52,7 @@ train: .venv-train/stamp  ## the reader, from the rows of training/data; resumes
 	.venv-train/bin/python -m training finish
 	.venv-train/bin/python -m training export
 
-screenshots: .venv/dev.stamp  ## of the main pages in .screenshots, and the README's, from a running example
+screenshots: .venv/dev.stamp  ## of every page in both themes in .screenshots, and the README's, from a running example
 	@chromium=$$(tests/browser/chromium.sh) && \
 	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m tests.browser.screenshots
 

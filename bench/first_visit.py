@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from playwright.sync_api import Browser, sync_playwright
 
 from bench.product import print_result
-from tests.browser import axe
+from tests.browser import places
 from tests.browser.screenshots import chromium
 from tests.live import Person, Product, server
 
@@ -73,8 +73,8 @@ def main() -> None:
 def pages_of(
     product: Product, person: Person, wanted: list[str]
 ) -> Iterator[tuple[str, str, Person | None]]:
-    own = {**axe.addresses_for(product, person), **_OF_STAFF}
-    for addresses, who in ((axe.VISITORS, None), (own, person)):
+    own = {**places.addresses_for(product, person), **_OF_STAFF}
+    for addresses, who in ((places.VISITORS, None), (own, person)):
         for name, path in addresses.items():
             if not wanted or name in wanted:
                 yield name, path, who

@@ -116,8 +116,9 @@ class Rows:
     `conversation` is the lookup path from a row to its conversation. An import recognises an
     existing row by its public id, or by the columns in `natural`. `inside` lists foreign keys: a
     row whose parent existed before the import counts as existing too. `stays` is the reason why
-    this kind is never imported, or empty. `also` lists additional columns (name and lookup path)
-    that are exported but ignored by an import.
+    this kind is never imported, or empty; it isn't reported for a file whose content was here
+    before. `also` lists additional columns (name and lookup path) that are exported but ignored by
+    an import.
     """
 
     model: type[Model]
@@ -151,6 +152,10 @@ class Rows:
             portable_rows.load(self, loading, rows)
             return
         if any(True for _ in rows) and not self._visible(loading.user).exists():
+            loading.at_end(lambda: self._report_stays(loading))
+
+    def _report_stays(self, loading: Loading) -> None:
+        if not loading.there:
             loading.leave_out(self.name, self.stays)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:

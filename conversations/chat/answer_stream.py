@@ -59,9 +59,18 @@ class Answering:
     called as soon as the model is no longer in use.
     """
 
-    def __init__(self, thread: Thread, *, release: Callable[[], object] = lambda: None) -> None:
-        """Raise `Conflict` if another answer is in progress in this conversation."""
-        if not begin_answer(thread.public_id):
+    def __init__(
+        self,
+        thread: Thread,
+        *,
+        release: Callable[[], object] = lambda: None,
+        is_marked: bool = False,
+    ) -> None:
+        """Mark the conversation as being answered, unless the caller has done so (`is_marked`).
+
+        Raise `Conflict` if another answer is in progress in this conversation.
+        """
+        if not is_marked and not begin_answer(thread.public_id):
             raise Conflict("An answer in this conversation is already in progress.")
         self.thread = thread
         self.text = ""

@@ -15,7 +15,7 @@ from conversations.block import context
 from conversations.block.context import Context, WindowMessage
 from conversations.chat import demo_assistant
 from conversations.chat.demo_assistant import Intent
-from conversations.models import Conversation, Message, Role
+from conversations.models import Conversation, ConversationKind, Message, Role
 from conversations.recording import conversation_names, conversation_titles, temporary, turns
 from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
 from conversations.recording.turns import MessageInput, RecordedTurn
@@ -27,8 +27,10 @@ from memories.extraction.wording.owners import Ownership, ownership
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked, Outcome
 from memories.learning import ingest, learnability
-from memories.models import MemoryVersion
-from memories.recall import search, traces
+from memories.models import Memory, MemoryStatus, MemoryVersion
+from memories.recall import candidate_pool, search, traces
+from memories.recall.candidate_pool import PreparedQuery
+from memories.recall.searchable_texts import Filters, memory_shelf
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
@@ -90,7 +92,8 @@ class Prepared:
     assistant answers, also because the message only asks to forget. `not_to_keep` is True if the
     message asks not to be kept; `secret` is True if the demo assistant must say that it contains a
     secret. `passing` is True for a temporary chat, which can't store a list of memories to choose
-    from. `teaches` is False if nothing in the message could be remembered.
+    from. `teaches` is False if nothing in the message could be remembered. `waits` is True if no
+    memory surely answers the question and one that may do so awaits review.
     """
 
     text: str
@@ -107,6 +110,7 @@ class Prepared:
     perhaps: Sequence[str] = ()
     quoted: Sequence[str] = ()
     teaches: bool = True
+    waits: bool = False
 
 
 def prepare(
@@ -139,6 +143,8 @@ def prepare(
         found = context.build(query, user=user, conversation=conversation)
         is_on = users.settings_of(user).longterm_enabled
         known = _remembered_texts(text, found, user=user, is_on=is_on) if is_demo else _Known([])
+        is_personal = conversation.kind != ConversationKind.GROUP
+        is_sought = is_demo and is_on and is_personal and not (known.fitting or forget)
         return Prepared(
             text,
             found,
@@ -154,6 +160,7 @@ def prepare(
             perhaps=known.perhaps,
             quoted=() if forget or not_to_keep or secret else known.ids,
             teaches=any(map(ingest.is_important, heard.candidates)),
+            waits=is_sought and _waits_for_review(query, user=user),
         )
 
 
@@ -229,6 +236,19 @@ def _remembered_texts(text: str, found: Context, *, user: User, is_on: bool) -> 
     )
 
 
+def _waits_for_review(query: PreparedQuery, *, user: User) -> bool:
+    """Return whether a memory that awaits review fits the question, or if any does for a list."""
+    intent = demo_assistant.intent_of(query.text)
+    if intent is Intent.LIST:
+        return Memory.visible.filter(user=user, status=MemoryStatus.CANDIDATE).exists()
+    if intent is not Intent.QUESTION:
+        return False
+    shelf = memory_shelf(user, filters=Filters(personal=True, status=MemoryStatus.CANDIDATE))
+    pool = candidate_pool.fill(query, shelf, user=user)
+    ranked = search.rank(query, pool, limit=None, least=settings.RELEVANCE_FLOOR, prompts=True)
+    return any(_fits({**one.components, "raw_relevance": one.relevance}) for one in ranked)
+
+
 def _own_names(text: str, *, user: User) -> dict[str, str]:
     """Return the ids and the texts of the memories that state the user's name."""
     named = {
@@ -297,6 +317,7 @@ def demo_answer(prepared: Prepared) -> str:
         passing=prepared.passing,
         remembering=prepared.remembering,
         teaches=prepared.teaches,
+        waits=prepared.waits,
         not_to_keep=prepared.not_to_keep,
         secret=prepared.secret,
     )

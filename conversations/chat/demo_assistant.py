@@ -136,51 +136,53 @@ _ASKS_OWN_NAME = re.compile(
 )
 _TEXTS: dict[Language, dict[str, str]] = {
     "en": {
-        "who": "I'm the built-in demo assistant: no model is connected, so I can only tell you what"
+        "who": "I’m the built-in demo assistant: no model is connected, so I can only tell you what"
         " I remember.",
-        "who_empty": "I'm the built-in demo assistant: no model is connected, so I can't answer"
+        "who_empty": "I’m the built-in demo assistant: no model is connected, so I can’t answer"
         " that myself.",
-        "hello": "Hello. I'm the built-in demo assistant. No model is connected, but I can show you"
+        "hello": "Hello. I’m the built-in demo assistant. No model is connected, but I can show you"
         " what I remember.",
         "relevant": "You told me this, which fits:",
         "others": "This is about somebody else:",
         "only_others": "I remember nothing of yours that fits. This is about somebody else:",
-        "perhaps": "I'm not sure whether this answers it, but you told me:",
-        "nothing": "I don't remember anything that fits this.",
+        "perhaps": "I’m not sure whether this answers it, but you told me:",
+        "nothing": "I don’t remember anything that fits this.",
+        "waits": "Something that may fit waits for your review. I use it once you confirm it in"
+        " Memory Center.",
         "known": "You told me this about yourself:",
-        "known_nothing": "I don't remember anything about you yet. Tell me something about"
+        "known_nothing": "I don’t remember anything about you yet. Tell me something about"
         " yourself, and you will find it in Memory Center.",
         "more": "… and more: Memory Center shows everything.",
-        "remember": "All right, I'm passing that on to be remembered. Memory Center shows what was"
+        "remember": "All right, I’m passing that on to be remembered. Memory Center shows what was"
         " kept.",
         "off": "Nothing said here becomes a memory.",
         "is_off": "Long-term memory is off. ",
         "unused": "Long-term memory is off, so I used none of it.",
-        "not_to_keep": "All right, I won't keep this.",
+        "not_to_keep": "All right, I won’t keep this.",
         "secret": "I left the secret out of what I remember. Your message still says it, until you"
         " delete it.",
-        "forget": "I didn't understand what to forget, so nothing was forgotten. Memory Center"
+        "forget": "I didn’t understand what to forget, so nothing was forgotten. Memory Center"
         " shows every memory, and forgets the ones you choose.",
         "forgotten": "Forgotten, for good. The messages that say it stay until you choose"
         " otherwise.",
-        "needs_choice": "I can't tell for sure which memories you mean, so nothing was forgotten"
+        "needs_choice": "I can’t tell for sure which memories you mean, so nothing was forgotten"
         " yet. Choose below what goes and what stays.",
-        "unsure": "Nothing was forgotten yet: I'm not sure that a memory says this. The nearest"
+        "unsure": "Nothing was forgotten yet: I’m not sure that a memory says this. The nearest"
         " are below. If it is among them, choose it.",
         "nothing_found": "I found nothing like that among your memories, so there was nothing to"
         " forget.",
-        "passing": "I can't tell for sure which memories you mean, so nothing was forgotten."
+        "passing": "I can’t tell for sure which memories you mean, so nothing was forgotten."
         " A temporary chat keeps no list to choose from: ask me in another chat, or choose in"
         " Memory Center.",
-        "telling": "I've read this. No model is connected, so I can't say more. What is worth"
+        "telling": "I’ve read this. No model is connected, so I can’t say more. What is worth"
         " keeping will appear in Memory Center.",
         "also": "You also told me:",
-        "remind": "No reminder will come: I can't send any.",
+        "remind": "No reminder will come: I can’t send any.",
         "remind_kept": "I may keep this as a plan, which I only know of; what was kept appears"
-        " below in a moment. To be sure, choose “Remember this…” in your message's menu.",
+        " below in a moment. To be sure, choose “Remember this…” in your message’s menu.",
         "never_mind": "All right.",
-        "thanks": "You're welcome.",
-        "other": "I'm the built-in demo assistant: no model is connected, so I can't say"
+        "thanks": "You’re welcome.",
+        "other": "I’m the built-in demo assistant: no model is connected, so I can’t say"
         " more. You can ask what I know about you.",
     },
     "zh": {
@@ -192,6 +194,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "only_others": "没有记住你自己的。这些说的是别人：",
         "perhaps": "不确定是不是你要问的，你告诉过我：",
         "nothing": "我没有记住与此相关的内容。",
+        "waits": "有相关的内容还在等你确认。在记忆中心确认之后，我才会用到。",
         "known": "关于你自己，你告诉过我：",
         "known_nothing": "我还没有记住关于你的内容。跟我说说你自己吧，记住的内容会出现在记忆中心。",
         "more": "……还有更多，都在记忆中心里。",
@@ -236,6 +239,7 @@ def answer(
     not_to_keep: bool = False,
     secret: bool = False,
     passing: bool = False,
+    waits: bool = False,
 ) -> str:
     """Return the demo assistant's reply, in the language of the message.
 
@@ -247,8 +251,9 @@ def answer(
     the outcome of a request to forget (a status of `memories.forgetting.spoken_requests`, or None
     without a request). `remembering` is False while memory is off. `not_to_keep` is True if the
     person asks not to keep the message, and `secret` if it contains a secret. `passing` is True for
-    a temporary chat, which can't store a list of memories to choose from. The reply never repeats
-    the message, which may contain a text to be forgotten.
+    a temporary chat, which can't store a list of memories to choose from. `waits` is True if a
+    memory that may answer the question awaits review; the reply says so without its text. The reply
+    never repeats the message, which may contain a text to be forgotten.
     """
     text = _TEXTS[_language(message, language)]
     memories = _quotable(remembered)
@@ -268,13 +273,16 @@ def answer(
     if is_off and not memories and intent in (Intent.LIST, Intent.QUESTION):
         return _joined(text["who_empty"], text["unused"])
     if intent is Intent.LIST:
-        return _quoted(text["known"], memories, text=text, limit=LISTED) or text["known_nothing"]
+        known = _quoted(text["known"], memories, text=text, limit=LISTED)
+        return known or text["waits" if waits else "known_nothing"]
     if intent is not Intent.QUESTION:
         return text[_FIXED.get(intent, "other")]
     theirs = _quotable(of_others)
     others = [one for one in _quotable(perhaps) if one not in (*memories, *theirs)][:PERHAPS]
     limit = LISTED if subject_of(message) else SHOWN
-    return _answer_from_memories(text, memories, of_others=theirs, perhaps=others, limit=limit)
+    return _answer_from_memories(
+        text, memories, of_others=theirs, perhaps=others, limit=limit, waits=waits
+    )
 
 
 def _forget_outcome(forget: str | None, *, intent: Intent, passing: bool) -> str:
@@ -292,6 +300,11 @@ def intent_of(message: str) -> Intent:
         if shape.search(plain):
             return intent
     return Intent.OTHER
+
+
+def says_that_something_waits(answer: str) -> bool:
+    """Return whether the reply says that a memory which may fit awaits review."""
+    return any(text["waits"] in answer for text in _TEXTS.values())
 
 
 def asks_own_name(message: str) -> bool:
@@ -313,16 +326,18 @@ def _answer_from_memories(
     of_others: list[str],
     perhaps: list[str],
     limit: int,
+    waits: bool,
 ) -> str:
     if not memories and not of_others and not perhaps:
-        return _joined(text["who_empty"], text["nothing"])
+        return _joined(text["who_empty"], text["waits" if waits else "nothing"])
     fitting = _quoted(text["relevant"], memories, text=text, limit=limit)
     theirs = _quoted(
         text["others" if memories else "only_others"], of_others, text=text, limit=SHOWN
     )
     lead, left = text["also" if memories or of_others else "perhaps"], limit - len(memories)
     others = "\n".join([lead, *(f"- {memory}" for memory in perhaps[:left])])
-    return _joined(text["who"], fitting, theirs, others if perhaps and left > 0 else "")
+    others = others if perhaps and left > 0 else ""
+    return _joined(text["who"], fitting, theirs, others, text["waits"] if waits else "")
 
 
 def _acknowledgement(text: dict[str, str], *, intent: Intent, remembering: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -30,36 +31,56 @@ _MIN_INTERVAL = 0.08
 _INTERVAL_FACTOR = 12  # minimum time between two updates, as a multiple of the rendering time
 
 
-@contextmanager
-def place_for(found: Opened) -> Iterator[ExitStack | None]:
-    """Reserve one of the limited number of slots for streaming a model's answer.
+@dataclass(frozen=True)
+class Place:
+    """The right to answer: a model's slot, and the mark of the conversation that is answered.
 
-    Yield None if no model is configured, since the demo assistant needs no slot. An exception in
-    the `with` block frees the slot; otherwise the caller must close the yielded object to free the
-    slot. Raise `Conflict` if no slot is free, or if this conversation is already being answered.
+    `conversation` is the id of the marked conversation, or empty for a new conversation. The slot
+    is empty if no model is configured, since the demo assistant needs none.
+    """
+
+    conversation: str
+    slot: ExitStack = field(default_factory=ExitStack)
+
+    def close(self) -> None:
+        self.slot.close()
+        if self.conversation:
+            answer_stream.end_answer(self.conversation)
+
+
+@contextmanager
+def place_for(found: Opened) -> Iterator[Place]:
+    """Reserve one of the limited number of slots, and mark the conversation as being answered.
+
+    The mark is set before anything is recorded, so that a second request at the same time records
+    nothing. An exception in the `with` block closes the place; otherwise the caller must close it
+    or pass it to `give`. Raise `Conflict` if no slot is free, or if this conversation is already
+    being answered.
     """
     place = _take_place(found)
     try:
         yield place
     except BaseException:
-        if place is not None:
-            place.close()
+        place.close()
         raise
 
 
-def _take_place(found: Opened) -> ExitStack | None:
-    if found.row is not None and answer_stream.is_answering(found.row.public_id):
+def _take_place(found: Opened) -> Place:
+    conversation = found.row.public_id if found.row is not None else ""
+    if conversation and not answer_stream.begin_answer(conversation):
         raise Conflict(
             _(
                 "An answer is still being written, perhaps in another "
                 "window. Your text is still here."
             )
         )
+    place = Place(conversation)
     if not answer_text.model_name():
-        return None
+        return place
     try:
-        return long_answers().take()
+        return replace(place, slot=long_answers().take())
     except Throttled:
+        place.close()
         words = _(
             "Many answers are being written right now. Your text is "
             "still here: try again in a moment."
@@ -70,21 +91,21 @@ def _take_place(found: Opened) -> ExitStack | None:
 def give(
     request: HttpRequest,
     thread: Thread,
-    place: ExitStack | None,
+    place: Place,
     *,
     gone: Sequence[str] = (),
     was_untitled: bool = False,
 ) -> HttpResponseBase:
     """Answer the thread's question, and return the response that sends the answer to the browser.
 
-    `place` is the slot from `place_for`; it is freed when the model is no longer in use. `gone`
+    `place` comes from `place_for`; its slot is freed when the model is no longer in use. `gone`
     holds the ids of messages that the page must remove at once.
     """
-    release = place.close if place is not None else lambda: None
     try:
-        answering = Answering(thread, release=release)
+        is_marked = bool(place.conversation)
+        answering = Answering(thread, release=place.slot.close, is_marked=is_marked)
     except BaseException:
-        release()
+        place.close()
         raise
     given = AnswerEvents(request, answering, gone=gone, was_untitled=was_untitled)
     if is_streamed(request):

@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from conversations import selectors
-from conversations.chat import answer_stream
+from conversations.chat import answer_stream, demo_assistant
 from conversations.chat.answer_stream import End
 from conversations.models import Conversation, Message, Role, Turn
 from conversations.pages import forget_cards, turn_memories
@@ -69,6 +69,10 @@ class Bubble:
     def html(self) -> SafeString:
         """Return the Markdown text of an answer as HTML."""
         return as_html(self.text)
+
+    @property
+    def says_that_something_waits(self) -> bool:
+        return demo_assistant.says_that_something_waits(self.text)
 
     @property
     def can_be_rated(self) -> bool:

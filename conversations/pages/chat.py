@@ -91,8 +91,7 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
         return _refused(request, found, form)
     page = reverse("conversation", args=[thread.public_id])
     if found.row is None and is_streamed(request):  # the new page requests the answer
-        if place is not None:
-            place.close()
+        place.close()
         return leave(request, page)
     response = answers.give(request, thread, place, was_untitled=was_untitled)
     return leave(request, page) if found.row is None and is_htmx(request) else response

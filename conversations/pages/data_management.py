@@ -128,12 +128,12 @@ SAID = (
     gettext_noop("not a JSON object"),
     gettext_noop("not a JSON list"),
     gettext_noop("the message has no text"),
-    gettext_noop("the text holds characters that can't be stored"),
+    gettext_noop("the text holds characters that can’t be stored"),
     gettext_noop("an id is empty, too long or holds control characters"),
     gettext_noop("the id of the message is used twice in its conversation"),
-    gettext_noop("the time can't be read"),
+    gettext_noop("the time can’t be read"),
     gettext_noop("the time zone is unknown"),
-    gettext_noop("the day isn't a date"),
+    gettext_noop("the day isn’t a date"),
     gettext_noop("the role is neither user nor assistant"),
     gettext_noop("the kind of conversation is neither main nor group"),
     gettext_noop("the speaker is none of the two of this dialogue"),
@@ -144,7 +144,7 @@ SAID = (
     gettext_noop("it holds too many files"),
     gettext_noop("it is locked with a password"),
     gettext_noop("it holds links or names that lead out of it"),
-    gettext_noop("it is packed in a way that isn't supported"),
+    gettext_noop("it is packed in a way that isn’t supported"),
     gettext_noop("it holds the file to import more than once"),
     gettext_noop("it holds another zip; unpack that first"),
     gettext_noop("it holds neither memory-center.json nor conversations.json"),
@@ -158,7 +158,7 @@ SAID = (
         "one in each line, beginning with “- ”."
     ),
     gettext_noop("This is not a text file. An export or a text file can be imported."),
-    gettext_noop("The export was made by another version and can't be read."),
+    gettext_noop("The export was made by another version and can’t be read."),
     gettext_noop("The export is cut off: its end is missing."),
 )
 

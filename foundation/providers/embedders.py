@@ -180,13 +180,13 @@ class OpenAICompatibleEmbedder:
         except (TypeError, ValueError):  # not numbers, or of different lengths
             vectors = np.empty(0, dtype=np.float32)
         if vectors.ndim != 2:
-            raise ProviderError("The embedder's answer has no vectors.", retryable=True)
+            raise ProviderError("The embedder’s answer has no vectors.", retryable=True)
         if vectors.shape != (len(rows), self.dimensions):
             raise ProviderError(
-                f"The embedder's vectors haven't {self.dimensions} dimensions.", retryable=False
+                f"The embedder’s vectors haven’t {self.dimensions} dimensions.", retryable=False
             )
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
-            raise ProviderError("The embedder's vectors hold no numbers.", retryable=True)
+            raise ProviderError("The embedder’s vectors hold no numbers.", retryable=True)
         unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit

@@ -148,7 +148,7 @@ class OpenAICompatibleModel:
                     if piece := getattr(choice.delta, "content", None):
                         yield piece
             if not ended:
-                raise _retryable("The model's answer stopped in the middle.")
+                raise _retryable("The model’s answer stopped in the middle.")
 
     def ask(self, call: Callable[[openai.OpenAI, Collection[str]], _Answer]) -> _Answer:
         """Make a call to the server other than a chat completion, with the same retries.
@@ -288,7 +288,7 @@ def _converting_errors() -> Iterator[None]:
     except openai.APITimeoutError:
         raise _Failed(_retryable("The model did not answer in time.")) from None
     except openai.APIConnectionError:
-        gone = _retryable("The model's server can't be reached.")
+        gone = _retryable("The model’s server can’t be reached.")
         raise _Failed(gone, again=True) from None
     except openai.APIStatusError as error:
         raise _of_status(error) from None
@@ -299,11 +299,11 @@ def _converting_errors() -> Iterator[None]:
 def _of_status(error: openai.APIStatusError) -> _Failed:
     status = error.status_code
     if status in (408, 409, 425, 429) or (status >= 500 and status != 501):
-        failed = _retryable(f"The model's server answered {status}.")
+        failed = _retryable(f"The model’s server answered {status}.")
         return _Failed(failed, again=True, wait=_asked_to_wait(error))
     if _is_overflow(error):
         return _Failed(TooLong())
-    refused = ProviderError(f"The model's server refused the call ({status}).", retryable=False)
+    refused = ProviderError(f"The model’s server refused the call ({status}).", retryable=False)
     return _Failed(refused, unknown=_unknown(error) if status in (400, 422) else "")
 
 

@@ -138,7 +138,7 @@ def _renamed(user: User, old: str, new: str, data: Mapping[str, Any]) -> str:
     if not memory_files.is_own_note(new):
         raise Conflict(_APPEND_ONLY.format(path=data["new_path"]))
     if new.startswith(f"{old}/"):
-        raise Invalid.field("new_path", "A folder can't be moved into itself.")
+        raise Invalid.field("new_path", "A folder can’t be moved into itself.")
     memory_files.check_room_for_note(user, new)
     memory_files.rename_notes(files, user=user, old=old, new=new)
     return f"Successfully renamed {data['old_path']} to {data['new_path']}"

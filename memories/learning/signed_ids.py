@@ -43,5 +43,5 @@ class SignedIds:
         except signing.BadSignature as error:
             raise refusal("This id is not one of ours, or older than a day.") from error
         if told.pop("user") != str(user.subject):
-            raise refusal("This candidate is somebody else's.")
+            raise refusal("This candidate is somebody else’s.")
         return told

@@ -364,7 +364,7 @@ class NoteLine(forms.Form):
     """The form for appending a line to today's note."""
 
     text = forms.CharField(
-        label=gettext_lazy("A line for today's note"),
+        label=gettext_lazy("A line for today’s note"),
         max_length=settings.MAX_MEMORY_CHARS,
         widget=forms.TextInput(attrs={"dir": "auto", "autocomplete": "off"}),
     )

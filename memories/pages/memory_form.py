@@ -198,11 +198,11 @@ _SAID_BY_SERVICES = (
     gettext_noop("Long-term memory is switched off for this user."),
     gettext_noop("Everything of this user is being forgotten; try again when that is done."),
     gettext_noop("This memory waits for your review or was replaced; decide on it first."),
-    gettext_noop("This version was forgotten and can't be restored."),
+    gettext_noop("This version was forgotten and can’t be restored."),
     gettext_noop("There is no such version."),
     gettext_noop("This memory was changed meanwhile; preview the changes again."),
     gettext_noop("This id is not one of ours, or older than a day."),
-    gettext_noop("This candidate is somebody else's."),
+    gettext_noop("This candidate is somebody else’s."),
     gettext_noop("This is too large."),
 )
 DAYS = (
@@ -264,7 +264,7 @@ class TellForm(ServiceForm):
 _KIND_HINTS = {
     Kind.PREFERENCE: gettext_lazy("what you like or dislike"),
     Kind.FACT: gettext_lazy("what is so"),
-    Kind.CONSTRAINT: gettext_lazy("always heeded, e.g. an allergy"),
+    Kind.CONSTRAINT: gettext_lazy("always kept in mind, such as an allergy"),
     Kind.TASK: gettext_lazy("what you want or have to do"),
     Kind.PATTERN: gettext_lazy("what you do again and again"),
     Kind.SKILL: gettext_lazy("what you can do"),

@@ -69,7 +69,7 @@ _HEARD = {
         "The language model didn’t answer, so the built-in method was used."
     ),
     "ends": gettext_lazy("You said that something has ended."),
-    "owner_unsure": gettext_lazy("I can't tell whether this is about you or about somebody else."),
+    "owner_unsure": gettext_lazy("I can’t tell whether this is about you or about somebody else."),
 }
 _DOUBTS = frozenset(("unsure", "hedged", "accepted", "over_turns", "owner_unsure"))
 # Codes of the reader model: whom a statement is about, and for how long it is true.

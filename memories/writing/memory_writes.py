@@ -269,7 +269,7 @@ def restore_version(
     if old is None:
         raise Invalid.field("version", "There is no such version.")
     if old.erased_at is not None:
-        raise Conflict("This version was forgotten and can't be restored.")
+        raise Conflict("This version was forgotten and can’t be restored.")
     if old.content != text:
         raise Conflict("This version has changed. Please check again.")
     memory.content, memory.kind, memory.summary = old.content, old.kind, old.summary

@@ -47,7 +47,7 @@ SWITCHES = (
 def check_external_id(value: object) -> str:
     """Return the id if it has 1-64 characters and no control character, else raise `Invalid`."""
     if not isinstance(value, str) or not 1 <= len(value) <= 64:
-        raise Invalid.field("user_id", "Give the user's id: 1 to 64 characters.")
+        raise Invalid.field("user_id", "Give the user’s id: 1 to 64 characters.")
     if _CONTROL.search(value):
         raise Invalid.field("user_id", "The id must not contain control characters.")
     return value
@@ -434,7 +434,7 @@ def _change_role(user: User, role: Role) -> None:
     if role is not Role.OWNER:
         _refuse_last_owner(user)
     if user.external_id is not None and role is not Role.MEMBER:
-        raise Invalid("Who has an external id can't be staff; register a login of its own.")
+        raise Invalid("Who has an external id can’t be staff; register a login of its own.")
     assign_role(user, role)
     ledger.record_decision("role", user.subject, role=role.value)
     audit_log.record("staff.role", subject=user.subject, details={"role": role.value})

@@ -178,7 +178,7 @@ def _import_line(row: Import) -> dict[str, Any]:
     return line | {
         # Indexing follows the insertion: until it ends, the line says that the import runs.
         "is_done": row.finished_at is not None and not line["is_moving"],
-        "brought": _brought(report) if report else "",
+        "brought": _brought(report, skipped=count) if report else "",
         "notes": _notes(report, skipped=count) if report else (),
         "skipped": [
             {"where": _where(entry["where"]), "why": _(entry["why"])} for entry in skipped[:_LISTED]
@@ -188,7 +188,7 @@ def _import_line(row: Import) -> dict[str, Any]:
     }
 
 
-def _brought(report: dict[str, Any]) -> str:
+def _brought(report: dict[str, Any], *, skipped: int) -> str:
     """Return what an import has added, in words: “3 conversations, 120 messages, 4 memories”."""
     counts = {name: report[plural] for name, plural in _BROUGHT.items()}
     kept = [
@@ -196,7 +196,9 @@ def _brought(report: dict[str, Any]) -> str:
         for name, count in counts.items()
         if count
     ]
-    return _(", ").join(kept) if kept else _("Nothing new")
+    if kept:
+        return _(", ").join(kept)
+    return _("Nothing was imported.") if skipped else _("Nothing new")
 
 
 def _notes(report: dict[str, Any], *, skipped: int) -> list[str]:

@@ -78,17 +78,17 @@ _LEFT = re.compile(r"(?P<n>\d{1,12}) traces are left: (?P<where>.+)", re.DOTALL)
 # Error messages that contain a number or a name, with their translations.
 _SAID = (
     (
-        re.compile(r"The model's server answered (?P<n>\d+)\."),
-        gettext_noop("The model's server answered with the error %(n)s."),
+        re.compile(r"The model’s server answered (?P<n>\d+)\."),
+        gettext_noop("The model’s server answered with the error %(n)s."),
     ),
     (
-        re.compile(r"The model's server refused the call \((?P<n>\d+)\)\."),
-        gettext_noop("The model's server refused the call (error %(n)s)."),
+        re.compile(r"The model’s server refused the call \((?P<n>\d+)\)\."),
+        gettext_noop("The model’s server refused the call (error %(n)s)."),
     ),
     (
         re.compile(r"The memories were embedded by (?P<which>.+), and the settings .+"),
         gettext_noop(
-            "The memories were embedded by %(which)s, and the settings don't say where it is."
+            "The memories were embedded by %(which)s, and the settings don’t say where it is."
         ),
     ),
     (
@@ -96,12 +96,12 @@ _SAID = (
         gettext_noop("It stopped unexpectedly (%(what)s)."),
     ),
     (
-        re.compile(r"The file is not valid JSON: line (?P<n>\d+) can't be read\."),
-        gettext_noop("The file is not valid JSON: line %(n)s can't be read."),
+        re.compile(r"The file is not valid JSON: line (?P<n>\d+) can’t be read\."),
+        gettext_noop("The file is not valid JSON: line %(n)s can’t be read."),
     ),
     (
-        re.compile(r"The file is not in UTF-8: line (?P<n>\d+) can't be read\."),
-        gettext_noop("The file is not in UTF-8: line %(n)s can't be read."),
+        re.compile(r"The file is not in UTF-8: line (?P<n>\d+) can’t be read\."),
+        gettext_noop("The file is not in UTF-8: line %(n)s can’t be read."),
     ),
     (
         re.compile(r"The zip is not opened: (?P<why>.+)\."),
@@ -134,12 +134,12 @@ _BROKE_OFF = {
 AS_IT_IS = (
     gettext_noop("The same is waiting to be done already."),
     gettext_noop("The model did not answer in time."),
-    gettext_noop("The model's server can't be reached."),
+    gettext_noop("The model’s server can’t be reached."),
     gettext_noop("The model’s answer was cut off."),
     gettext_noop("The embedder was changed meanwhile. Try again."),
     gettext_noop("The embedder answered for other texts."),
-    gettext_noop("The embedder's answer has no vectors."),
-    gettext_noop("The embedder's vectors hold no numbers."),
+    gettext_noop("The embedder’s answer has no vectors."),
+    gettext_noop("The embedder’s vectors hold no numbers."),
 )
 _TROUBLE_WORDS = {
     Trouble.OVERDUE: gettext_noop("It is due, but no worker has started it. Is a worker running?"),

@@ -74,6 +74,9 @@
     field.value = text;
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
+  // What was sent is no draft, even if the page was left before it heard that it had arrived.
+  const said = [...document.querySelectorAll("#bubbles .bubble--user .bubble__text")].at(-1);
+  if (said && recall().trim() === said.textContent.trim()) remember("");
   if (composer() && !composer().value && recall()) setText(composer(), recall());
   const fresh = document.querySelector("[data-new-draft]");
   const begins = fresh && new URL(fresh.closest("a").href).pathname;
@@ -137,7 +140,7 @@
     const isNew = form.matches("[data-sends]");
     const before = start(form, words);
     answering = { abort: new AbortController(), stopUrl: byId("composer-stop")?.dataset.stop };
-    let ended = false, leaving = false;
+    let taken = false, ended = false, leaving = false;
     try {
       const response = await fetch(form.action, {
         method: "POST",
@@ -158,6 +161,7 @@
         return;
       }
       if (!response.ok) return await refused(response, form, words, before);
+      taken = true;
       if (isNew) remember(composer().value); // typed since it was sent
       for await (const [name, data] of events(response.body)) {
         if (name === "begun") {
@@ -169,7 +173,7 @@
       }
       if (!ended) await lost();
     } catch (error) {
-      if (answering?.stopped) await lost();
+      if (taken || answering?.stopped) await lost();
       else failed(words, before, form, text(navigator.onLine ? "offline" : "noNetwork"));
     } finally {
       if (!leaving) finish();

@@ -7,7 +7,6 @@ Writes the table to `docs/accessibility.md`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -16,44 +15,18 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.conftest import sign_in
+from tests.browser.places import INVITED, VISITORS, addresses_for, arrive_by_link
 from tests.browser.screenshots import chromium
 from tests.live import ROOT, Person, Product, server
 
 REPORT = ROOT / "docs" / "accessibility.md"
-VISITORS = {
-    "sign_in": "/signin/",
-    "register": "/register/",
-    "not_found": "/nothing/here/",
-    "link_over": "/signin/link/x/",
-    "invitation_over": "/join/x/",
-    "mail_link_over": "/mail/confirm/x/",
-    "api_reference": "/api/docs/",
-}
-INVITED = {"first_password": "/settings/password/first/"}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = {"en": "en-GB", "zh-hans": "zh-CN"}
-_LIVED_IN = """
-import json
-from ops.access import as_system
-from ops.models import User
-from tests.pages import PAGES, lived_in
-with as_system():
-    seen = lived_in(User.objects.get(username={name!r}), size=8)
-    print(json.dumps({{name: address(seen) for name, address in PAGES.items()}}))
-"""
-_SPEAKS = """
+SPEAKS = """
 from ops.access import as_system
 from ops.models import UserSettings
 with as_system():
     UserSettings.objects.filter(user__username={name!r}).update(language={language!r})
-"""
-_INVITED = """
-from ops.access import as_system
-from ops.models import User
-from ops.accounts import registration, users
-with as_system():
-    user = users.find_or_create("invited")
-    print(registration.make_link(user=user, next_page="/settings/password/first/").token)
 """
 _HEAD = """\
 # Accessibility
@@ -76,20 +49,6 @@ class Found:
 Row = tuple[str, str, str, Found]  # page, language, theme, what was found
 
 
-def addresses_for(product: Product, person: Person) -> dict[str, str]:
-    """Every page of somebody who has something on each; they are given it by this."""
-    printed = product.shell(_LIVED_IN.format(name=person.username))
-    found: dict[str, str] = json.loads(printed.splitlines()[-1])
-    return found
-
-
-def arrive_by_link(page: Page, product: Product) -> None:
-    """As somebody who has no password, on the page that offers one."""
-    token = product.shell(_INVITED).strip()
-    page.goto(f"/signin/link/{token}/")
-    page.wait_for_url("**/settings/password/first/")
-
-
 def look(page: Page, address: str) -> Found:
     page.goto(address)
     page.wait_for_load_state("load")
@@ -109,7 +68,7 @@ def looked_through(
     browser: Browser, product: Product, person: Person, addresses: Mapping[str, str]
 ) -> Iterator[Row]:
     for language, locale in LANGUAGES.items():
-        product.shell(_SPEAKS.format(name=person.username, language=language))
+        product.shell(SPEAKS.format(name=person.username, language=language))
         # The policy of the pages refuses axe's own styles.
         context = browser.new_context(
             base_url=product.address, locale=locale, reduced_motion="reduce", bypass_csp=True

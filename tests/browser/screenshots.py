@@ -1,9 +1,11 @@
-"""Pictures of every page, from a running product with the example people in it.
+"""Pictures of every page, once in each theme, and of the main ones with the example people.
 
     .venv/bin/python -m tests.browser.screenshots [--readme] [NAME…]
 
-Writes `.screenshots/NAME.png` for every page, or for those named, and those that the README shows
-to `docs/screenshots`; `--readme` takes only the latter. `make screenshots` calls it.
+Writes `.screenshots/NAME.png` for every page that axe looks at (`tests.browser.places`), or for
+those named, and those that the README shows to `docs/screenshots`; `--readme` takes only the
+latter. By name, the main pages can also be had in Chinese and from a phone (`memories-phone-zh`).
+`make screenshots` calls it.
 
 A page that fails is named on stderr, and the other pages are still taken. The program then ends
 with status 1.
@@ -15,7 +17,7 @@ import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, product
@@ -32,6 +34,7 @@ from playwright.sync_api import (
 )
 
 from tests.browser.conftest import sign_in
+from tests.browser.places import INVITED, VISITORS, addresses_for, arrive_by_link, page_names
 from tests.live import ROOT, Person, Product, server
 from tests.scenarios.caller import Caller
 
@@ -44,7 +47,7 @@ _COMPLETE = """() => document.readyState === "complete" && document.fonts.status
     && !document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling")"""
 # In a window of another size the chat would stand somewhere in the middle.
 _TO_THE_END = "document.querySelectorAll('[data-follow]').forEach(one => one.scrollTo(0, 1e6))"
-Who = Literal["maya", "linxiao", "newcomer", "nobody"]
+Who = Literal["maya", "linxiao", "newcomer", "nobody", "reader", "invited"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ class Shot:
     scheme: Literal["light", "dark"] = "light"
 
 
-PAGES = {
+# With the example people, as the README shows them; the others are in `tests.pages`.
+MAIN = {
     "chat": "/c/{conversation}/",
     "conversation": "/memory/conversation/?conversation={conversation}",
     "about": "/memory/",
@@ -84,10 +88,23 @@ PAGES = {
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
-def every_shot() -> Iterator[Shot]:
-    """Each page in both languages, both themes, on a desk and on a phone."""
+def pages_once() -> Iterator[Shot]:
+    """Each page in both themes, of somebody who has something on each of them."""
+    everything: tuple[tuple[Who, Mapping[str, str]], ...] = (
+        ("nobody", VISITORS),
+        ("invited", INVITED),
+        ("reader", {name: f"{{{name}}}" for name in page_names()}),
+    )
+    for who, pages in everything:
+        for (name, path), scheme in product(pages.items(), SCHEMES):
+            file = re.sub(r"\W+", "-", name.replace("'", "")).replace("_", "-")
+            yield Shot(f"page-{file}-{scheme}", path, who, scheme=scheme)
+
+
+def main_pages() -> Iterator[Shot]:
+    """Each main page in both languages, both themes, on a desk and on a phone."""
     people: tuple[tuple[Who, str], ...] = (("maya", ""), ("linxiao", "-zh"))
-    for (name, path), (who, language) in product(PAGES.items(), people):
+    for (name, path), (who, language) in product(MAIN.items(), people):
         for scheme, (width, height, device) in product(
             SCHEMES, ((1280, 860, ""), (390, 780, "-phone"))
         ):
@@ -119,7 +136,8 @@ with as_user(user):
         Delivery.objects.create(webhook=told, event="memory.created", **outcome)
 """
 PROGRAMS = {"maya": "My notebook", "linxiao": "我的笔记本"}
-SHOTS = tuple(every_shot())
+ONCE = tuple(pages_once())
+SHOTS = (*ONCE, *main_pages())
 _signed_in: dict[str, StorageState] = {}  # one sign-in for each person is enough
 ASKED = {
     "maya": "Sam is coming for dinner. What could I cook that we can all eat?",
@@ -132,15 +150,18 @@ def main(arguments: Sequence[str]) -> int:
     failed: list[str] = []
     with server() as one, sync_playwright() as playwright:
         live = one.start()
-        people = with_examples(live)
+        people = with_examples(live) if any(shot.who in ASKED for shot in shots) else {}
         browser = launched(playwright)
         places: dict[str, dict[str, str]] = {}
-        for name in sorted({shot.who for shot in shots} & people.keys()):
+        for name in sorted({shot.who for shot in shots} & ASKED.keys()):
             places[name] = {}
             with reported(f"The examples of {name}", failed):
                 prepare(places[name], live, browser, people[name])
                 live.shell(_SETTLED.format(name=name, program=PROGRAMS[name]))
         people["newcomer"] = live.person("newcomer")
+        if any(shot.who == "reader" for shot in shots):
+            people["reader"] = live.person("reader")
+            places["reader"] = addresses_for(live, people["reader"])
         FOLDER.mkdir(parents=True, exist_ok=True)
         for (_, who), visit in groupby(shots, key=lambda one: (one.path, one.who)):
             together = list(visit)
@@ -151,7 +172,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def wanted(arguments: Sequence[str]) -> list[Shot]:
-    """The pictures that the arguments ask for: all, those named, or those of the README.
+    """The pictures that the arguments ask for: those named, those of the README, or these and
+    every page once in each theme.
 
     Ends the program with status 2 if there is no picture of a given name.
     """
@@ -162,9 +184,10 @@ def wanted(arguments: Sequence[str]) -> list[Shot]:
     asked = parser.parse_args(arguments)
     if unknown := [name for name in asked.names if name not in known]:
         parser.error(f"no such picture: {', '.join(unknown)}")
-    names = set(asked.names) | ({one.stem for one in OF_README.glob("*.png")} & known.keys())
-    if not asked.readme:
-        names = set(asked.names) or set(known)
+    of_readme = {one.stem for one in OF_README.glob("*.png")} & known.keys()
+    names = set(asked.names) | (of_readme if asked.readme or not asked.names else set())
+    if not asked.readme and not asked.names:
+        names |= {shot.name for shot in ONCE}
     return [shot for shot in SHOTS if shot.name in names]
 
 
@@ -267,8 +290,12 @@ def take(
     """All pictures of one page that one person sees, from one visit."""
     first = shots[0]
     page = opened(browser, live, first, person)
-    answer = page.goto(first.path.format(**places))
-    assert answer is not None and answer.status == 200, (first.path, answer and answer.status)
+    if first.who == "invited":
+        arrive_by_link(page, live)
+    answer = page.goto(first.path.format_map(places))
+    # Some pages for visitors say that something is over or not there.
+    expected = (200, 404, 410) if first.who == "nobody" else (200,)
+    assert answer is not None and answer.status in expected, (first.path, answer and answer.status)
     for shot in shots:
         page.set_viewport_size({"width": shot.width, "height": shot.height})
         page.emulate_media(color_scheme=shot.scheme, reduced_motion="reduce")

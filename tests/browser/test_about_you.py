@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import remembering, sign_in
-from tests.live import Product
+from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
 # The first text that a fresh web process reads waits for the models to load.
@@ -91,3 +91,86 @@ def test_a_correction_typed_under_a_phrase_replaces_it_as_typed(
     portrait = page.locator(".portrait")
     expect(portrait).to_contain_text("They're Theo's piano lessons, 260 each")
     expect(portrait).not_to_contain_text("The lessons cost 260")
+
+
+_CAME_BACK = """
+from datetime import timedelta
+from django.utils import timezone
+from memories.models import Memory, MemoryVersion
+from ops.access import as_system
+from ops.models import User, UserSettings
+from tests.factories import make_memory
+with as_system():
+    user = User.objects.get(username={name!r})
+    seen = timezone.now() - timedelta(hours=5)
+    UserSettings.objects.filter(user=user).update(portrait_seen_at=seen)
+    for kind in (Memory, MemoryVersion):
+        kind.objects.filter(user=user).update(created_at=seen - timedelta(days=1))
+    make_memory(user, {new!r})
+"""
+WORDS = {
+    "en": {
+        "known": ("I live in Ghent", "I keep bees"),
+        "new": "I have a cat called Biscuit",
+        "mark": "New",
+        "told": "I moved from Ghent to Bruges.",
+        "was": "Ghent",
+        "is": "Bruges",
+        "preview": "Preview changes",
+        "save": "Save",
+    },
+    "zh-hans": {
+        "known": ("我住在杭州", "我在家里养蜂"),
+        "new": "我养了一只叫豆豆的猫",
+        "mark": "新",
+        "told": "我从杭州搬到苏州了。",
+        "was": "杭州",
+        "is": "苏州",
+        "preview": "看看会怎么改",
+        "save": "保存",
+    },
+}
+
+
+def visit_again(product: Product, person: Person, *, new: str) -> None:
+    """Five hours pass, in which something new becomes known."""
+    product.shell(_CAME_BACK.format(name=person.username, new=new))
+
+
+@pytest.mark.parametrize("language", list(WORDS))
+def test_what_is_new_is_marked_and_a_correction_shows_its_change_first(
+    page: Page, product: Product, language: str
+) -> None:
+    words = WORDS[language]
+    person = product.person(f"returning-{language}", language=language)
+    sign_in(page, person, then="/memory/long-term/")
+    for content in words["known"]:
+        page.goto("/memory/long-term/add/")
+        page.fill("[name=content]", content)
+        page.locator("form[action$='/add/'] .button--primary").click()
+        page.wait_for_url(lambda url: "/add/" not in url)
+    marks = page.locator(".portrait__new")
+    page.goto("/memory/")
+    expect(page.locator(".portrait__phrase")).to_have_count(2)
+    expect(marks).to_have_count(0)
+    visit_again(product, person, new=str(words["new"]))
+    for _ in range(2):  # a look at it doesn't end the visit
+        page.goto("/memory/")
+        expect(marks).to_have_text([str(words["mark"])])
+        new = page.locator(".portrait__phrase", has=marks)
+        expect(new).to_contain_text(str(words["new"]))
+
+    portrait, told = page.locator(".portrait"), page.locator("#tell")
+    told.locator("[name=said]").fill(str(words["told"]))
+    told.get_by_role("button", name=str(words["preview"])).click()
+    change = told.locator(".tell__change")
+    expect(change.locator("del")).to_contain_text(str(words["was"]))
+    expect(change.locator("ins")).to_contain_text(str(words["is"]))
+    expect(portrait).not_to_contain_text(str(words["is"]))
+    page.reload()
+    expect(portrait).not_to_contain_text(str(words["is"]))
+    told.locator("[name=said]").fill(str(words["told"]))
+    told.get_by_role("button", name=str(words["preview"])).click()
+    told.get_by_role("button", name=str(words["save"])).click()
+    changed = page.locator(".portrait__phrase", has_text=str(words["is"]))
+    expect(changed.locator(".portrait__new")).to_have_count(1)

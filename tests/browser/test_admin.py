@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import remembering, sign_in
 from tests.live import PASSWORD, Product
 
 pytestmark = pytest.mark.browser
@@ -34,3 +35,27 @@ def test_staff_reveal_one_memory_and_the_audit_log_says_so(page: Page, product: 
     expect(page.get_by_text("Keeps bees")).to_be_visible()
     page.goto("/admin/ops/auditevent/")
     expect(page.get_by_text("admin.reveal").first).to_be_visible()
+
+
+def test_an_auditor_sees_the_lists_masked_and_may_reveal_nothing(
+    page: Page, product: Product
+) -> None:
+    person = remembering(product, "inspected", "Keeps bees on the roof")
+    auditor = product.person("auditor")
+    product.shell(
+        "from ops.access import as_system\n"
+        "from ops.accounts import users\n"
+        "from ops.models import Role, User\n"
+        "with as_system():\n"
+        "    users.give_role(User.objects.get(username='auditor'), Role.AUDITOR)"
+    )
+    product.says(person.username, "I am allergic to peanuts.")
+    sign_in(page, auditor, then="/admin/")
+    for address in ("/admin/memories/memory/?q=inspected", "/admin/conversations/message/"):
+        page.goto(address)
+        expect(page.get_by_text("•••").first).to_be_visible()
+        page.locator("#result_list a[href*='/change/']").first.click()
+        expect(page.get_by_text("•••").first).to_be_visible()
+        expect(page.get_by_role("button", name="Reveal")).to_have_count(0)
+        for told in ("bees", "peanuts"):
+            assert told not in page.content()

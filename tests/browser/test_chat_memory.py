@@ -222,21 +222,27 @@ def test_kind_and_topic_are_proposed(
     expect(dialog.locator("[name=tags]")).not_to_have_value("")
 
 
-def test_what_is_forgotten_leaves_its_receipt_there(chat: Page) -> None:
-    composer = chat.get_by_label("Your message", exact=True)
-    composer.fill("Forget that I keep bees on the roof.")
-    composer.press("Enter")
-    card = chat.locator(".card.forget")
+def test_what_is_forgotten_leaves_its_receipt_there(page: Page, product: Product) -> None:
+    """In a conversation that is named by what is forgotten."""
+    sign_in(page, product.person("beekeeper"))
+    title = page.get_by_role("heading", level=1)
+    answer = said(page, "I keep bees on the roof.", 1)
+    expect(answer.locator(".learned")).to_be_visible(timeout=SOON)
+    expect(title).to_contain_text("bees")
+    said(page, "Good morning!", 2)
+    said(page, "Forget that I keep bees on the roof.", 3)
+    card = page.locator(".card.forget")
     expect(card).to_be_visible(timeout=SOON)
     for box in card.get_by_role("checkbox").all():
         box.check()
-    card.get_by_role("button", name="Forget selected").click()
-    receipt = chat.locator(".receipt")
-    expect(receipt).to_contain_text("0 traces left", timeout=SOON)
-    expect(chat.locator("#bubbles")).not_to_contain_text("bees")
-    expect(chat.get_by_role("heading", level=1)).not_to_contain_text("bees")
-    chat.set_viewport_size({"width": 390, "height": 780})
-    assert chat.evaluate("document.documentElement.scrollWidth") == 390
+    card.locator(".forget__chosen").click()
+    expect(card).to_have_count(0)
+    receipt = page.locator(".receipt")
+    expect(receipt.last).to_contain_text("0 traces left", timeout=SOON)
+    expect(page.locator("#bubbles")).not_to_contain_text("bees")
+    expect(title).not_to_contain_text("bees")
+    page.set_viewport_size({"width": 390, "height": 780})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 _HENS = """

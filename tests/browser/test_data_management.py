@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -151,3 +153,28 @@ def test_the_whole_path_in_chinese(page: Page, product: Product) -> None:
     done = page.get_by_role("heading", name="已全部彻底忘记")
     expect(done).to_be_visible(timeout=ERASED_WITHIN)
     expect(page.locator(".receipt")).to_contain_text("编号")
+
+
+def test_what_is_wrong_with_a_registration_is_said_in_chinese(
+    browser: Browser, product: Product
+) -> None:
+    product.person("taken")
+    context = browser.new_context(base_url=product.address, locale="zh-CN")
+    page = context.new_page()
+    page.goto("/register/")
+    for name, password, where in (
+        ("", "", "username"),
+        ("somebody", "short", "password"),
+        ("somebody", "12345678", "password"),
+        ("Taken", PASSWORD, "username"),
+        ("some\tbody", PASSWORD, "username"),
+    ):
+        page.fill("[name=username]", name)
+        page.fill("[name=password]", password)
+        page.locator("form .button--primary").click()
+        field = page.locator(f"[name={where}]")
+        expect(field).to_have_attribute("aria-invalid", "true")
+        told = page.locator(".field", has=field).locator(".field__errors")
+        expect(told.first).to_have_text(re.compile(r"^[^A-Za-z]*[\u4e00-\u9fff][^A-Za-z]*$"))
+        expect(page.locator("[name=username]")).to_have_value(name)
+    context.close()

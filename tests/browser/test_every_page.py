@@ -7,15 +7,9 @@ from collections.abc import Iterator, Mapping
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.axe import (
-    INVITED,
-    VISITORS,
-    addresses_for,
-    arrive_by_link,
-    look,
-    what_axe_finds,
-)
+from tests.browser.axe import look, what_axe_finds
 from tests.browser.conftest import note, sign_in
+from tests.browser.places import INVITED, VISITORS, addresses_for, arrive_by_link
 from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser

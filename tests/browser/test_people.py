@@ -1,4 +1,4 @@
-"""The owner's first minutes, and the page People: inviting, switching off, opening registration."""
+"""The owner's first minutes, and the page People: inviting, roles, handing over, registration."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ from ops.accounts import users
 from ops.models import Role, User
 with as_system():
     users.give_role(User.objects.get(username={name!r}), Role.OWNER)
+"""
+
+_MAKES_LINK = """
+from ops.access import as_system
+from ops.accounts import registration, users
+with as_system():
+    user = users.find_or_create("from-the-product")
+    print("/signin/link/" + registration.make_link(user=user, next_page="/").token + "/")
 """
 
 
@@ -95,3 +103,77 @@ def test_registration_is_switched_by_its_switch(
             visitor.goto("/signin/")
             offered = visitor.get_by_role("link", name="Create an account")
             expect(offered).to_have_count(1 if is_open else 0)
+            visitor.goto("/register/")
+            expect(visitor.locator("[name=username]")).to_have_count(1 if is_open else 0)
+            if not is_open:
+                visitor.get_by_role("link", name="Back to the start").click()
+                expect(visitor.locator("h1")).to_have_text("Sign in")
+                visitor.goto(product.shell(_MAKES_LINK).strip())
+                expect(visitor.locator("[data-composer]")).to_be_visible()
+                visitor.context.clear_cookies()
+
+
+def test_an_invitation_is_used_once_or_revoked(
+    page: Page, browser: Browser, product: Product
+) -> None:
+    sign_in(page, owner(product, "hostess"), then="/people/")
+
+    def invite(name: str) -> str:
+        page.get_by_label("Who is it for?").fill(name)
+        page.get_by_role("button", name="Create a link").click()
+        expect(page.locator("#made-link")).to_be_visible()
+        return page.locator("#made-link").inner_text()
+
+    pending = page.get_by_role("list", name="Not used yet").get_by_role("listitem")
+    used, revoked = invite("For Ola"), invite("For Piet")
+    expect(pending).to_contain_text(["For Piet", "For Ola"])
+    with somewhere(browser, product, zone="UTC", locale="en-GB") as guest:
+        guest.goto(used)
+        expect(guest.get_by_role("main")).to_contain_text("You were invited.")
+        guest.fill("[name=username]", "ola")
+        guest.fill("[name=password]", PASSWORD)
+        guest.press("[name=password]", "Enter")
+        expect(guest).to_have_url(f"{product.address}/")
+        guest.context.clear_cookies()
+        page.goto("/people/")
+        expect(pending).to_contain_text(["For Piet"])
+        page.get_by_role("button", name="Revoke For Piet").click()
+        expect(page.locator(".toast")).to_contain_text("Revoked: the link no longer works.")
+        expect(pending).to_have_count(0)
+        for over in (used, revoked):
+            guest.goto(over)
+            expect(guest.locator("[name=username]")).to_have_count(0)
+            expect(guest.get_by_role("main")).to_contain_text("link")
+
+
+def test_a_role_is_changed_and_ownership_handed_over(
+    page: Page, browser: Browser, product: Product
+) -> None:
+    heir = product.person("heir")
+    sign_in(page, owner(product, "elder"), then="/people/?q=heir")
+    page.get_by_role("link", name="heir").click()
+    form = page.locator("form[action$='/role/']")
+    form.get_by_label("Role").select_option("auditor")
+    form.get_by_label("Your password").fill("not this one")
+    form.get_by_role("button", name="Change role").click()
+    expect(page.locator(".chip", has_text="Member")).to_be_visible()
+    form.get_by_label("Role").select_option("auditor")
+    form.get_by_label("Your password").fill(PASSWORD)
+    form.get_by_role("button", name="Change role").click()
+    expect(page.locator(".chip", has_text="Auditor")).to_be_visible()
+
+    with somewhere(browser, product, zone="UTC", locale="en-GB") as theirs:
+        sign_in(theirs, heir, then="/settings/")
+        theirs.get_by_label("Your account").click()
+        expect(theirs.get_by_role("link", name="Admin")).to_be_visible()
+        expect(theirs.get_by_role("link", name="People")).to_have_count(0)
+        assert (answer := theirs.goto("/people/")) and answer.status in (403, 404)
+
+        over = page.locator("form[action$='/handover/']")
+        over.get_by_label("Your password").fill(PASSWORD)
+        over.get_by_role("button", name="Hand over ownership").click()
+        expect(page).to_have_url(f"{product.address}/settings/")
+        page.get_by_label("Your account").click()
+        expect(page.get_by_role("link", name="People")).to_have_count(0)
+        theirs.goto("/people/?q=elder")
+        expect(theirs.locator(".row", has_text="elder")).to_contain_text("Member")

@@ -3,7 +3,7 @@
 from itertools import count
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import remembering, sign_in
 from tests.live import Product
@@ -121,3 +121,45 @@ def test_the_icon_that_corrects_stands_on_the_line_of_its_words(
     phrases = phone.locator(".portrait__phrase")
     expect(phrases.first).to_be_visible()
     assert phrases.evaluate_all(_ALONE) == []
+
+
+_WAITS = """
+from memories.models import MemoryStatus
+from ops.access import as_system
+from ops.models import User
+from tests.factories import make_conversation, make_memory, make_turn
+with as_system():
+    user = User.objects.get(username={name!r})
+    said = make_turn(make_conversation(user, title="Talk"), {said!r})
+    make_memory(user, {said!r}, turns=[said], tags=["garden", "animals"])
+    make_memory(user, "Perhaps so", status=MemoryStatus.CANDIDATE)
+"""
+SAID = {
+    "en": "Keeps two hives of bees on the roof of the house in the old town",
+    "zh-hans": "在老城区那栋房子的屋顶上养了两箱蜜蜂，每天早上都去看看",
+}
+
+
+@pytest.mark.parametrize("language", list(SAID))
+def test_the_first_memory_is_on_the_first_screen_below_every_notice(
+    browser: Browser, product: Product, language: str
+) -> None:
+    name = f"phone-notices-{language}"
+    person = product.person(name, language=language)
+    product.shell(_WAITS.format(name=name, said=SAID[language]))
+    # Its clock differs from the person's, so that a time zone is offered too.
+    context = browser.new_context(
+        base_url=product.address,
+        locale="en-GB" if language == "en" else "zh-CN",
+        timezone_id="America/Lima",
+        viewport={"width": 390, "height": 780},
+    )
+    page = context.new_page()
+    sign_in(page, person, then="/memory/long-term/")
+    page.goto("/memory/long-term/")
+    expect(page.locator(".waiting")).to_be_visible()
+    expect(page.locator(".row__title").first).to_have_text(SAID[language])
+    expect(page.locator(".row__title").first).to_be_in_viewport(ratio=1)
+    assert page.evaluate("scrollY") == 0
+    expect(page.locator("[data-time-zone-offer]")).to_be_visible()
+    context.close()

@@ -1,5 +1,6 @@
 """The program that takes the pictures: which ones it takes, and what a failing page does."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from unittest.mock import MagicMock
@@ -8,6 +9,7 @@ import pytest
 from playwright.sync_api import TimeoutError as Waited
 
 from tests.browser import screenshots
+from tests.pages import PAGES
 
 
 def test_an_argument_limits_it_to_the_pictures_of_the_readme() -> None:
@@ -15,8 +17,13 @@ def test_an_argument_limits_it_to_the_pictures_of_the_readme() -> None:
     assert names == {one.stem for one in screenshots.OF_README.glob("*.png")}
 
 
-def test_no_argument_means_every_picture_and_a_name_only_that_one() -> None:
-    assert screenshots.wanted([]) == list(screenshots.SHOTS)
+def test_no_argument_means_every_page_once_in_each_theme_and_a_name_only_that_one() -> None:
+    paths = Counter((shot.path, shot.who, shot.scheme) for shot in screenshots.wanted([]))
+    pages = {path for path, who, _ in paths if who == "reader"}
+    assert pages == {f"{{{name}}}" for name in PAGES}
+    for path, who in {(path, who) for path, who, _ in paths if who in ("reader", "nobody")}:
+        assert [paths[path, who, scheme] for scheme in ("light", "dark")] == [1, 1], path
+    assert len({shot.name for shot in screenshots.SHOTS}) == len(screenshots.SHOTS)
     assert [shot.name for shot in screenshots.wanted(["week-zh"])] == ["week-zh"]
 
 

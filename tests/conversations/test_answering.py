@@ -168,6 +168,23 @@ def test_one_conversation_is_answered_once_at_a_time(
     assert texts_of(conversation) == ["Hello"]
 
 
+def test_a_message_that_is_sent_twice_at_the_same_time_is_recorded_once(
+    client: Client, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, ask, statuses = address("conversation", conversation.public_id), chat_messages.ask, []
+
+    def ask_again_meanwhile(text: str, **arguments: Any) -> Any:
+        monkeypatch.setattr(chat_messages, "ask", ask)
+        statuses.append(client.post(url, {"text": text}).status_code)
+        return ask(text, **arguments)
+
+    monkeypatch.setattr(chat_messages, "ask", ask_again_meanwhile)
+    statuses.append(client.post(url, {"text": "Hello"}).status_code)
+    assert statuses == [422, 302]
+    assert texts_of(conversation)[0] == "Hello" and texts_of(conversation).count("Hello") == 1
+    assert client.post(url, {"text": "And now?"}).status_code == 302
+
+
 def test_an_answer_to_what_was_forgotten_meanwhile_is_dropped(
     alice: User, client: Client, conversation: Conversation, model: ChatServer
 ) -> None:

@@ -3,7 +3,7 @@ import pytest
 from conversations.chat import answer_text
 from conversations.models import Conversation, Message
 from conversations.recording import conversation_names
-from memories.models import Memory, Origin, RecallTrace
+from memories.models import Memory, MemoryStatus, Origin, RecallTrace
 from memories.writing import direct_writes
 from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
@@ -143,3 +143,33 @@ def test_told_in_one_conversation_known_in_the_next(
     with as_user(alice):
         other = conversation_names.create(user=alice, external_id=None)
     assert "Leeds" in say("Where do I live?", other)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "other", "question", "said"),
+    [
+        ("Has a cat named Biscuit", "Likes green tea", "What is my cat called?", "your review"),
+        ("养了一只叫豆豆的猫", "喜欢喝绿茶", "我的猫叫什么？", "等你确认"),
+        ("Has a cat named Biscuit", "", "What do you know about me?", "your review"),
+    ],
+)
+def test_what_waits_for_review_is_said_to_wait_and_not_told(
+    alice: User, conversation: Conversation, waiting: str, other: str, question: str, said: str
+) -> None:
+    if other:
+        remember(alice, other)
+    memory = remember(alice, waiting)
+    Memory.objects.filter(pk=memory.pk).update(status=MemoryStatus.CANDIDATE)
+    answer = say(question, conversation)
+    assert said in answer and waiting not in answer
+    assert "don’t remember" not in answer and "没有记住" not in answer
+    Memory.objects.filter(pk=memory.pk).delete()
+    assert said not in say(question, conversation)
+
+
+def test_nothing_is_said_of_a_waiting_memory_that_does_not_fit(
+    alice: User, conversation: Conversation
+) -> None:
+    memory = remember(alice, "Has a cat named Biscuit")
+    Memory.objects.filter(pk=memory.pk).update(status=MemoryStatus.CANDIDATE)
+    assert "review" not in say("When is my piano lesson?", conversation)

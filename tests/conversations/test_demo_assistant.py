@@ -119,9 +119,9 @@ def test_a_question_is_answered_honestly_from_what_is_remembered(
 @pytest.mark.parametrize(
     ("message", "says"),
     [
-        ("What may I eat?", "I don't remember anything that fits this."),
+        ("What may I eat?", "I don’t remember anything that fits this."),
         ("我能吃什么？", "我没有记住与此相关的内容。"),
-        ("What do you know about me?", "I don't remember anything about you yet."),
+        ("What do you know about me?", "I don’t remember anything about you yet."),
         ("你知道我什么？", "我还没有记住关于你的内容。"),
     ],
 )
@@ -286,7 +286,7 @@ def test_every_message_gets_an_answer_made_of_memories_only(
 @pytest.mark.parametrize(
     ("message", "says"),
     [
-        ("I'm tired of bees, don't keep this.", "All right, I won't keep this."),
+        ("I'm tired of bees, don't keep this.", "All right, I won’t keep this."),
         ("我有点累，别记。", "好的，这条我不会记住。"),
     ],
 )
@@ -337,7 +337,7 @@ def test_while_memory_is_off_it_does_not_say_that_nothing_is_remembered() -> Non
     reply = answer("What may I eat?", remembered=[], remembering=False)
 
     assert "memory is off" in reply
-    assert "don't remember" not in reply
+    assert "don’t remember" not in reply
 
 
 def test_additions_are_quoted_in_words() -> None:
@@ -349,7 +349,7 @@ def test_additions_are_quoted_in_words() -> None:
 @pytest.mark.parametrize(
     ("message", "lead"),
     [
-        ("What meds am I on?", "I'm not sure whether this answers it"),
+        ("What meds am I on?", "I’m not sure whether this answers it"),
         ("我吃什么药？", "不确定是不是"),
     ],
 )

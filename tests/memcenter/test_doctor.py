@@ -263,7 +263,7 @@ def test_a_chat_model_that_isnt_there_is_told(settings: LazySettings, taken: Por
     taken.holder.close()
     settings.MODEL_BASE_URL = f"http://127.0.0.1:{taken.address.port}/v1"
     found = doctor.examine_chat_model()
-    assert found.state == "wrong" and found.text == "The model's server can't be reached."
+    assert found.state == "wrong" and found.text == "The model’s server can’t be reached."
     assert found.advice.startswith(f"Start the server at {settings.MODEL_BASE_URL}")
 
 

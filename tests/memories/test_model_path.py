@@ -138,7 +138,7 @@ def test_a_server_that_is_down_loses_nothing(
     say(conversation, SAYS_TEA)
     worker.drain()
     assert learning().status == Status.PENDING
-    assert "can't be reached" in learning().last_error
+    assert "can’t be reached" in learning().last_error
     assert ModelCall.objects.get().outcome == "failed"
     forget_model()
     settings.MODEL_BASE_URL = server.url

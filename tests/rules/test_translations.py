@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import gettext
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.catalog import PO, Entry, entries, marked
+from tests.catalog import PO, ROOT, Entry, entries, marked
 
 PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|%%")
 CATALOG = entries()
@@ -114,3 +115,26 @@ def test_chinese_uses_the_words_of_the_product() -> None:
     assert said["Forgotten. Nothing derived from it is left."] == (
         "已彻底忘记，由它得出的内容也已全部清除。"
     )
+
+
+_STRAIGHT = re.compile(r"[A-Za-z]'[A-Za-z]")
+
+
+def test_apostrophes_are_typographic_in_every_text() -> None:
+    assert [one.id for one in CATALOG if _STRAIGHT.search(one.id + one.plural)] == []
+
+
+def test_the_demo_assistant_writes_typographic_apostrophes() -> None:
+    source = (ROOT / "conversations/chat/demo_assistant.py").read_text(encoding="utf-8")
+    [texts] = [
+        node.value
+        for node in ast.parse(source).body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Dict)
+    ]
+    said = [str(node.value) for node in ast.walk(texts) if isinstance(node, ast.Constant)]
+    assert len(said) > 40 and [text for text in said if _STRAIGHT.search(text)] == []
+
+
+@pytest.mark.parametrize(("word", "elsewhere"), [("缓存", []), ("令牌", ["token expires at"])])
+def test_a_technical_word_stands_only_in_the_admin(word: str, elsewhere: list[str]) -> None:
+    assert [one.id for one in CATALOG if word in "".join(one.translations)] == elsewhere

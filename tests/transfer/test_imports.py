@@ -214,14 +214,14 @@ def test_memories_stay_out_while_long_term_memory_is_off(alice: User) -> None:
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
-        (b'[\n{"mapping": {}},\n{"a": oops}\n]', "line 3 can't be read"),
-        (b'{"format": "memory_center", "version": 1, "data": {', "can't be read"),
+        (b'[\n{"mapping": {}},\n{"a": oops}\n]', "line 3 can’t be read"),
+        (b'{"format": "memory_center", "version": 1, "data": {', "can’t be read"),
         (b'{"format": "memory_center", "version": 1, "data": {}}', "cut off"),
         (b'{"format": "memory_center", "version": 9, "complete": true}', "another version"),
         (b"just some words", "none of the formats"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not a text file"),
         (b"\xff\xfeh\x00i\x00", "UTF-8"),
-        (b"## fact\n- caf\xe9\n", "line 2 can't be read"),
+        (b"## fact\n- caf\xe9\n", "line 2 can’t be read"),
         (b"[" * 100_000, "too deep"),
     ],
 )

@@ -376,7 +376,7 @@ def survey_export(path: Path) -> ExportContents:
         elif prefix == "complete":
             complete = value is True
     if version != VERSION:
-        raise Invalid.field("file", "The export was made by another version and can't be read.")
+        raise Invalid.field("file", "The export was made by another version and can’t be read.")
     if not complete:
         raise Invalid.field("file", "The export is cut off: its end is missing.")
     return ExportContents(dict(rows), version, complete)

@@ -185,7 +185,7 @@ def _lines(path: Path) -> list[str]:
             try:
                 found.append(raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n"))
             except UnicodeDecodeError as error:
-                message = f"The file is not in UTF-8: line {number} can't be read."
+                message = f"The file is not in UTF-8: line {number} can’t be read."
                 raise Invalid.field("file", message) from error
         return found
 
@@ -338,7 +338,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], *, limit: int) -> None:
         if _leads_out(entry.filename) or _is_link(entry):
             raise _refused("it holds links or names that lead out of it")
         if entry.compress_type not in _METHODS:
-            raise _refused("it is packed in a way that isn't supported")
+            raise _refused("it is packed in a way that isn’t supported")
 
 
 def _leads_out(name: str) -> bool:

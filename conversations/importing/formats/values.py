@@ -43,12 +43,12 @@ class Why(StrEnum):
     NOT_AN_OBJECT = "not a JSON object"
     NOT_A_LIST = "not a JSON list"
     NO_TEXT = "the message has no text"
-    BAD_CHARACTERS = "the text holds characters that can't be stored"
+    BAD_CHARACTERS = "the text holds characters that can’t be stored"
     BAD_ID = "an id is empty, too long or holds control characters"
     REPEATED_ID = "the id of the message is used twice in its conversation"
-    BAD_TIME = "the time can't be read"
+    BAD_TIME = "the time can’t be read"
     BAD_ZONE = "the time zone is unknown"
-    BAD_DAY = "the day isn't a date"
+    BAD_DAY = "the day isn’t a date"
     BAD_ROLE = "the role is neither user nor assistant"
     BAD_KIND = "the kind of conversation is neither main nor group"
     BAD_SPEAKER = "the speaker is none of the two of this dialogue"
@@ -311,5 +311,5 @@ def _iterate_json(path: Path, read: Any) -> Iterator[Any]:
         try:
             yield from read(lines)
         except (ijson.JSONError, UnicodeDecodeError, ValueError, RecursionError) as error:
-            message = f"The file is not valid JSON: line {max(1, lines.line)} can't be read."
+            message = f"The file is not valid JSON: line {max(1, lines.line)} can’t be read."
             raise Invalid.field("file", message) from error

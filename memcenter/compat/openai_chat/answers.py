@@ -144,7 +144,7 @@ def forward(path: str, *, endpoint: Endpoint, body: bytes | None = None) -> Forw
     except httpx2.TimeoutException:
         raise ProviderError("The model did not answer in time.", retryable=True) from None
     except (httpx2.HTTPError, httpx2.InvalidURL):
-        raise ProviderError("The model's server can't be reached.", retryable=True) from None
+        raise ProviderError("The model’s server can’t be reached.", retryable=True) from None
     return Forwarded(
         response.status_code, response.headers.get("content-type", ""), response, opened
     )

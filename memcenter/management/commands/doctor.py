@@ -337,7 +337,7 @@ def _advice_about_provider(kind: str, problem: str) -> str:
     url, key = f"MEMCENTER_{kind}_BASE_URL", f"MEMCENTER_{kind}_API_KEY"
     name = "MEMCENTER_MODEL_NAME" if kind == "MODEL" else "MEMCENTER_EMBEDDING_MODEL"
     address = getattr(settings, f"{kind}_BASE_URL")
-    if "can't be reached" in problem:
+    if "can’t be reached" in problem:
         return f"Start the server at {address}, or correct {url}."
     if "in time" in problem:
         return f"See whether {address} is overloaded, or raise MEMCENTER_{kind}_TIMEOUT."

@@ -1,0 +1,107 @@
+"""The card of a request to forget: choose, keep everything, or all with a second question."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import sign_in
+from tests.live import Product
+
+pytestmark = pytest.mark.browser
+SOON = 60_000
+_KNOWN = """
+from ops.access import as_system
+from ops.models import User
+from tests.factories import make_conversation, make_memory, make_turn
+with as_system():
+    user = User.objects.get(username={name!r})
+    talk = make_conversation(user, title={first!r})
+    for said in {said!r}:
+        turn = make_turn(talk, said, "I see.", extracted_at=talk.created_at)
+        make_memory(user, said, turns=[turn])
+    make_memory(user, {other!r})
+"""
+Words = dict[str, str | tuple[str, str]]
+WORDS: dict[str, Words] = {
+    "en": {
+        "said": ("I keep bees on the roof", "My bees live in two green hives"),
+        "other": "Plays the cello",
+        "ask": "Forget everything about my bees.",
+        "kept": "You chose to keep everything.",
+        "sure": "Forget all of these for good?",
+        "gone": "0 traces left",
+        "subject": "bees",
+    },
+    "zh-hans": {
+        "said": ("我在屋顶上养蜂", "我养的蜂住在两个绿色蜂箱里"),
+        "other": "会拉大提琴",
+        "ask": "把我养蜂的事全部忘掉。",
+        "kept": "你选择了全部保留。",
+        "sure": "要彻底忘记以下全部内容吗？",
+        "gone": "没有残留",
+        "subject": "蜂",
+    },
+}
+
+
+def ask(page: Page, text: str) -> Locator:
+    """Give the card that a request to forget brings."""
+    page.locator("[data-composer]").fill(text)
+    page.locator("[data-composer]").press("Enter")
+    card = page.locator(".card.forget")
+    expect(card).to_be_visible(timeout=SOON)
+    return card
+
+
+def known(page: Page) -> list[str]:
+    page.goto("/memory/long-term/")
+    return sorted(page.locator(".row__title").all_inner_texts())
+
+
+def expect_forgotten(page: Page, words: Words) -> None:
+    expect(page.locator(".receipt")).to_contain_text(str(words["gone"]), timeout=SOON)
+    expect(page.locator(".card.forget")).to_have_count(0)
+    assert known(page) == [str(words["other"])]
+
+
+@pytest.mark.parametrize("language", list(WORDS))
+def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
+    page: Page, product: Product, language: str
+) -> None:
+    words = WORDS[language]
+    person = product.person(f"chooser-{language}", language=language)
+    said = words["said"]
+    product.shell(
+        _KNOWN.format(name=person.username, first=said[0], said=said, other=words["other"])
+    )
+    everything = sorted([*said, str(words["other"])])
+    sign_in(page, person)
+    card = ask(page, str(words["ask"]))
+    here = page.url
+    card.locator("[name=keep]").click()
+    expect(card).to_have_count(0)
+    expect(page.locator("#bubbles")).to_contain_text(str(words["kept"]))
+    assert known(page) == everything
+
+    page.goto(here)
+    card = ask(page, str(words["ask"]))
+    assert card.get_by_role("checkbox").count() < 10
+    if card.locator("[name=all]").count() == 0:  # nothing was surely meant: each is ticked
+        for one in card.get_by_role("checkbox").all():
+            if one.is_visible():
+                one.check()
+        card.locator(".forget__chosen").click()
+        expect_forgotten(page, words)
+        return
+    card.locator("[name=all]").click()
+    expect(card).to_contain_text(str(words["sure"]))
+    for told in said:
+        expect(card.locator("li", has_text=told).first).to_be_visible()
+    expect(card).not_to_contain_text(str(words["other"]))
+    card.locator("[name=again]").click()
+    expect(card.locator("[name=all]")).to_be_visible()
+    card.locator("[name=all]").click()
+    expect(card).to_contain_text(str(words["sure"]))
+    card.locator(".button--danger-solid").click()
+    expect_forgotten(page, words)
