@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import islice
 
 import rjieba
 
@@ -43,6 +44,8 @@ _CONTRASTS = tuple(
     )
 )
 _MOST = 160  # characters of a sentence that may be a correction
+LONGEST = 2_000  # characters of an earlier message that may be corrected
+MOST_TRIED = 12  # most sentences or clauses of a message that are held against earlier messages
 _PHRASE = 5  # most words that may replace wrong words
 _LONGER = 3  # characters by which a Chinese value may be longer than the one it replaces
 _ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
@@ -100,16 +103,13 @@ class Correction:
 def correction(said: str, before: Sequence[str]) -> Correction | None:
     """Return the correction that a message makes to an earlier message, or None.
 
-    `before` holds the earlier messages, latest first.
+    `before` holds the earlier messages, latest first; those longer than `LONGEST` aren't corrected.
+    The first `MOST_TRIED` sentences that may be a correction are tried.
     """
-    for sentence in _sentences_and_contrasts(said):
-        values = _only_values(sentence[0])
-        corrects = values or _CUE.search(sentence[0]) or bare_contrast(sentence[0])
-        if len(sentence[0]) > _MOST or not corrects:
-            continue
+    for sentence, values in islice(_possible_corrections(said), MOST_TRIED):
         for right, wrong in [(values, "")] if values else _right_and_wrong(sentence[0]):
             for place, earlier in enumerate(before):
-                if values and bare_corrections(earlier):
+                if len(earlier) > LONGEST or (values and bare_corrections(earlier)):
                     continue
                 text, is_noun = _corrected(earlier, right, wrong)
                 text = with_dates_in_agreement(earlier, text)
@@ -117,6 +117,15 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
                 if text and text != earlier and _fits(rest, earlier):
                     return Correction(place, text, sentence.start(), sentence.end(), is_noun)
     return None
+
+
+def _possible_corrections(said: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield each sentence that may be a correction, and its values if it says nothing else."""
+    for sentence in _sentences_and_contrasts(said):
+        values = _only_values(sentence[0])
+        corrects = values or _CUE.search(sentence[0]) or bare_contrast(sentence[0])
+        if corrects and len(sentence[0]) <= _MOST:
+            yield sentence, values
 
 
 def _sentences_and_contrasts(said: str) -> Iterator[re.Match[str]]:

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from foundation.text import segment
 from memories.extraction.corrections import corrected_messages
-from memories.extraction.corrections.corrected_messages import PATTERNS, Correction
+from memories.extraction.corrections.corrected_messages import (
+    LONGEST,
+    MOST_TRIED,
+    PATTERNS,
+    Correction,
+)
 
 _CLAUSE = re.compile(r"[^,，;；.!?。！？\n]+")
 _MOST = 60  # characters of a clause that only gives an amount
@@ -20,13 +26,17 @@ _MOST = 60  # characters of a clause that only gives an amount
 def new_amount(said: str, before: Sequence[str]) -> Correction | None:
     """Return the update that a clause of a message makes to an earlier message, or None.
 
-    `before` holds the earlier messages, latest first. The clause must say that something changed.
+    `before` holds the earlier messages, latest first; those longer than `LONGEST` aren't changed.
+    The clause must be short and say that something changed; the first `MOST_TRIED` are tried.
     """
-    for clause in _CLAUSE.finditer(said):
-        if not PATTERNS["updates"].search(clause[0]):
-            continue
+    clauses = (
+        clause
+        for clause in _CLAUSE.finditer(said)
+        if len(clause[0]) <= _MOST and PATTERNS["updates"].search(clause[0])
+    )
+    for clause in islice(clauses, MOST_TRIED):
         for place, earlier in enumerate(before):
-            if text := with_new_amount(earlier, clause[0]):
+            if len(earlier) <= LONGEST and (text := with_new_amount(earlier, clause[0])):
                 return Correction(place, text, *clause.span(), is_update=True)
     return None
 
@@ -36,10 +46,12 @@ def with_new_amount(earlier: str, said: str) -> str:
 
     Apart from the amount, `said` may only have words of the earlier text.
     """
+    if len(said) > _MOST:
+        return ""
     known = list(_amounts(earlier))
     held = [(earlier[start:end], unit) for start, end, unit in known]
     given = [one for one in _amounts(said) if (said[slice(*one[:2])], one[2]) not in held]
-    if len(said) > _MOST or len(given) != 1:
+    if len(given) != 1:
         return ""
     [(start, end, unit)] = given
     rest = f"{said[:start]} {said[end:]}"

@@ -2,7 +2,13 @@
 
 import pytest
 
-from memories.extraction.corrections.corrected_messages import correction, old_value
+from memories.extraction.corrections.corrected_messages import (
+    LONGEST,
+    MOST_TRIED,
+    correction,
+    old_value,
+)
+from memories.extraction.corrections.new_values import new_amount
 from tests.memories.extraction.bundled_reading import extract
 from tests.memories.extraction.readings import FakeReader, statement
 
@@ -70,6 +76,17 @@ def test_the_earlier_message_is_said_again_rightly(said: str, earlier: str, agai
 
     assert found is not None and found.text == again
     assert said[found.start : found.end] in said and found.end > found.start
+
+
+@pytest.mark.parametrize("said", ["I meant Friday not Monday", "it's 9 hens now"])
+def test_the_work_for_corrections_is_bounded(said: str) -> None:
+    earlier = "Swims on Monday. Keeps 7 hens"
+    found = correction if "meant" in said else new_amount
+    many = ". ".join(["I meant kites not ropes, it's 4 oaks now"] * MOST_TRIED)
+
+    assert found(said, [earlier]) is not None
+    assert found(f"{many}. {said}", [earlier]) is None
+    assert found(said, [f"{earlier}. {'Likes tea. ' * (LONGEST // 10)}"]) is None
 
 
 def test_the_latest_message_that_has_the_wrong_words_is_meant() -> None:
