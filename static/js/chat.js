@@ -354,7 +354,8 @@
     button.setAttribute("aria-label", words);
   }
   document.addEventListener("click", (event) => {
-    if (event.target.closest("[data-composer-stop]")) stop();
+    // Stop takes the place of Send: the second click of a double click on Send mustn't stop.
+    if (event.target.closest("[data-composer-stop]") && event.detail < 2) stop();
   });
 
   // The page of a conversation that was begun just now asks for its first answer.
