@@ -42,6 +42,12 @@ _INTENDS = re.compile(
     r"|想(?![念起到])|打算|计划|希望|梦想|攒钱|目标|念头",
     re.IGNORECASE,
 )
+# "where I work": the request names its subject only by a question.
+_ASKS = re.compile(
+    r"\b(?:where (?:i|we|he|she|they)(?! (?:said|told|mentioned|wrote))|how (?:much|many|old) "
+    r"|who (?:i|my)\b)|在哪|哪里|哪儿|是谁|跟谁|和谁|多少钱",
+    re.IGNORECASE,
+)
 _SAME_RELATIVE = {
     **dict.fromkeys(("dad", "papa", "daddy"), "father"),
     **dict.fromkeys(("mum", "mom", "mam", "mama", "mummy"), "mother"),
@@ -187,10 +193,11 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:
 
     The probabilities must show that this memory is meant and no other. In addition, the memory must
     share more words with the request than any other memory ("forget coffee" is never clear if two
-    memories mention coffee). The memory must not name another relative. Unless the reader model is
-    sure, the memory also must not deny or intend what the request states as a fact.
+    memories mention coffee). The request must not name its subject by a question ("where I work"),
+    and the memory must not name another relative. Unless the reader model is sure, the memory also
+    must not deny or intend what the request states as a fact.
     """
-    if not ranked:
+    if not ranked or _ASKS.search(request):
         return None
     best, others = ranked[0], ranked[1:]
     alone = best.probability * math.prod(1 - one.probability for one in others)

@@ -168,15 +168,18 @@ def asked_about(about: str) -> list[Asked]:
     """Return the requests to forget in a text of an API client, with embedded subjects.
 
     The text may be a request ("forget that …") or only a subject ("coffee"). Unlike a chat message,
-    the text is certainly meant as a request, even if it is as brief as "forget coffee". The result
-    is empty if the text only asks not to forget something.
+    the text is certainly meant as a request, even if it is as brief as "forget coffee". A text that
+    speaks of forgetting without asking for it ("she always forgets the gas") is never clear. The
+    result is empty if the text only asks not to forget something.
     """
     if only_asks_not_to_forget(about):
         return []
     requests = [one for one in _requests_in(about) if one.about]
     found = [one for one in requests if one.in_words or not speaks_of_forgetting(about)]
     words = masking.cover(_THAT.sub("", about.strip()))
-    return prepare([replace(one, in_words=True) for one in found] or [ForgetRequest(words, words)])
+    is_clear = bool(requests) or not speaks_of_forgetting(about)
+    whole = ForgetRequest(words, words, in_words=is_clear)
+    return prepare([replace(one, in_words=True) for one in found] or [whole])
 
 
 def says_nothing_else(text: str, asked: Sequence[Asked]) -> bool:

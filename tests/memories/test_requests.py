@@ -77,6 +77,24 @@ def test_without_a_word_of_forgetting_nothing_goes_before_it_was_asked(
 
 
 @pytest.mark.parametrize(
+    ("about", "memory"),
+    [
+        ("Forget where I work", "I work shifts, eight to six"),
+        ("关于我在哪上班，忘掉", "上班打卡是早八晚六"),
+        ("My mother always forgets to turn off the gas", "Mother has gas at home"),
+        ("我妈总是忘记关煤气", "妈妈家是煤气罐"),
+    ],
+)
+def test_what_names_its_subject_by_a_question_or_asks_nothing_is_never_clear(
+    alice: User, pairs: FakePairs, about: str, memory: str
+) -> None:
+    pairs.means(memory)
+    told(alice, memory, "Plays the cello")
+    assert settled(about, user=alice).status == NEEDS_CHOICE
+    assert left() == [memory, "Plays the cello"]
+
+
+@pytest.mark.parametrize(
     ("request_", "memory"),
     [("忘掉我的肩伤", "Has a shoulder injury"), ("Forget my shoulder injury.", "肩膀受伤了")],
 )
