@@ -132,7 +132,7 @@ def prepare(
     with as_user(user):
         speakers = selectors.speakers_of(user)
     query = search.prepare_query(text, speakers=speakers)
-    heard = spoken_requests.heard_alone(text)
+    heard = spoken_requests.extract_alone(text)
     asked = spoken_requests.prepare(heard.forget)
     passing = isinstance(conversation, TemporaryConversation)
     is_demo = is_demo or not model_name() or spoken_requests.says_nothing_else(text, asked)
@@ -313,7 +313,7 @@ def demo_answer(prepared: Prepared) -> str:
         remembered=prepared.remembered,
         of_others=prepared.of_others,
         perhaps=prepared.perhaps,
-        forget=prepared.forget.stated if prepared.forget else None,
+        forget=prepared.forget.reported_status if prepared.forget else None,
         passing=prepared.passing,
         remembering=prepared.remembering,
         teaches=prepared.teaches,
@@ -364,7 +364,7 @@ def _instructions(prepared: Prepared) -> Iterator[str]:
     elif prepared.not_to_keep:
         yield words["not_to_keep"]
     if prepared.forget is not None:
-        yield words[prepared.forget.stated]
+        yield words[prepared.forget.reported_status]
     if prepared.found.block:
         yield prepared.found.block
 

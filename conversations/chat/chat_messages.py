@@ -21,7 +21,7 @@ from conversations.recording.temporary import TemporaryConversation, TemporaryMe
 from conversations.recording.turns import MessageInput
 from foundation.errors import Conflict
 from memories.forgetting.spoken_requests import Outcome
-from memories.learning import told_messages
+from memories.learning import direct_statements
 from memories.recall import traces
 from ops.access import as_user
 from ops.models import User
@@ -107,7 +107,7 @@ class KeptThread(_Thread[Conversation, Message]):
         found = _last_kept(self.user, self.conversation)
         if found is None or found.shown != self.shown:
             raise Conflict(SAID_LATER)
-        carried = told_messages.take_from(self.question, user=self.user)
+        carried = direct_statements.detach_from(self.question, user=self.user)
         message_forgets.forget_message(user=self.user, message=self.answer, cascade=True)
         turn = turns.record_turn(
             user=self.user,
@@ -116,7 +116,7 @@ class KeptThread(_Thread[Conversation, Message]):
             assistant_message=reply,
             forget=forget,
         )
-        carried.rest_on(turn.turn)
+        carried.attach_to(turn.turn)
         conversation_names.give_title(turn.conversation, self.question.content)
         return [turn.user_message, turn.assistant_message]
 

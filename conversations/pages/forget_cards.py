@@ -161,7 +161,7 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
     `asked` holds the operations with the requests to forget.
     """
     by_turn = {one.payload["turn"]: one for one in asked if not one.payload.get("answered")}
-    outcomes = {pk: Outcome.of(one.forget_outcome) for pk, one in by_turn.items()}
+    outcomes = {pk: Outcome.from_payload(one.forget_outcome) for pk, one in by_turn.items()}
     memory_ids = {pk for one in outcomes.values() for pk in (*one.memory_ids, *one.also_ids)}
     message_ids = {one for outcome in outcomes.values() for one in outcome.message_ids}
     memories = Memory.visible.filter(user=user, public_id__in=memory_ids)
@@ -192,7 +192,8 @@ def settled_words(asked: Iterable[Operation]) -> dict[int, str]:
         if one.payload.get("answered_by")
         else _("You chose to keep everything.")
         for one in asked
-        if one.payload.get("answered") and Outcome.of(one.forget_outcome).status == NEEDS_CHOICE
+        if one.payload.get("answered")
+        and Outcome.from_payload(one.forget_outcome).status == NEEDS_CHOICE
     }
 
 

@@ -23,8 +23,8 @@ from conversations.pages import bubbles, chat_page, deletions, forget_cards, tur
 from conversations.pages.chat_page import Opened, RatingForm
 from conversations.recording import turns
 from foundation.errors import ApplicationError, NotFound
-from memories.learning import told_messages
-from memories.learning.told_messages import Proposal, Span
+from memories.learning import direct_statements
+from memories.learning.direct_statements import Proposal, Span
 from memories.models import Arbitration, Memory
 from memories.pages.memory_form import MemoryForm, say_what_became
 from memories.pages.memory_rows import name_memory
@@ -299,20 +299,20 @@ def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
     if message.role != Role.USER:
         raise NotFound("There is no such message.")
     given = request.POST if request.method == "POST" else request.GET
-    span = told_messages.span_of(
+    span = direct_statements.span_of(
         message,
         start=number_of(given.get("start")),
         end=number_of(given.get("end")),
     )
     if request.method != "POST":
-        found = told_messages.propose(message, span)
+        found = direct_statements.propose(message, span)
         initial = {"content": found.text, "kind": found.kind, "tags": found.tags}
         return _ask_to_remember(request, message, span, MemoryForm(initial=initial), found=found)
     form = MemoryForm(request.POST)
     if not form.is_valid():
         return _ask_to_remember(request, message, span, form)
     try:
-        written = told_messages.remember(
+        written = direct_statements.remember(
             MemoryInput(**form.cleaned_data), user=person(request), message=message, span=span
         )
     except NotFound:

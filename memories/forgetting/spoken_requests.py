@@ -103,7 +103,8 @@ class Outcome:
     also_ids: Sequence[str] = ()
 
     @classmethod
-    def of(cls, payload: Mapping[str, Any]) -> Outcome:
+    def from_payload(cls, payload: Mapping[str, Any]) -> Outcome:
+        """Return the outcome that `as_payload` stored."""
         return cls(**payload)
 
     @property
@@ -119,7 +120,7 @@ class Outcome:
         return {"status": self.status, **ids, **({"op_id": self.op_id} if self.op_id else {})}
 
     @property
-    def stated(self) -> str:
+    def reported_status(self) -> str:
         """Return the status to report: UNSURE replaces NEEDS_CHOICE if no memory is likely."""
         asks = self.status == NEEDS_CHOICE and bool(self.memory_ids)
         return UNSURE if asks and set(self.likely_ids).isdisjoint(self.memory_ids) else self.status
@@ -191,10 +192,10 @@ def says_nothing_else(text: str, asked: Sequence[Asked]) -> bool:
 
 
 def _requests_in(text: str) -> Sequence[ForgetRequest]:
-    return heard_alone(text).forget
+    return extract_alone(text).forget
 
 
-def heard_alone(text: str) -> Extraction:
+def extract_alone(text: str) -> Extraction:
     """Return what the bundled extractor hears in a message, without what was said before it."""
     now = timezone.localtime()
     said = TurnText(user=Said(text, now), assistant=Said("", now))
@@ -208,7 +209,7 @@ def settle(run: Run, *, user: User, turn: Turn, extraction: Extraction) -> Outco
     answer is written; then the payload of the operation already contains the outcome.
     """
     if told := run.payload.get("forget"):
-        return Outcome.of(told)
+        return Outcome.from_payload(told)
     if not extraction.forget:
         return None
     asked = prepare(extraction.forget)

@@ -200,7 +200,7 @@ def test_a_request_that_only_points_lists_the_latest_memories(
     asked = spoken_requests.prepare([ForgetRequest(request_, request_)])
     with as_user(alice):
         outcome = spoken_requests.answer(spoken_requests.find(asked, user=alice), user=alice)
-    assert outcome.stated == spoken_requests.UNSURE
+    assert outcome.reported_status == spoken_requests.UNSURE
     assert outcome.memory_ids == [home.public_id, cello.public_id]
 
 
@@ -434,7 +434,7 @@ def test_what_came_from_the_same_message_as_a_clear_match_is_offered(
     outcome = settled("Forget that I live in Brno.", user=alice)
     assert outcome.status == FORGOTTEN
     assert outcome.also_ids == [interview.public_id]
-    assert Outcome.of(outcome.as_payload) == outcome
+    assert Outcome.from_payload(outcome.as_payload) == outcome
     assert left() == ["Has a secret", "Interview on the 3rd of December", CELLO]
 
 

@@ -131,15 +131,16 @@ class Carried:
     sources: tuple[int, ...]
     verdicts: tuple[int, ...]
 
-    def rest_on(self, turn: Turn) -> None:
+    def attach_to(self, turn: Turn) -> None:
+        """Make the new turn the origin of the sources and verdicts."""
         Source.objects.filter(pk__in=self.sources).update(turn=turn, message=turn.user_message)
         Arbitration.objects.filter(pk__in=self.verdicts).update(turn=turn)
 
 
-def take_from(message: Message, *, user: User) -> Carried:
+def detach_from(message: Message, *, user: User) -> Carried:
     """Detach the memories that the user made from a message, because the message is recorded again.
 
-    Call this function in the transaction that forgets the old turn, and then call `rest_on` with
+    Call this function in the transaction that forgets the old turn, and then call `attach_to` with
     the new turn in the same transaction.
     """
     own = Source.objects.filter(user=user, message=message, origin=Origin.USER)
