@@ -44,7 +44,7 @@ _INTENDS = re.compile(
 )
 # "where I work": the request names its subject only by a question.
 _ASKS = re.compile(
-    r"\b(?:where (?:i|we|he|she|they)(?! (?:said|told|mentioned|wrote))|how (?:much|many|old) "
+    r"\b(?:where (?:i|we|he|she|they|my)(?! (?:said|told|mentioned|wrote))|how (?:much|many|old) "
     r"|who (?:i|my)\b)|在哪|哪里|哪儿|是谁|跟谁|和谁|多少钱",
     re.IGNORECASE,
 )

@@ -80,6 +80,7 @@ def test_without_a_word_of_forgetting_nothing_goes_before_it_was_asked(
     ("about", "memory"),
     [
         ("Forget where I work", "I work shifts, eight to six"),
+        ("Forget where my sister lives", "My sister lives in Gdynia"),
         ("关于我在哪上班，忘掉", "上班打卡是早八晚六"),
         ("My mother always forgets to turn off the gas", "Mother has gas at home"),
         ("我妈总是忘记关煤气", "妈妈家是煤气罐"),
