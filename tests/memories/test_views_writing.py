@@ -207,7 +207,7 @@ def test_a_forgotten_version_can_not_be_brought_back(alice: User) -> None:
     page = text_of(signed_in(alice).post(url, follow=True))
     memory.refresh_from_db()
     assert memory.content == "Plays the viola"
-    assert "was forgotten and can&#x27;t be restored" in page
+    assert "was forgotten and can’t be restored" in page
 
 
 def test_a_version_that_never_was_is_not_there(alice: User) -> None:
