@@ -5,6 +5,7 @@ from itertools import count
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
+from tests.browser.chat_page import answers
 from tests.browser.conftest import sign_in
 from tests.live import Person, Product
 
@@ -50,10 +51,6 @@ with as_system():
 
 def composer(page: Page) -> Locator:
     return page.get_by_label("Your message", exact=True)
-
-
-def answers(page: Page) -> Locator:
-    return page.locator(".bubble--assistant:not(.bubble--pending)")
 
 
 LIST = "conversation-list"

@@ -6,9 +6,10 @@ from itertools import count
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.browser.chat_page import answers, composer, product_asking, send
 from tests.browser.conftest import sign_in
 from tests.chat_server import ChatServer, halting, refused, serving, streamed
-from tests.live import Person, Product, server
+from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
 SOON = 60_000
@@ -38,9 +39,8 @@ def model() -> Iterator[ChatServer]:
 @pytest.fixture(scope="module")
 def product(model: ChatServer) -> Iterator[Product]:
     """A product of its own, whose chat asks a model."""
-    settings = {"MEMCENTER_MODEL_BASE_URL": model.url, "MEMCENTER_MODEL_NAME": "tiny"}
-    with server(**settings, MEMCENTER_MODEL_RETRIES="0") as one:
-        yield one.start()
+    with product_asking(model) as one:
+        yield one
 
 
 @pytest.fixture(autouse=True)
@@ -62,22 +62,9 @@ def chat(page: Page, person: Person) -> Page:
     return page
 
 
-def composer(page: Page) -> Locator:
-    return page.locator("[data-composer]")
-
-
-def answers(page: Page) -> Locator:
-    return page.locator(".bubble--assistant:not(.bubble--pending)")
-
-
-def say(page: Page, text: str) -> None:
-    composer(page).fill(text)
-    composer(page).press("Enter")
-
-
 def begun(page: Page) -> None:
     """A conversation with one exchange."""
-    say(page, "Hello")
+    send(page, "Hello")
     expect(answers(page)).to_have_count(1, timeout=SOON)
 
 
@@ -86,7 +73,7 @@ def test_an_answer_is_shown_as_it_comes_and_carries_out_its_markdown(
 ) -> None:
     begun(chat)
     model.answers = [halting("Here is **how**", MARKDOWN.removeprefix("Here is **how**"))]
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     pending = chat.locator(".bubble--assistant.bubble--streaming")
     expect(pending.locator("strong")).to_have_text("how", timeout=SOON)
     expect(chat.get_by_role("button", name="Stop")).to_be_visible()
@@ -107,7 +94,7 @@ def test_an_answer_is_stopped_and_what_was_shown_stays(
 ) -> None:
     begun(chat)
     model.answers = [halting("First of all, ", "never mind.")]
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
     if by == "key":
         chat.keyboard.press("Escape")
@@ -123,7 +110,7 @@ def test_an_answer_is_stopped_and_what_was_shown_stays(
 def test_while_an_answer_is_being_stopped_its_button_says_so(chat: Page, model: ChatServer) -> None:
     begun(chat)
     model.answers = [halting("First of all, ", "never mind.")]
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
     held: list[Route] = []
     chat.route("**/stop/", lambda route: held.append(route))
@@ -135,7 +122,7 @@ def test_while_an_answer_is_being_stopped_its_button_says_so(chat: Page, model: 
     held[0].continue_()
     expect(answers(chat).last).to_contain_text("You stopped this answer here.")
     expect(stop).to_be_hidden()
-    say(chat, "And beans?")
+    send(chat, "And beans?")
     expect(answers(chat)).to_have_count(3, timeout=SOON)
     expect(stop).to_have_count(0)
 
@@ -143,9 +130,9 @@ def test_while_an_answer_is_being_stopped_its_button_says_so(chat: Page, model: 
 def test_what_is_sent_during_an_answer_waits_for_its_end(chat: Page, model: ChatServer) -> None:
     begun(chat)
     model.answers = [halting("First of all, ", "wash it."), streamed("Soak them.")]
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
-    say(chat, "And beans?")
+    send(chat, "And beans?")
     waits = chat.get_by_text("Sent as soon as this answer has ended.")
     expect(waits).to_be_visible()
     expect(composer(chat)).to_have_value("And beans?")
@@ -162,9 +149,9 @@ def test_what_is_sent_during_an_answer_waits_for_its_end(chat: Page, model: Chat
 def test_typing_on_takes_a_waiting_message_back(chat: Page, model: ChatServer) -> None:
     begun(chat)
     model.answers = [halting("First of all, ", "wash it.")]
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
-    say(chat, "And beans?")
+    send(chat, "And beans?")
     composer(chat).press_sequentially(" Or")
     expect(chat.get_by_text("Sent as soon as this answer has ended.")).to_be_hidden()
     model.released.set()
@@ -178,7 +165,7 @@ def test_a_message_that_is_refused_stands_in_the_field_again(chat: Page) -> None
     page = chat.url
     refusal = '<ol class="chat__column messages" id="bubbles"></ol>'
     chat.route(page, lambda route: _answer_post(route, status=409, body=refusal))
-    say(chat, "And beans?")
+    send(chat, "And beans?")
     expect(composer(chat)).to_have_value("And beans?")
     chat.unroute(page)
     composer(chat).press("Enter")
@@ -191,7 +178,7 @@ def test_a_list_that_comes_during_an_answer_shows_no_message_twice(
 ) -> None:
     begun(chat)
     model.answers = [halting("First of all, ", "wash it.")]
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
     chat.evaluate("htmx.ajax('GET', location.pathname, {target: '#bubbles', swap: 'outerHTML'})")
     expect(chat.locator("#ending")).to_be_visible()
@@ -208,7 +195,7 @@ def test_what_is_typed_while_a_conversation_begins_is_still_there(
     held: list[Route] = []
     chat.goto("/")
     chat.route("**/c/new/", lambda route: held.append(route))
-    say(chat, "Hello")
+    send(chat, "Hello")
     composer(chat).fill("And one more thing")
     held[0].continue_()
     chat.wait_for_url("**/c/conv_*/")
@@ -242,7 +229,7 @@ def _answer_post(route: Route, *, status: int, body: str) -> None:
 def test_a_model_that_fails_is_met_calmly_and_asked_again(chat: Page, model: ChatServer) -> None:
     begun(chat)
     model.answers = [refused(503)]
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     expect(chat.locator("#ending")).to_contain_text("Your message was saved.", timeout=SOON)
     expect(chat.locator(".bubble--user").last).to_contain_text("How do I cook rice?")
     model.answers = [streamed("With water.")]
@@ -309,7 +296,7 @@ def test_an_earlier_message_is_edited_once_it_was_shown_what_goes(
     sign_in(page, product.person(f"editor-{language}", language=language))
     later, confirm, edited = WORDS[language]
     begun(page)
-    say(page, "How do I cook rice?")
+    send(page, "How do I cook rice?")
     expect(answers(page)).to_have_count(2, timeout=SOON)
     form = begin_to_edit(page, "Good evening")
     asked, field = form.locator("[data-edit-confirm]"), form.locator("[data-edit-field]")
@@ -336,7 +323,7 @@ def test_an_earlier_message_is_edited_once_it_was_shown_what_goes(
 
 def test_an_edit_that_is_left_off_takes_nothing_away(chat: Page) -> None:
     begun(chat)
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     expect(answers(chat)).to_have_count(2, timeout=SOON)
     begin_to_edit(chat, "Good evening").locator("[data-edit-field]").press("Escape")
     expect(chat.locator("form.edit")).to_have_count(0)
@@ -371,7 +358,7 @@ def test_an_earlier_message_is_not_sent_while_the_model_is_asked_elsewhere(
     chat: Page, model: ChatServer
 ) -> None:
     begun(chat)
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     expect(answers(chat)).to_have_count(2, timeout=SOON)
     other = chat.context.new_page()
     other.goto(chat.url)
@@ -381,7 +368,7 @@ def test_an_earlier_message_is_not_sent_while_the_model_is_asked_elsewhere(
     confirm = other.get_by_role("button", name="Send and forget the rest")
     expect(confirm).to_be_visible()
     model.answers = [halting("First of all, ", "never mind.")]
-    say(chat, "And beans?")
+    send(chat, "And beans?")
     expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
     confirm.click()
     expect(other.locator("form.edit")).to_contain_text("still being written")
@@ -399,7 +386,7 @@ def test_a_message_that_another_tab_deleted_is_not_edited(chat: Page) -> None:
     # What asks whether something was learned could be under way when its turn is gone.
     chat.route("**/lessons/*", lambda route: route.fulfill(status=204))
     begun(chat)
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     expect(answers(chat)).to_have_count(2, timeout=SOON)
     other = chat.context.new_page()
     other.goto(chat.url)
@@ -438,12 +425,12 @@ def test_a_second_window_sees_the_answer_under_way_and_may_stop_it(
 ) -> None:
     begun(chat)
     model.answers = [halting("First of all, ", "never mind.")]
-    say(chat, "How do I cook rice?")
+    send(chat, "How do I cook rice?")
     expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
     other = chat.context.new_page()
     other.goto(chat.url)
     expect(other.locator("#ending")).to_contain_text("An answer is being written…")
-    say(other, "And beans?")
+    send(other, "And beans?")
     expect(other.locator("#composer-error")).to_contain_text("still being written")
     expect(composer(other)).to_have_value("And beans?")
     other.locator("#ending").get_by_role("button", name="Stop").click()
@@ -460,7 +447,7 @@ def test_the_chat_speaks_chinese_too(page: Page, product: Product, model: ChatSe
     sign_in(page, product.person("asker-zh", language="zh-hans"))
     begun(page)
     model.answers = [refused(503)]
-    say(page, "米饭怎么做？")
+    send(page, "米饭怎么做？")
     expect(page.locator("#ending")).to_contain_text("你的消息已保存", timeout=SOON)
     model.answers = [streamed("加水煮。")]
     page.get_by_role("button", name="重试").click()

@@ -8,9 +8,10 @@ from itertools import count
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
+from tests.browser.chat_page import answers, composer, product_asking, send
 from tests.browser.conftest import sign_in
 from tests.chat_server import ChatServer, serving, streamed
-from tests.live import Person, Product, server
+from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
 SOON = 60_000
@@ -26,9 +27,8 @@ def model() -> Iterator[ChatServer]:
 
 @pytest.fixture(scope="module")
 def product(model: ChatServer) -> Iterator[Product]:
-    settings = {"MEMCENTER_MODEL_BASE_URL": model.url, "MEMCENTER_MODEL_NAME": "tiny"}
-    with server(**settings, MEMCENTER_MODEL_RETRIES="0") as one:
-        yield one.start()
+    with product_asking(model) as one:
+        yield one
 
 
 @pytest.fixture
@@ -39,21 +39,8 @@ def person(product: Product, model: ChatServer) -> Iterator[Person]:
     model.released.set()
 
 
-def composer(page: Page) -> Locator:
-    return page.locator("[data-composer]")
-
-
-def answers(page: Page) -> Locator:
-    return page.locator(".bubble--assistant:not(.bubble--pending)")
-
-
 def said(page: Page) -> Locator:
     return page.locator(".bubble--user .bubble__text")
-
-
-def send(page: Page, text: str) -> None:
-    composer(page).fill(text)
-    composer(page).press("Enter")
 
 
 def test_a_double_click_sends_once_and_leaves_an_empty_composer(
