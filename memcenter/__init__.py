@@ -1,4 +1,4 @@
-"""The project: settings, addresses, and the protocols REST, MCP, mem0's and OpenAI's.
+"""The Django project: settings, URLs, REST, MCP, and the APIs of mem0 and OpenAI.
 
 The protocols use all apps. What the apps themselves stand on is in `foundation`.
 """

@@ -133,11 +133,8 @@ class Outcome:
         if self.status == NOTHING_FOUND or message.public_id in self.message_ids:
             return self
         own = message.public_id
-        return replace(
-            self,
-            message_ids=[*self.message_ids, own],
-            likely_ids=[*self.likely_ids, own],
-        )
+        ids, likely = [*self.message_ids, own], [*self.likely_ids, own]
+        return replace(self, message_ids=ids, likely_ids=likely)
 
 
 def prepare(requests: Sequence[ForgetRequest]) -> list[Asked]:
@@ -175,11 +172,11 @@ def asked_about(about: str) -> list[Asked]:
     """
     if only_asks_not_to_forget(about):
         return []
+    speaks = speaks_of_forgetting(about)
     requests = [one for one in _requests_in(about) if one.about]
-    found = [one for one in requests if one.in_words or not speaks_of_forgetting(about)]
+    found = [one for one in requests if one.in_words or not speaks]
     words = masking.cover(_THAT.sub("", about.strip()))
-    is_clear = bool(requests) or not speaks_of_forgetting(about)
-    whole = ForgetRequest(words, words, in_words=is_clear)
+    whole = ForgetRequest(words, words, in_words=bool(requests) or not speaks)
     return prepare([replace(one, in_words=True) for one in found] or [whole])
 
 

@@ -8,15 +8,14 @@ was processed (`Message.secrets`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memories.reader import Reading, reader
 from memories.screening import linear, secret_judge, secret_search
 from memories.screening.secret_judge import Candidate, Words
-from memories.screening.secret_search import Span
+from memories.screening.secret_search import Intervals, Span
 from memories.screening.stand_ins import is_stand_in, public_places
 
 CATEGORY = "password"
@@ -66,7 +65,7 @@ def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
     by_rule = secret_search.find(text)
     by_form = secret_search.find_by_form(text) if by_rule else ()
     of_rule, of_form = (
-        _Intervals((one.start, one.end) for one in each) for each in (by_rule, by_form)
+        Intervals((one.start, one.end) for one in each) for each in (by_rule, by_form)
     )
     read = (
         _whole_words(text, *_trimmed(text, *part))
@@ -74,7 +73,7 @@ def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
         for part in _of_one_sentence(text, secret.start, secret.end)
     )
     learned = [Span(*span, CATEGORY) for span in read if _can_be_secret(text, *span)]
-    public, masked = _Intervals(public_places(text)), _Intervals(secret_search.marks(text))
+    public, masked = Intervals(public_places(text)), secret_search.masked_parts(text)
     shares, rules = _Shares(reading), frozenset(by_rule)
     for span in dict.fromkeys([*by_rule, *(one for one in learned if not masked.meet(one))]):
         if not public.contain(span):
@@ -117,32 +116,12 @@ def _is_only_unusual(text: str, one: Candidate, read: Callable[[str], Reading]) 
     return _Shares(changed).highest(word) < _INNOCENT
 
 
-class _Intervals:
-    """Parts of a text. There can be thousands of them and of the spans that are compared."""
-
-    def __init__(self, places: Iterable[tuple[int, int]]) -> None:
-        self._starts, self._ends = np.array([*places], np.int64).reshape(-1, 2).T
-
-    def meet(self, span: Span) -> bool:
-        """Return whether a part overlaps the span."""
-        return bool(self.overlapping(span).any())
-
-    def contain(self, span: Span) -> bool:
-        """Return whether a part contains the span without its first and last character."""
-        inside = (self._starts <= span.start + 1) & (span.end - 1 <= self._ends)
-        return bool(inside.any())
-
-    def overlapping(self, span: Span) -> NDArray[np.bool_]:
-        """Return for each part whether it overlaps the span."""
-        return (self._starts < span.end) & (span.start < self._ends)
-
-
 class _Shares:
     """The reader model's probabilities that a token, or a span it found, belongs to a secret."""
 
     def __init__(self, reading: Reading) -> None:
         found = [*reading.shares, *((one.start, one.end, one.share) for one in reading.secrets)]
-        self._places = _Intervals((start, end) for start, end, _ in found)
+        self._places = Intervals((start, end) for start, end, _ in found)
         self._shares = np.array([share for _, _, share in found])
 
     def highest(self, span: Span) -> float:

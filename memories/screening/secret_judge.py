@@ -59,9 +59,7 @@ class Words:
     """The words, numbers and signs of a text, in lower case; the text is split once."""
 
     def __init__(self, text: str) -> None:
-        lower = text.lower()
         self.text = text
-        self._lower = lower if len(lower) == len(text) else text
 
     def between(self, start: int, end: int) -> list[str]:
         """Return the words of `text[start:end]`; a number is "0", and a word at an end is cut."""
@@ -69,13 +67,13 @@ class Words:
         first, last = bisect_right(ends, start), bisect_left(starts, end)
         found = words[first:last]
         for at in {first, last - 1} if found else ():
-            found[at - first] = self._lower[max(starts[at], start) : min(ends[at], end)]
+            found[at - first] = self.text[max(starts[at], start) : min(ends[at], end)].lower()
         return ["0" if word.isdigit() else word for word in found]
 
     @cached_property
     def _found(self) -> tuple[list[str], list[int], list[int]]:
-        spans = [found.span() for found in _WORD.finditer(self._lower)]
-        words = [self._lower[start:end] for start, end in spans]
+        spans = [found.span() for found in _WORD.finditer(self.text)]
+        words = [self.text[start:end].lower() for start, end in spans]
         return words, [start for start, _ in spans], [end for _, end in spans]
 
 

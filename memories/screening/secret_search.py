@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memories.screening import linear
 from memories.screening.labelled import vocabulary
 from memories.screening.labelled.labelled_secrets import by_label, spelled_codes
@@ -28,6 +31,26 @@ class Span:
     start: int
     end: int
     category: str
+
+
+class Intervals:
+    """Parts of a text. There can be thousands of them and of the spans that are compared."""
+
+    def __init__(self, places: Iterable[tuple[int, int]]) -> None:
+        self._starts, self._ends = np.array([*places], np.int64).reshape(-1, 2).T
+
+    def meet(self, span: Span) -> bool:
+        """Return whether a part overlaps the span."""
+        return bool(self.overlapping(span).any())
+
+    def contain(self, span: Span) -> bool:
+        """Return whether a part contains the span without its first and last character."""
+        inside = (self._starts <= span.start + 1) & (span.end - 1 <= self._ends)
+        return bool(inside.any())
+
+    def overlapping(self, span: Span) -> NDArray[np.bool_]:
+        """Return for each part whether it overlaps the span."""
+        return (self._starts < span.end) & (span.start < self._ends)
 
 
 class Places:
@@ -76,11 +99,11 @@ def _search(text: str) -> tuple[Span, ...]:
     if plain.text != folded.text:
         found += _original_spans(plain, by_form)
     found += _original_spans(plain, lambda _: spelled_codes(plain, text))
-    covered = marks(text)
+    masked = masked_parts(text)
     spans = joined(
         span
         for span in found
-        if not is_covered(span, covered)
+        if not masked.meet(span)
         and not is_stand_in(text[span.start : span.end])
         and not is_in_masked(text, span.start, span.end)
     )
@@ -156,14 +179,9 @@ def _original_spans(folded: Folded, *detectors: object) -> Iterator[Span]:
             yield Span(start, end, found.category)
 
 
-def marks(text: str) -> list[tuple[int, int]]:
-    """Return the spans where a secret was already masked."""
-    return [match.span() for match in _COVERED.finditer(text)]
-
-
-def is_covered(span: Span, marks: list[tuple[int, int]]) -> bool:
-    """Return whether a span overlaps a secret that is already masked."""
-    return any(start < span.end and span.start < end for start, end in marks)
+def masked_parts(text: str) -> Intervals:
+    """Return the parts where a secret was already masked."""
+    return Intervals(match.span() for match in _COVERED.finditer(text))
 
 
 def joined(spans: Iterable[Span]) -> tuple[Span, ...]:

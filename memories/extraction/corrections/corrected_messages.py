@@ -103,13 +103,13 @@ class Correction:
 def correction(said: str, before: Sequence[str]) -> Correction | None:
     """Return the correction that a message makes to an earlier message, or None.
 
-    `before` holds the earlier messages, latest first; those longer than `LONGEST` aren't corrected.
-    The first `MOST_TRIED` sentences that may be a correction are tried.
+    `before` holds the earlier messages, latest first; see `correctable`. The first `MOST_TRIED`
+    sentences that may be a correction are tried.
     """
     for sentence, values in islice(_possible_corrections(said), MOST_TRIED):
         for right, wrong in [(values, "")] if values else _right_and_wrong(sentence[0]):
-            for place, earlier in enumerate(before):
-                if len(earlier) > LONGEST or (values and bare_corrections(earlier)):
+            for place, earlier in correctable(before):
+                if values and bare_corrections(earlier):
                     continue
                 text, is_noun = _corrected(earlier, right, wrong)
                 text = with_dates_in_agreement(earlier, text)
@@ -117,6 +117,11 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
                 if text and text != earlier and _fits(rest, earlier):
                     return Correction(place, text, sentence.start(), sentence.end(), is_noun)
     return None
+
+
+def correctable(before: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the place and the text of each earlier message that isn't too long to be corrected."""
+    return ((place, text) for place, text in enumerate(before) if len(text) <= LONGEST)
 
 
 def _possible_corrections(said: str) -> Iterator[tuple[re.Match[str], str]]:
