@@ -58,8 +58,22 @@ def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
     if hits:
         reader = _Reader(text, hits, folded)
         for hit in hits:
-            yield from reader.near(hit)
+            yield from (_one_value(text, found) for found in reader.near(hit))
         yield from reader.turns()
+
+
+# A variable of the environment and its value, which has no quotes and ends before a space.
+_ASSIGNED = linear.compile(r"[A-Za-z0-9]_[A-Z0-9_]{2,60}=[^\s\"']+")
+_LONGEST_NAME = 64
+
+
+def _one_value(text: str, found: Found) -> Found:
+    """Return the secret without what follows the value of a variable of the environment."""
+    before = max(0, found.start - _LONGEST_NAME)
+    assigned = _ASSIGNED.search(text[before : found.end])
+    if assigned is None or before + assigned.end() <= found.start:
+        return found
+    return Found(found.start, min(found.end, before + assigned.end()), found.category)
 
 
 def spelled_codes(plain: Folded, said: str) -> Iterator[Found]:
