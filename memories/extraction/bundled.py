@@ -31,6 +31,7 @@ from memories.extraction.corrections.cancellations import (
     taken_back,
     whole_sentence,
 )
+from memories.extraction.corrections.contrasts import renaming
 from memories.extraction.corrections.corrected_messages import (
     PATTERNS,
     Correction,
@@ -362,9 +363,11 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
     if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
         return None
     change = labels.change(statement)
-    corrects = bool(change) or _overrules_in_words(statement, message)
+    name = renaming(content)
+    corrects = bool(change or name) or _overrules_in_words(statement, message)
     without, old = without_old_value(content) if corrects else (content, "")
-    content = without if change == "corrects" else content
+    content = without if name or change == "corrects" else content
+    old = name.wrong if name else old
     if not _LETTER.search(content):
         return None
     doubted = unsure or is_of_client(statement, content) or lacks_name(content, language)

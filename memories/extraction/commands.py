@@ -54,6 +54,12 @@ def speaks_of_forgetting(text: str) -> bool:
     return bool(_P["speaks_of_forgetting"].search(text))
 
 
+def only_asks_to_recall(text: str) -> bool:
+    """Return whether a text asks what is remembered, without any word for forgetting."""
+    rest = _P["asks_to_recall"].sub("", text)
+    return rest != text and not speaks_of_forgetting(rest)
+
+
 def only_asks_not_to_forget(text: str) -> bool:
     """Return whether a text asks not to forget something, without other words of forgetting."""
     rest = _P["not_to_forget"].sub("", text)

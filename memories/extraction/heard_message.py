@@ -16,6 +16,7 @@ from memories.extraction.commands import (
     asks_not_to_mention,
     is_asked_not_to,
     only_asks_not_to_forget,
+    only_asks_to_recall,
     speaks_of_forgetting,
 )
 from memories.extraction.corrections.corrected_messages import PATTERNS as CORRECTIONS
@@ -132,7 +133,8 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
         return
     if any(order.wonders or order.verb == "remember" for order in message.commands):
         return  # such as "don't forget that …"
-    if only_asks_not_to_forget(message.covered) or asks_not_to_mention(message.covered):
+    others = (only_asks_not_to_forget, only_asks_to_recall, asks_not_to_mention)
+    if any(asks(message.covered) for asks in others):
         return
     in_words = speaks_of_forgetting(message.covered)
     if CORRECTIONS["overruling_order"].search(message.covered):

@@ -99,10 +99,16 @@ def _is_asked(said: str, after: str) -> bool:
 
 
 def _is_whole_question(statement: Statement, text: str) -> bool:
-    """Return whether a statement is a Chinese sentence of one clause that asks something."""
+    """Return whether a statement is a Chinese sentence of one clause that asks something.
+
+    Further questions may follow it: 我外婆在哪儿住 好多岁了 ("where does Grandma live, how old …").
+    """
     first, last = _clause(text, statement.start, statement.end, floor=0)
     sentence = text[first:last]
-    is_whole = text[first - 1 : first] in _ENDS and text[last : last + 1] in _ENDS
+    following = _SENTENCE.match(text, last + 1)
+    rest = _CLAUSE.split(following[0])[0] if following else ""
+    is_whole = text[first - 1 : first] in _ENDS
+    is_whole &= text[last : last + 1] in _ENDS or bool(_P["asks_in_chinese"].search(rest))
     is_whole &= len(sentence) - (statement.end - statement.start) <= _MOST_AROUND
     asks = is_whole and _HAN.search(sentence) and _P["asks_within"].search(sentence)
     return bool(asks) and not _P["no_question"].search(sentence)

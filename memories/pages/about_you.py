@@ -23,7 +23,7 @@ from memories.extraction.masking import additions_in_words
 from memories.extraction.types import Verdict
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked, Found
-from memories.learning import direct_statements
+from memories.learning import told_changes
 from memories.models import Memory, MemoryStatus
 from memories.pages.memory_form import TellForm
 from memories.portrait import portrait_of
@@ -76,9 +76,7 @@ def _preview(request: HttpRequest, *, is_nothing_selected: bool = False) -> Http
     try:
         only_forgets = spoken_requests.says_nothing_else(said, asked)
         user = person(request)
-        changes = (
-            [] if only_forgets else direct_statements.preview_changes(said, user=user, about=about)
-        )
+        changes = [] if only_forgets else told_changes.preview_changes(said, user=user, about=about)
     except ApplicationError as error:
         form.refuse(error)
         return _show(request, {"form": form, "about": about}, status=422)
@@ -110,7 +108,7 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     if not chosen and request.POST.get("said"):
         return _preview(request, is_nothing_selected=True)
     try:
-        kept = direct_statements.keep_changes(chosen, user=person(request))
+        kept = told_changes.keep_changes(chosen, user=person(request))
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return leave(request, reverse("memory_home"))
@@ -172,7 +170,7 @@ def _told_about(context: dict[str, Any], user: User) -> dict[str, Any]:
     if not context.get("is_told") or context["only_forgets"]:
         return {"about": known, "exact": []}
     said, changes = context["form"].cleaned_data["said"], context["changes"]
-    exact = direct_statements.exact_changes(said, changes, user=user, about=about)
+    exact = told_changes.exact_changes(said, changes, user=user, about=about)
     return {"about": known, "exact": exact}
 
 
@@ -180,7 +178,7 @@ def _related(context: dict[str, Any], user: User) -> list[Memory]:
     if not context.get("is_told"):
         return []
     said, shown = context["form"].cleaned_data["said"], {one.memory for one in context["changes"]}
-    return direct_statements.related_memories(said, user=user, without=shown)
+    return told_changes.related_memories(said, user=user, without=shown)
 
 
 @require_safe

@@ -22,7 +22,7 @@ from memories import selectors
 from memories.extraction.masking import additions_in_words
 from memories.extraction.wording.languages import without_twins
 from memories.indexing import search_index
-from memories.learning.direct_statements import LONGEST
+from memories.learning.told_changes import LONGEST
 from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.models.memory import OF_PROJECTS
 from memories.pages.actions import ask_for_it_back

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from conversations.models import Turn
 from memories.extraction.types import OWNER_UNSURE
-from memories.learning import direct_statements
+from memories.learning import told_changes
 from memories.models import Change, FileVersion, Memory, MemoryFile, Project
 from memories.writing.review import Undecided
 from ops import weekly_mail
@@ -182,8 +182,7 @@ FORMS: dict[str, Form] = {
         [],
         {
             "keep": [
-                one.id
-                for one in direct_statements.preview_changes("I play the oboe.", user=world.user)
+                one.id for one in told_changes.preview_changes("I play the oboe.", user=world.user)
             ]
         },
     ),

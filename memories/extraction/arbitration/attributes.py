@@ -28,6 +28,7 @@ _ATTRIBUTES = (
     "colour",
     "industry",
     "products",
+    "zodiac",
     "count",
     "price",
     "amount",
@@ -47,8 +48,9 @@ def give_others(first: str, second: str, *, first_clause: bool = False) -> bool:
     """Return whether two statements about one thing surely give different attributes of it.
 
     Both must begin with the same subject ("my company", 女儿), and all attributes that they give
-    must be recognised and different. With `first_clause`, only what is said first is compared: a
-    name is another matter than an industry, even if more follows.
+    must be recognised and different, or one gives only the name ("is called Ana", 叫小闵) and
+    the other doesn't say what the subject is. With `first_clause`, only what is said first is
+    compared: a name is another matter than an industry, even if more follows.
     """
     texts = [_OWNER.sub("", ADDED_DATE.sub("", text).strip(_EDGE)) for text in (first, second)]
     rests = _rests(*texts)
@@ -57,7 +59,10 @@ def give_others(first: str, second: str, *, first_clause: bool = False) -> bool:
     if first_clause:
         rests = [_CLAUSE.split(rest, maxsplit=1)[0] for rest in rests]
     given = [_attributes(rest) for rest in rests]
-    return all(given) and given[0].isdisjoint(given[1])
+    if not all(given):
+        other = next((rest for rest, found in zip(rests, given, strict=True) if not found), "")
+        return {"name"} in given and not _PATTERNS["may_name"].search(other)
+    return given[0].isdisjoint(given[1])
 
 
 def _rests(first: str, second: str) -> list[str]:

@@ -16,7 +16,7 @@ from memories.extraction.arbitration import attributes, pairs
 from memories.extraction.arbitration.editions import Finding, differ_in_one_value
 from memories.extraction.arbitration.pairs import CONFLICTS, Reading, Relation
 from memories.extraction.commands import is_form_of_address
-from memories.extraction.corrections.contrasts import contrasts
+from memories.extraction.corrections.contrasts import contrasts, renaming
 from memories.extraction.corrections.corrected_messages import (
     PATTERNS,
     bare_contrast,
@@ -146,18 +146,20 @@ def corrected_texts(candidate: Candidate, known: Sequence[Known]) -> list[tuple[
 
     The candidate must name both values, as in 豆豆是一年级，不是二年级 ("Doudou is in first grade,
     not in second"). If it names nothing else, as 不是苏州是无锡 ("not Suzhou but Wuxi"), it must
-    fit a single memory.
+    fit a single memory. A name that was told wrong is corrected in any memory that contains it.
     """
     if not candidate.corrects or not candidate.old_value:
         return []
-    made = contrasts(candidate.quote)
+    name = renaming(candidate.quote)
+    made = [name] if name else contrasts(candidate.quote)
     found = [
         (memory, text)
         for memory in known
-        if memory.status != "disabled" and not memory.kind == "constraint" != candidate.kind
-        if (text := next(filter(None, (one.corrected(memory.content) for one in made)), ""))
+        if memory.status != "disabled"
+        and (name or not memory.kind == "constraint" != candidate.kind)
+        and (text := next(filter(None, (one.corrected(memory.content) for one in made)), ""))
     ]
-    return [] if len(found) > 1 and bare_contrast(candidate.quote) else found
+    return [] if not name and len(found) > 1 and bare_contrast(candidate.quote) else found
 
 
 def _finding_of_other_value(
@@ -176,6 +178,8 @@ def _finding_of_other_value(
     if matter is Matter.LITTLE:
         return CONTRADICTS if ends else BOTH_HOLD
     shared, named = _shared_and_named(candidate, memory)
+    if shared <= owner_names(candidate.content, memory.content) and reading.share < _SURE_OF_END:
+        return BOTH_HOLD  # "Theo is 27" holds although he isn't in Lyon any more
     unsure = len(shared) == 1 and (reading.share < _SURE_OF_END or shared <= named)
     return CONTRADICTS if old or (ends and unsure) else None
 

@@ -47,6 +47,34 @@ class Contrast:
         return new if right and new != text else ""
 
 
+@dataclass(frozen=True)
+class Renaming:
+    """A name that was told wrong, as in "called Martha, not Marta", in a sentence of a text.
+
+    It corrects every statement with the wrong name. `start` and `end` are those of the sentence.
+    """
+
+    wrong: str
+    right: str
+    start: int
+    end: int
+
+    def corrected(self, text: str) -> str:
+        """Return the text with the right name, or "" if it doesn't contain the wrong one."""
+        edge = r"\b" if self.wrong.isascii() else ""
+        new = re.sub(rf"{edge}{re.escape(self.wrong)}{edge}", lambda _: self.right, text)
+        return new if new != text else ""
+
+
+def renaming(said: str) -> Renaming | None:
+    """Return the first name that a text corrects, or None."""
+    for start, sentence in sentences(said):
+        if found := PATTERNS["renamed"].search(sentence.strip(EDGE)):
+            wrong, right = found["wrong"] or found["zh_wrong"], found["right"] or found["zh_right"]
+            return Renaming(wrong, right, start, start + len(sentence))
+    return None
+
+
 def contrasts(said: str) -> list[Contrast]:
     """Return the corrections in a text, such as "Zuri is 10, not 9"."""
     found = []
@@ -85,8 +113,8 @@ def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     if who := PATTERNS["zh_who_is_not"].match(sentence):
         yield from _of_person(who["subject"], right=bare(who["right"]), wrong=bare(who["wrong"]))
         return
-    names = ("it_was_wrong_who", "right_not_wrong", "zh_not_wrong_but_right", "zh_right_not_wrong")
-    for name in names:
+    names = ("it_was_wrong_who", "not_one_but_other", "right_not_wrong")
+    for name in (*names, "zh_not_wrong_but_right", "zh_right_not_wrong"):
         for found in PATTERNS[name].finditer(sentence):
             right, wrong = bare(found["right"]), bare(found["wrong"])
             value = in_place_of(wrong, right) if wrong else ""

@@ -39,10 +39,11 @@ _ALONE = (
 _CONTRASTS = tuple(
     PATTERNS[name]
     for name in (
-        *("right_not_wrong", "not_wrong_but_right"),
+        *("not_one_but_other", "right_not_wrong", "not_wrong_but_right"),
         *("zh_not_wrong_but_right", "zh_right_not_wrong", "zh_wrong_to_right"),
     )
 )
+_ANY_CORRECTION = (_CUE, PATTERNS["not_one_but_other"])
 _MOST = 160  # characters of a sentence that may be a correction
 LONGEST = 2_000  # characters of an earlier message that may be corrected
 MOST_TRIED = 12  # most sentences or clauses of a message that are held against earlier messages
@@ -128,7 +129,8 @@ def _possible_corrections(said: str) -> Iterator[tuple[re.Match[str], str]]:
     """Yield each sentence that may be a correction, and its values if it says nothing else."""
     for sentence in _sentences_and_contrasts(said):
         values = _only_values(sentence[0])
-        corrects = values or _CUE.search(sentence[0]) or bare_contrast(sentence[0])
+        corrects = values or any(one.search(sentence[0]) for one in _ANY_CORRECTION)
+        corrects = corrects or bare_contrast(sentence[0])
         if corrects and len(sentence[0]) <= _MOST:
             yield sentence, values
 
@@ -136,9 +138,13 @@ def _possible_corrections(said: str) -> Iterator[tuple[re.Match[str], str]]:
 def _sentences_and_contrasts(said: str) -> Iterator[re.Match[str]]:
     """Yield each sentence, and the contrast at its beginning if more follows.
 
-    In "viola not cello, got that wrong", the contrast is "viola not cello".
+    In "viola not cello, got that wrong", the contrast is "viola not cello". A contrast of two days
+    or months ("wait not february, from march, because …") comes before its sentence, since the rest
+    may name others.
     """
     for sentence in _SENTENCE.finditer(said):
+        if of_one_sort := PATTERNS["not_one_but_other"].search(said, *sentence.span()):
+            yield of_one_sort
         yield sentence
         contrast = _CONTRAST_FIRST.match(said, *sentence.span())
         if contrast and bare_contrast(contrast[0]):

@@ -428,6 +428,20 @@ def _cjk_lead(said: Sentence) -> str:
     return "until" if until else ""
 
 
+_WITHIN = ("", "in", "back in", "around", "的")  # between a year and a month of it
+
+
+def _in_that_year(one: Dated, other: Dated) -> Dated | None:
+    """Return a month of a year as one date ("4 years ago in March"), or None for other dates."""
+    spans = [((dated.last - dated.first).days, dated) for dated in (one, other)]
+    months = [dated for days, dated in spans if 27 <= days <= 30 and dated.relative]
+    years = [dated for days, dated in spans if days >= 364]
+    if not (months and years):
+        return None
+    first, last = month_of(years[0].first.year, months[0].first.month)
+    return replace(one, end=other.end, first=first, last=last, loose=False)
+
+
 def _joined(text: str, found: list[Dated]) -> list[Dated]:
     """Join two dates that form a range, and drop weekdays that aren't dates by themselves.
 
@@ -438,7 +452,9 @@ def _joined(text: str, found: list[Dated]) -> list[Dated]:
     for dated in found:
         before = kept[-1] if kept else None
         gap = text[before.end : dated.start] if before else "."
-        if before is None or not (
+        if before and gap.strip(" ,，") in _WITHIN and (both := _in_that_year(before, dated)):
+            kept[-1] = both
+        elif before is None or not (
             _P["to"].search(gap) or _P["and"].search(gap) or gap.strip() in ("", "(", "（", ", den")
         ):
             kept.append(dated)

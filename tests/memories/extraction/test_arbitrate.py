@@ -10,6 +10,7 @@ import pytest
 from memories.extraction.arbitration.pairs import LONGEST_MERGE, Thresholds
 from memories.extraction.arbitration.verdicts import BundledArbiter, merge
 from memories.extraction.types import Candidate, Decision, Known, Verdict
+from tests.memories.extraction.bundled_reading import extract
 from tests.pair_reader import FakePairs, shares
 
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
@@ -826,3 +827,31 @@ def test_a_statement_on_another_matter_replaces_nothing_unasked(
 def test_what_shares_no_word_but_much_meaning_is_replaced() -> None:
     decision = decide("had a son", known("is pregnant", similarity=0.5), reads="newer", share=0.97)
     assert decision.verdict is Verdict.REPLACE
+
+
+def test_a_correction_leaves_alone_what_shares_only_a_name() -> None:
+    gone = candidate("theo isnt in lyon anymore", corrects=True)
+    assert decide(gone, "theo is 27", reads="newer", share=0.57).verdict in (
+        Verdict.ADD,
+        Verdict.KEEP_BOTH,
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "said", "new"),
+    [
+        ("我女朋友小敏对花生过敏", "我女朋友叫小闵 不是小敏", "我女朋友小闵对花生过敏"),
+        (
+            "my girlfriend Marta is allergic to peanuts",
+            "she is called Martha, not Marta",
+            "my girlfriend Martha is allergic to peanuts",
+        ),
+    ],
+)
+def test_a_corrected_name_changes_only_the_name_even_of_a_constraint(
+    old: str, said: str, new: str
+) -> None:
+    (name,) = extract(said).candidates
+    decision = decide(name, known(old, kind="constraint"), reads="contradicts")
+    assert (decision.verdict, decision.content) == (Verdict.MERGE, new)
+    assert decision.kind == "constraint"

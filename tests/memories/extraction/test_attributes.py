@@ -27,6 +27,8 @@ OTHERS = [
     ("The user's car is from 2019", "My car is blue"),
     ("My son's school is in Bristol", "My son's school has 600 pupils"),
     ("Our landlord is from Ghana", "Our landlord is 61"),
+    ("我女朋友叫小闵", "我女朋友属兔的"),
+    ("我女朋友叫小闵", "我女朋友爱吃辣"),
     ("My boss is called Priya", "My boss is based in Oslo"),
     ("Theo is 9", "Theo's school is St Chads"),
 ]

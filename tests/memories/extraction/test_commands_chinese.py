@@ -107,6 +107,24 @@ def test_a_wish_not_to_forget_is_never_a_request_to_forget(message: str) -> None
     assert not asked(message, "forget").forget
 
 
+@pytest.mark.parametrize(
+    ("message", "asks"),
+    [
+        ("我上次跟你说戒指那个事你还记得不", False),
+        ("你记不记得我驾校教练姓啥子", False),
+        ("你还记得我上次跟你说的搬家那个事吗", False),
+        ("do you still remember the ring i told you about", False),
+        ("莫忘了给外婆打电话", False),
+        ("别再记我戒指那个事了", True),
+        ("你还记得戒指的事吗？把它忘掉", True),
+    ],
+)
+def test_a_question_about_what_is_remembered_forgets_nothing(message: str, asks: bool) -> None:
+    told = FakeReader()
+    told.hears(message, flags=("forget",))
+    assert bool(extract(message, told=told).forget) is asks
+
+
 def test_a_clause_after_a_space_can_ask_not_to_keep_the_message() -> None:
     assert commands.is_asked_not_to("小雨怀孕了 这句别记")
     assert commands.is_asked_not_to("這件事不要記住：Marcus在考慮離職")

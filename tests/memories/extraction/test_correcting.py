@@ -21,6 +21,16 @@ from tests.memories.extraction.readings import FakeReader, statement
             "my sister Ewa has a peanut allergy",
             "my cousin Ewa has a peanut allergy",
         ),
+        (
+            "wait not february, from march, because of the shrove tuesday rush",
+            "from february i close on mondays",
+            "from march i close on mondays",
+        ),
+        (
+            "not february, march",
+            "from february i close on mondays",
+            "from march i close on mondays",
+        ),
         ("typo, I meant Marta", "Maria can't eat nuts", "Marta can't eat nuts"),
         ("*Marta", "Martha can't eat nuts", "Marta can't eat nuts"),
         ("oops I meant Thursday not Tuesday", "choir on Tuesday", "choir on Thursday"),

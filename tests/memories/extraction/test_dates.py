@@ -88,6 +88,9 @@ def test_a_calendar_day_is_not_relative(language: str, text: str, day: str) -> N
     ("language", "text", "first", "last"),
     [
         ("en", "the move is in March", "2027-03-01", "2027-03-31"),
+        ("en", "he died 4 years ago in March", "2022-03-01", "2022-03-31"),
+        ("en", "we wed in June last year", "2025-06-01", "2025-06-30"),
+        ("zh", "我爸四年前的三月走的", "2022-03-01", "2022-03-31"),
         ("en", "holiday 5–9 May", "2027-05-05", "2027-05-09"),
         ("en", "Rome from May 5 to June 2", "2027-05-05", "2027-06-02"),
         ("en", "next week", "2026-11-30", "2026-12-06"),

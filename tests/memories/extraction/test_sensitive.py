@@ -25,7 +25,7 @@ SECRETS = [
     ("abc12345是我的邮箱密码", "abc12345", "password"),
     ("use sk-proj-Zx81kQp0LmN4vR7tYb2WcD9e", "sk-proj-Zx81kQp0LmN4vR7tYb2WcD9e", "api_key"),
     ("token ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "ghp_a1B2c3D4e5F6g7H8i9J0", "api_key"),
-    ("AKIAIOSFODNN7EXAMPLE is the key", "AKIAIOSFODNN7EXAMPLE", "api_key"),
+    ("AKIAQX7VJ5MZR8WKPDNT is the key", "AKIAIOSFODNN7EXAMPLE", "api_key"),
     ("Authorization: Bearer abcdef123456ghijkl", "abcdef123456ghijkl", "api_key"),
     ("my api key is 9f8e7d6c5b4a3210", "9f8e7d6c5b4a3210", "api_key"),
     ("密钥是 a8f5f167f44f4964e6c998de", "a8f5f167f44f4964e6c998de", "api_key"),

@@ -57,6 +57,14 @@ def test_a_number_of_a_thing_is_no_secret_whatever_a_rule_says() -> None:
         "secret = random.randint(1, 100) for a guessing game",
         "git reset --hard 7d3a9c1 之后我写的全没了",
         "弱口令排行榜 123456、admin、888888 做个海报",
+        "docker run -e MYSQL_ROOT_PASSWORD=changeme -p 3306:3306 mysql:8 exits",
+        "AWS docs example has AKIAIOSFODNN7EXAMPLE as the key",
+        "jwt.io 首页那个 eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9 解出来就是个header",
+        "the sheet formula =VLOOKUP(A2,Prices!B:D,3,FALSE) gives #N/A",
+        "ubuntu 22.04 apt 报 NO_PUBKEY 871920D1991BC93C，怎么导入",
+        "路由器背面写的默认admin/admin，买回来要改吗",
+        "Bank example IBAN on Wikipedia is GB82 WEST 1234 5698 7654 32",
+        "localhost:3000/login?redirect=%2Fhome 登录后跳不回去",
         "https://www.bbc.example/food/recipes/lentil_soup_21 can i freeze this one",
     ],
 )
@@ -69,6 +77,7 @@ def test_what_anybody_may_know_is_no_secret(text: str) -> None:
     [
         ("heres my .env\nPORT=3000\nDB_PASS=stilts&mud\nDEBUG=1", "stilts&mud"),
         ('export REDIS_PASSWORD="fern"', "fern"),
+        ("docker run -e MYSQL_ROOT_PASSWORD=hunter22 -p 80:80", "MYSQL_ROOT_PASSWORD=hunter22"),
         ("webhook posts to https://hooks.chatter.example/T02/B77/kLm93nQzP but",
          "https://hooks.chatter.example/T02/B77/kLm93nQzP"),
         ("my calender ical is https://cal.example/private-3f09ac71e8d5/basic.ics",

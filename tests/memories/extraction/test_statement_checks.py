@@ -29,6 +29,8 @@ def heard(text: str, *quotes: str, flags: tuple[str, ...] = ()) -> list[str]:
         ("乐乐读几年级了", "乐乐读几年级了"),
         ("小敏呢", "小敏"),
         ("我妈的生日呢？", "我妈的生日"),
+        ("我外婆在哪儿住 好多岁了", "我外婆在哪儿住"),
+        ("我外婆在哪儿住 好多岁了", "好多岁了"),
     ],
 )
 def test_a_chinese_question_without_a_question_mark_leaves_no_fact(text: str, quote: str) -> None:
