@@ -219,7 +219,7 @@ def test_no_reply_is_cheerful(message: str) -> None:
     [
         ("Remember that I like tea", "Nothing said here becomes a memory"),
         ("I like tea", "Nothing said here becomes a memory"),
-        ("记住我喜欢喝茶", "长期记忆已关闭，这里说的话我不会记住"),
+        ("记住我喜欢喝茶", "长期记忆已关闭，这里说的话不会变成记忆"),
         ("我对什么过敏？", "长期记忆已关闭，所以这次没有用到"),
         ("What am I allergic to?", "memory is off, so I used none of it"),
         ("What do you know about me?", "memory is off, so I used none of it"),
