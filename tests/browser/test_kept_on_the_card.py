@@ -104,7 +104,7 @@ def test_the_phones_bar_leads_on_and_a_toast_covers_no_message(
     page.locator(".conversation__link").first.click()
     for place in (".chat__temporary", ".chat__center", ".chat__title", ".toggle-end"):
         box = page.locator(place).bounding_box()
-        assert box and box["width"] >= 40 and box["x"] + box["width"] <= 390, place
+        assert box and box["width"] >= 36 and box["x"] + box["width"] <= 390, place
     page.locator(".bubble--user").last.get_by_label("Copy", exact=True).click()
     toast, scroll = page.locator(".toast").first, page.locator(".chat__scroll")
     expect(toast).to_be_visible()

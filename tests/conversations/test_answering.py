@@ -426,3 +426,9 @@ def test_an_account_number_is_refused_as_what_it_is(conversation: Conversation) 
     made = answer_text.exchange(said, user=conversation.user, conversation=conversation)
     assert "I left the secret out" in made.turn.assistant_message.content
     assert {one.category for one in masking.screen(said).refused} == {"bank_account"}
+
+
+def test_a_secret_that_isnt_to_be_kept_is_answered_as_asked(conversation: Conversation) -> None:
+    asked = "dont keep this one but mme fournier smells of camphor and i think she is sweet on paul"
+    made = answer_text.exchange(asked, user=conversation.user, conversation=conversation)
+    assert made.turn.assistant_message.content == "All right, I won’t keep this."

@@ -1,5 +1,6 @@
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -374,7 +375,7 @@ def test_the_wording_is_changed_and_remembered_at_once(alice: User, browser: Cli
 )
 @pytest.mark.parametrize("decision", ["keep_new", "keep_neither"])
 def test_what_is_always_followed_is_switched_off_only_with_a_word(
-    alice: User, browser: Client, heeded: dict[str, object], decision: str
+    alice: User, browser: Client, heeded: dict[str, Any], decision: str
 ) -> None:
     allergy = make_memory(alice, "Xiaomin is allergic to peanuts", **heeded)
     heard = make_candidate(alice, "Xiaomin is called Min", against=allergy)
