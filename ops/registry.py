@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Model, Q, QuerySet
 
 from foundation.database import schema
-from ops.models import Kind, User
+from ops.models import Kind, Operation, User
 from ops.transfer import portable_rows
 from ops.transfer.portable_rows import Loading
 
@@ -22,6 +23,7 @@ _handlers: dict[str, Handler] = {}
 _long: set[str] = set()
 _participants: list[UserData] = []
 _readable: list[Readable] = []
+_counts_kept: list[CountsKept] = []
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,18 @@ class Page:
 
 
 Readable = Callable[[User, int | None], Iterator[Page]]
+CountsKept = Callable[[Operation], Mapping[str, int]]
+
+
+def counts_kept(function: CountsKept) -> CountsKept:
+    """Register a function that counts the visible rows which repeat what an operation forgot."""
+    _counts_kept.append(function)
+    return function
+
+
+def kept_rows(operation: Operation) -> Counter[str]:
+    """Return how many visible rows of each kind still repeat what the operation forgot."""
+    return sum((Counter(count(operation)) for count in _counts_kept), Counter())
 
 
 def handles(kind: Kind, *, is_long: bool = False) -> Callable[[Handler], Handler]:

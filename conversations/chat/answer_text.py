@@ -53,8 +53,8 @@ _WORDS = {
     "en": {
         "frame": "You are a helpful assistant in a chat whose memory is kept by Memory Center."
         " Answer in the language of the user's latest message; Markdown is shown.",
-        "forgotten": "What the user asks to be forgotten has just been forgotten. Say so in one"
-        " sentence, and don't repeat what it was.",
+        "forgotten": "What the user asks to be forgotten is no longer known, and a receipt shows"
+        " when every trace of it is erased. Say so in one sentence, and don't repeat what it was.",
         "needs_choice": "It is not plain which memories the user asks to be forgotten. Nothing has"
         " been forgotten yet: the user chooses from the list that is shown below your answer. Say"
         " so in one sentence, and name none of them.",
@@ -69,7 +69,8 @@ _WORDS = {
     "zh": {
         "frame": "你是一个乐于助人的助手，这个聊天的记忆由记忆中心管理。"
         "请用用户最新一条消息所用的语言回答；可以使用 Markdown。",
-        "forgotten": "用户要求忘记的内容刚才已经彻底忘记。请用一句话告诉用户，不要复述内容。",
+        "forgotten": "用户要求忘记的内容已经不再记得，痕迹全部清除后会有回执。"
+        "请用一句话告诉用户，不要复述内容。",
         "needs_choice": "还不能确定用户要求忘记的是哪些记忆，目前什么都没有忘记："
         "你的回答下方会列出相关记忆，由用户选择。请用一句话说明，不要提及其中任何内容。",
         "unsure": "没有哪条记忆明确说到用户要求忘记的内容，什么都没有忘记："
@@ -136,7 +137,8 @@ def prepare(
     asked = spoken_requests.prepare(heard.forget)
     passing = isinstance(conversation, TemporaryConversation)
     is_demo = is_demo or not model_name() or spoken_requests.says_nothing_else(text, asked)
-    not_to_keep = learnability.asks_not_to_keep(text, role=Role.USER)
+    asks = learnability.asks_not_to_keep(text, role=Role.USER)
+    not_to_keep = asks or heard.not_to_keep
     secret = is_demo and bool(masking.screen(text).refused)
     with as_user(user, changing=bool(asked)):
         forget = _carry_out_forgets(asked, user, conversation, question) if asked else None

@@ -16,7 +16,7 @@ from memories.retrieval.query import subject_of
 
 Language = Literal["zh", "en"]
 # Longer lists would hide the answer; Memory Center shows all memories.
-SHOWN, PERHAPS = 4, 2
+SHOWN, PERHAPS = 8, 2
 LISTED = 12
 LONGEST_QUOTE = 200
 
@@ -143,8 +143,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "hello": "Hello. I’m the built-in demo assistant. No model is connected, but I can show you"
         " what I remember.",
         "relevant": "You told me this, which fits:",
-        "others": "This is about somebody else:",
-        "only_others": "I remember nothing of yours that fits. This is about somebody else:",
+        "others": "And closest to that:",
+        "only_others": "Closest to that, you told me:",
         "perhaps": "I’m not sure whether this answers it, but you told me:",
         "nothing": "I don’t remember anything that fits this.",
         "waits": "Something that may fit waits for your review. I use it once you confirm it in"
@@ -163,8 +163,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " delete it.",
         "forget": "I didn’t understand what to forget, so nothing was forgotten. Memory Center"
         " shows every memory, and forgets the ones you choose.",
-        "forgotten": "Forgotten, for good. The messages that say it stay until you choose"
-        " otherwise.",
+        "forgotten": "I no longer know it. The receipt shows when every trace is erased.",
         "needs_choice": "I can’t tell for sure which memories you mean, so nothing was forgotten"
         " yet. Choose below what goes and what stays.",
         "unsure": "Nothing was forgotten yet: I’m not sure that a memory says this. The nearest"
@@ -190,8 +189,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "who_empty": "我是演示助手，还没有连接模型，只会翻记忆，没法自己回答这个问题。",
         "hello": "你好。我是演示助手。还没有连接模型，不过可以告诉你我记得什么。",
         "relevant": "与此相关，你告诉过我：",
-        "others": "这些说的是别人：",
-        "only_others": "没有记住你自己的。这些说的是别人：",
+        "others": "与此相近的还有：",
+        "only_others": "与此最接近的，你告诉过我：",
         "perhaps": "不确定是不是你要问的，你告诉过我：",
         "nothing": "我没有记住与此相关的内容。",
         "waits": "有相关的内容还在等你确认。在记忆中心确认之后，我才会用到。",
@@ -199,14 +198,14 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "known_nothing": "我还没有记住关于你的内容。跟我说说你自己吧，记住的内容会出现在记忆中心。",
         "more": "……还有更多，都在记忆中心里。",
         "remember": "好的。记下的内容会出现在记忆中心。",
-        "off": "这里说的话我不会记住。",
+        "off": "这里说的话不会变成记忆。",
         "is_off": "长期记忆已关闭，",
         "not_to_keep": "好的，这条我不会记住。",
         "secret": "密码、账号这类我不记。不过你发的这条消息里还写着它，删除消息才会消失。",
         "unused": "长期记忆已关闭，所以这次没有用到。",
         "forget": "我没有听懂要忘记什么，所以什么都没有忘记。"
         "记忆中心列出了全部记忆，可以在那里选择要忘记的。",
-        "forgotten": "已经彻底忘记。提到它的消息还在，要不要一起忘记由你决定。",
+        "forgotten": "这件事我已经不记得了。痕迹什么时候全部清除，看回执就知道。",
         "needs_choice": "我不能确定你指的是哪些记忆，所以还没有忘记任何内容。"
         "请在下面选择哪些忘记、哪些保留。",
         "unsure": "还没有忘记任何内容：我不确定有没有记忆说的是这件事。"

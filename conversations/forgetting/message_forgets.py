@@ -75,7 +75,11 @@ def forget_messages(
         Kind.FORGET_MESSAGE,
         user,
         target,
-        {"conversation": conversation.pk, "messages": pks, erasure.STILL_SAID: len(still_said)},
+        {
+            "conversation": conversation.pk,
+            "messages": pks,
+            **memory_forgets.still_said(still_said),
+        },
         named={"messages": _public_ids(Message, user, pks)},
         requested_by_key=requested_by_key,
     )
@@ -174,7 +178,7 @@ def _forget_all(
         Conversation.objects.filter(pk=locked.pk).update(hidden_at=timezone.now())
     payload |= {"forget_memories": forget_memories}
     if forget_memories:
-        payload[erasure.STILL_SAID] = len(hide_memories(user, target))
+        payload |= memory_forgets.still_said(hide_memories(user, target))
     else:
         payload["chosen"] = chooser(requested_by_key)
         payload[KEPT_MEMORIES] = rederivation.keep(user=user, lost_sources=target.lost_sources)
@@ -251,13 +255,17 @@ def forget_chosen(
     user: User,
     memory_ids: Sequence[str] = (),
     message_ids: Sequence[str] = (),
+    keep_ids: Collection[str] = (),
+    said_in: Collection[int] = (),
     conversation: Conversation | None = None,
     requested_by_key: int | None = None,
 ) -> Operation:
     """Hide these memories and messages now, and enqueue one operation that erases all of them.
 
     The operation has one receipt. For each message, the other message of its turn, the episode and
-    everything derived from them are forgotten too. A message is named by our id or the client's id;
+    everything derived from them are forgotten too, except the memories in `keep_ids`: these lose
+    their quotations and from then on count as the person's own. `said_in` holds the keys of
+    messages that are counted among the kept ones. A message is named by our id or the client's id;
     if `conversation` is given, all messages are looked for in it. A repeated call returns the same
     operation while it is still running. Raise `Invalid` if both lists are empty or if a client's id
     needs `conversation`, and `NotFound` if an item doesn't exist or belongs to another person; in
@@ -272,10 +280,13 @@ def forget_chosen(
         return before
     memories = [memory_selectors.memory_of(user, one) for one in named["memory_ids"]]
     messages = [selectors.message_of(user, one) for one in named["message_ids"]]
+    kept = Memory.visible.filter(user=user, public_id__in=keep_ids)
     return _forget_chosen(
         user,
         memories,
         messages,
+        keeping=kept,
+        said_in=said_in,
         extra={"named": named, "chosen": chooser(requested_by_key)},
         requested_by_key=requested_by_key,
     )
@@ -300,10 +311,19 @@ def _public_id(user: User, reference: str, conversation: Conversation | None) ->
 
 
 def forget_chosen_again(
-    *, user: User, memories: Sequence[Memory], messages: Sequence[Message]
+    *,
+    user: User,
+    memories: Sequence[Memory],
+    messages: Sequence[Message],
+    keeping: Iterable[Memory] = (),
 ) -> Operation:
-    """Forget these memories and messages again, after a restored backup has brought them back."""
-    return _forget_chosen(user, memories, messages, extra={}, requested_by_key=None)
+    """Forget these memories and messages again, after a restored backup has brought them back.
+
+    The memories in `keeping` are kept, as at the first time.
+    """
+    return _forget_chosen(
+        user, memories, messages, keeping=keeping, extra={}, requested_by_key=None
+    )
 
 
 def also_forgotten(
@@ -352,6 +372,8 @@ def _forget_chosen(
     memories: Sequence[Memory],
     messages: Sequence[Message],
     *,
+    keeping: Iterable[Memory],
+    said_in: Collection[int] = (),
     extra: dict[str, object],
     requested_by_key: int | None,
 ) -> Operation:
@@ -368,13 +390,17 @@ def _forget_chosen(
     gone = memory_forgets.with_archived(user, there)
     targets = targets_of(user, pks)
     counted = [_hide_with_traces(user, target) for target in targets]
-    still_said = memory_forgets.find_telling(user, gone)
+    still_said = memory_forgets.find_telling(user, gone) | set(said_in)
+    kept = {one.pk for one in keeping} - gone
+    kept_count = _keep_without_messages(user, targets, kept)
     lost = lost_sources_of(targets, gone=gone)
     hidden = set(rederivation.hide(user=user, lost_sources=lost, gone=gone))
     still_said |= memory_forgets.find_repeating_hidden(user, hidden - gone)
+    still_said -= set(pks)
     memory_writes.drop_facets(user.pk)
     payload = {
-        erasure.STILL_SAID: len(still_said),
+        **memory_forgets.still_said(still_said),
+        KEPT_MEMORIES: kept_count,
         "memories": sorted(gone),
         "messages": pks,
         "conversations": [one.conversation for one in targets],
@@ -389,11 +415,23 @@ def _forget_chosen(
         target={
             "memories": _public_ids(Memory, user, gone),
             "messages": _public_ids(Message, user, pks),
+            "kept": _public_ids(Memory, user, kept if kept_count else ()),
         },
     )
     for traces in counted:
         audit_chain.note_step(operation, step="traces", counts=traces)
     return operation
+
+
+def _keep_without_messages(user: User, targets: Sequence[Target], kept: Collection[int]) -> int:
+    """Keep these memories although messages of the targets are their sources; return their number.
+
+    Memories without a source there are left as they are.
+    """
+    if not kept or not targets:
+        return 0
+    theirs = lost_sources_of(targets, gone=()) & Q(memory__in=kept)
+    return rederivation.keep(user=user, lost_sources=theirs, comment=rederivation.KEPT_ALONE)
 
 
 def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:

@@ -78,6 +78,7 @@ def forget_choice(run: Run) -> Mapping[str, Any]:
         targets = message_forgets.targets_of(user, payload["messages"])
     _erase(run, user, targets, forget_memories=True, gone=payload["memories"])
     kept = _still_said(run) if payload["messages"] else ("messages",)
+    kept += ("memories",) if payload.get(message_forgets.KEPT_MEMORIES) else ()
     return erasure.finish(
         run,
         user=user,
@@ -283,7 +284,10 @@ def _reapply_choice(user: User, target: Mapping[str, Any], at: datetime) -> Oper
     messages = list(Message.everything.filter(user=user, public_id__in=target["messages"]))
     if not memories and not messages:
         return None
-    return message_forgets.forget_chosen_again(user=user, memories=memories, messages=messages)
+    kept = Memory.everything.filter(user=user, public_id__in=target.get("kept", ()))
+    return message_forgets.forget_chosen_again(
+        user=user, memories=memories, messages=messages, keeping=kept
+    )
 
 
 @reapplies("conversation")

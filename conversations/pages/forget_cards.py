@@ -24,8 +24,11 @@ from conversations.models import Message, Role, Turn
 from foundation.errors import NotFound
 from foundation.text.richtext import shorten
 from memories.extraction.masking import additions_in_words
+from memories.forgetting import memory_forgets
 from memories.forgetting.spoken_requests import FORGOTTEN, NEEDS_CHOICE, Outcome
+from memories.models import Kind as MemoryKind
 from memories.models import Memory, Source
+from memories.templatetags.memory_center import day_and_time
 from ops import selectors
 from ops.forgetting.erasure import FORGET_KINDS
 from ops.models import Kind, Operation, Receipt, Status, User
@@ -44,10 +47,11 @@ class Line:
     """A memory or message on a card, which the person can choose to forget.
 
     `name` is the name of its form field: memory or message. `is_likely` is True if the request
-    probably means this item. `is_chosen` is True if the item is ticked at first. `teaches_more` is
-    True for a message if memories that aren't on the card were learned only from its exchange; the
-    button that forgets all likely items leaves out such a message. `said` and `replies` are the
-    keys of the messages that choosing a message forgets: its exchange.
+    probably means this item. `is_chosen` is True if the item is ticked at first, and `is_request`
+    if it is the message that asks to forget. `teaches_more` is True for a message if memories that
+    aren't on the card were learned only from its exchange; the button that forgets all likely items
+    leaves out such a message. `said` and `replies` are the keys of the messages that choosing a
+    message forgets: its exchange.
     """
 
     name: str
@@ -57,6 +61,7 @@ class Line:
     note: str
     is_likely: bool
     is_chosen: bool = False
+    is_request: bool = False
     teaches_more: bool = False
     said: frozenset[int] = frozenset()
     replies: frozenset[int] = frozenset()
@@ -68,9 +73,9 @@ class Card:
 
     `is_done` is True if the memory is already forgotten. Then only messages remain to be chosen,
     and memories that were learned from the same messages. `asks_again` is True if the card lists
-    only the chosen items and asks for confirmation. `also` then holds the texts of other memories
-    that are forgotten together with the chosen messages, and `left_out` is the number of likely
-    messages that the button for all likely items leaves out.
+    only the chosen items and asks for confirmation. Then `also` holds the texts of other memories
+    that go with the chosen messages, `stays` those of memories that were learned only there but are
+    kept, and `left_out` counts likely messages that the button for all likely items leaves out.
     """
 
     turn_id: str
@@ -80,6 +85,7 @@ class Card:
     error: str = ""
     asks_again: bool = False
     also: Sequence[str] = ()
+    stays: Sequence[str] = ()
     left_out: int = 0
 
     @property
@@ -88,11 +94,10 @@ class Card:
         lines = [*self.memories, *self.messages]
         return [one for one in lines if one.is_likely and not one.teaches_more]
 
-    def asking_again(self, chosen: Sequence[Line], also: Sequence[Memory]) -> Card:
-        """Return a card that asks to confirm the chosen lines.
-
-        `also` holds other memories that are forgotten together with the chosen messages.
-        """
+    def asking_again(
+        self, chosen: Sequence[Line], also: Sequence[Memory], stays: Sequence[Memory]
+    ) -> Card:
+        """Return a card that asks to confirm the chosen lines. `also` and `stays` are as above."""
         left_out = [
             one for one in self.messages if one.teaches_more and one.is_likely and one not in chosen
         ]
@@ -101,18 +106,21 @@ class Card:
             memories=[one for one in self.memories if one in chosen],
             messages=[one for one in self.messages if one in chosen],
             asks_again=True,
-            also=[_short(additions_in_words(one.content)) for one in also],
+            also=_texts(also),
+            stays=_texts(stays),
             left_out=len(left_out),
         )
 
     @property
     def groups(self) -> list[tuple[str, list[Line]]]:
-        """Return groups of lines with headings: likely memories, nearest ones, likely messages."""
+        """Return groups of lines with headings: memories first, then messages."""
         beside = _("Learned beside it") if self.is_done else _("What comes nearest")
+        said = [one for one in self.messages if self._is_shown(one)]
         groups = [
             (_("Memories"), [one for one in self.memories if self._is_shown(one)]),
             (beside, self._nearest),
-            (_("Messages that mention it"), [one for one in self.messages if self._is_shown(one)]),
+            (_("Messages that mention it"), [one for one in said if not one.is_request]),
+            (_("Your request"), [one for one in said if one.is_request]),
         ]
         return [(heading, lines) for heading, lines in groups if lines]
 
@@ -333,8 +341,7 @@ def _message_line(
     else:
         note = _("with its answer")
     if others:
-        told = (_short(additions_in_words(one.content)) for one in others)
-        texts = _(", ").join(_("“%(text)s”") % {"text": text} for text in told)
+        texts = _(", ").join(_("“%(text)s”") % {"text": text} for text in _texts(others))
         note = " · ".join(
             (note, _("also learned there, and gone with it: %(memories)s") % {"memories": texts})
         )
@@ -346,6 +353,7 @@ def _message_line(
         message.created_at,
         note,
         is_likely=is_likely,
+        is_request=message.pk == turn.user_message_id,
         teaches_more=bool(others),
         said=said,
         replies=replies,
@@ -372,6 +380,10 @@ def counts_in_words(*, said: int, replies: int, memories: int = 0) -> str:
     return _(" and ").join(filter(None, (_(", ").join(parts[:-1]), *parts[-1:])))
 
 
+def _texts(memories: Iterable[Memory]) -> list[str]:
+    return [_short(additions_in_words(one.content)) for one in memories]
+
+
 def _short(text: str) -> str:
     return shorten(" ".join(text.split()), _SHOWN)
 
@@ -389,6 +401,15 @@ class ForgetLine:
     @property
     def receipt(self) -> Receipt | None:
         return getattr(self.operation, "receipt", None)
+
+    @property
+    def was(self) -> str:
+        """Return the kinds and dates of the memories that went without a question, else ""."""
+        return _(", ").join(
+            _("%(kind)s, from %(moment)s")
+            % {"kind": MemoryKind(kind).label, "moment": day_and_time(datetime.fromisoformat(at))}
+            for kind, at in self.operation.payload.get(memory_forgets.WAS, ())
+        )
 
     @property
     def happening(self) -> Happening:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -44,7 +44,8 @@ class Lessons:
     While the turn is queued, the page requests an update at most `TRIES` times; `tries` counts the
     requests. `retired` are the memories that the turn's memories superseded. `refused` holds the
     categories of secrets that weren't stored. `asked_about` is a constraint that may be about
-    somebody else, so the person is asked to confirm it.
+    somebody else, so the person is asked to confirm it. `is_request` is True if the turn asks to
+    forget: then the labels don't say that it is being learned from or wasn't kept.
     """
 
     turn: Turn
@@ -55,6 +56,7 @@ class Lessons:
     asked_about: Memory | None = None
     refused: Sequence[str] = ()
     is_learning: bool = False
+    is_request: bool = False
     tries: int = 0
 
     @property
@@ -64,14 +66,14 @@ class Lessons:
     @property
     def is_withheld(self) -> bool:
         """Return True if the person asked not to keep the turn and nothing was learned from it."""
-        asked = learnability.is_not_to_keep(self.turn.user_message)
+        asked = learnability.is_not_to_keep(self.turn.user_message) and not self.is_request
         return asked and not self.taught and not self.waiting
 
     @property
     def not_kept(self) -> list[str]:
         """Return a text for each category of secret that wasn't stored."""
         words = {
-            SecretCategory.PASSWORD: _("Not kept: looks like a password"),
+            SecretCategory.PASSWORD: _("Not kept: looks like a password or code"),
             SecretCategory.API_KEY: _("Not kept: looks like a key or token"),
             SecretCategory.CARD: _("Not kept: looks like a card number"),
             SecretCategory.BANK_ACCOUNT: _("Not kept: looks like a bank account"),
@@ -120,6 +122,7 @@ def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int
         refused[turn_id][category] = None
     retired = _superseded(user, retiring)
     learning = _being_learned(user, turns)
+    requests = _asking_to_forget(user, turns, learning=learning)
     unclear = _with_unsure_owner(user, [one for each in taught.values() for one in each["waiting"]])
     return {
         turn.pk: Lessons(
@@ -129,6 +132,7 @@ def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int
             asked_about=next((m for m in taught[turn.pk]["waiting"] if m.pk in unclear), None),
             refused=sorted(refused[turn.pk]),
             is_learning=turn.pk in learning,
+            is_request=turn.pk in requests,
             tries=tries,
         )
         for turn in turns
@@ -212,6 +216,24 @@ def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
         payload__turn__in=open_turns,
     )
     return set(waiting.values_list("payload__turn", flat=True))
+
+
+def _asking_to_forget(user: User, turns: Iterable[Turn], *, learning: Collection[int]) -> set[int]:
+    """Return the keys of those turns that ask to forget, of all whose labels depend on it."""
+    unclear = [
+        one.pk
+        for one in turns
+        if one.pk in learning or learnability.is_not_to_keep(one.user_message)
+    ]
+    if not unclear:
+        return set()
+    asking = Operation.objects.filter(
+        subject=user.subject,
+        kind=OperationKind.EXTRACT_TURN,
+        payload__turn__in=unclear,
+    )
+    asking = asking.filter(Q(payload__has_key="forget") | Q(result__has_key="forget"))
+    return set(asking.values_list("payload__turn", flat=True))
 
 
 @dataclass(frozen=True)

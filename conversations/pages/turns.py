@@ -101,7 +101,9 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
         messages.warning(request, _(error.message))
     else:
         if memory.deleted_at is None:
-            messages.success(request, _("This exchange has been undone."))
+            messages.success(
+                request, _("Undone: the memory is as it was before. The message stays.")
+            )
         else:
             said = _("Moved to the recycle bin.")
             if is_htmx(request):  # a redirect would store this text in a cookie
@@ -151,21 +153,28 @@ def _answer_card(
     if "again" in request.POST:
         return _show_card(request, turn, card)
     chosen, keeps = _ticked(request, card), "keep" in request.POST
+    stay_ids = [one.public_id for one in card.memories if one not in chosen]
     if not keeps and not chosen:
         error = _("Nothing was selected, so nothing was forgotten.")
         return _show_card(request, turn, replace(card, error=error), status=422)
     memory_ids = [one.public_id for one in chosen if one.name == "memory"]
     message_ids = [one.public_id for one in chosen if one.name == "message"]
     if not keeps and "sure" not in request.POST:
-        also = message_forgets.also_forgotten(user, memory_ids=memory_ids, message_ids=message_ids)
+        lost = message_forgets.also_forgotten(user, memory_ids=memory_ids, message_ids=message_ids)
+        also = [one for one in lost if one.public_id not in stay_ids]
+        stays = [one for one in lost if one.public_id in stay_ids]
         if also or ("all" in request.POST and card.needs_second_question):
-            return _show_card(request, turn, card.asking_again(chosen, also))
+            return _show_card(request, turn, card.asking_again(chosen, also, stays))
     op_id, said = "", _("Everything was kept.")
     if keeps:
         audit_log.record("forget.declined", subject=user.subject, target=turn.public_id)
     else:
         operation = message_forgets.forget_chosen(
-            user=user, memory_ids=memory_ids, message_ids=message_ids
+            user=user,
+            memory_ids=memory_ids,
+            message_ids=message_ids,
+            keep_ids=stay_ids,
+            said_in=[turn.user_message_id],
         )
         op_id, said = operation.public_id, _forgotten(operation)
     for one in asked:

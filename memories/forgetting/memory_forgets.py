@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from conversations.models import Conversation, Message, Role, Turn
+from conversations.models import Conversation, Episode, Message, Role, Summary, Turn
 from foundation.errors import Invalid, NotFound
 from foundation.text import segment, shingles
 from memories.extraction.masking import masked
 from memories.forgetting import rederivation
 from memories.models import Memory, MemoryStatus, MemoryVersion, Project, Source
 from memories.writing import memory_writes, similar_memories
-from ops import audit_chain
+from ops import audit_chain, registry
 from ops.forgetting import erasure
 from ops.models import Kind, Operation, User
 from ops.queue.run import Run
+
+ONLY_MATCH = "only_match"  # value of `chosen` if the user wasn't asked to choose
+WAS = "was"  # payload key: kind and time of each memory that was forgotten without a question
 
 
 def forget_memory(
@@ -41,11 +44,15 @@ def forget_memories(
     memories: Sequence[Memory],
     requested_by_key: int | None = None,
     chosen: str = "",
+    said_in: Collection[int] = (),
 ) -> Operation:
     """Forget several memories in the same way as `forget_memory`.
 
-    Memories that no longer exist or belong to other users are skipped. Raise `Invalid` if the list
-    is empty, and `NotFound` if all memories were skipped.
+    Memories that no longer exist or belong to other users are skipped. `said_in` holds the keys of
+    further messages that state the memories in other words; the receipt counts them among the kept
+    ones. If nobody was asked (`ONLY_MATCH`), the payload stores the kinds of the memories and when
+    they were learned, so that the chat can say which ones went. Raise `Invalid` if the list is
+    empty, and `NotFound` if all memories were skipped.
     """
     if not memories:
         raise Invalid.field("ids", "Name at least one memory.")
@@ -61,8 +68,16 @@ def forget_memories(
     if before is not None:
         return before
     gone = with_archived(user, found)
-    payload = {"memories": sorted(gone), **({"chosen": chosen} if chosen else {})}
-    return _begin(Kind.FORGET_MEMORY, user, payload, gone, requested_by_key)
+    payload: dict[str, object] = {
+        "memories": sorted(gone),
+        **({"chosen": chosen} if chosen else {}),
+    }
+    if chosen == ONLY_MATCH:
+        was = Memory.everything.filter(pk__in=found).order_by("pk")
+        payload[WAS] = [
+            [kind, at.isoformat()] for kind, at in was.values_list("kind", "created_at")
+        ]
+    return _begin(Kind.FORGET_MEMORY, user, payload, gone, requested_by_key, said_in=said_in)
 
 
 def forget_project(
@@ -142,9 +157,10 @@ def _begin(
     payload: Mapping[str, object],
     gone: set[int],
     requested_by_key: int | None,
+    *,
+    said_in: Collection[int] = (),
 ) -> Operation:
-    if still_said := find_telling(user, gone):
-        payload = {**payload, erasure.STILL_SAID: len(still_said)}
+    payload = {**payload, **still_said(find_telling(user, gone) | set(said_in))}
     rederivation.hide(user=user, lost_sources=Q(memory__in=gone), gone=gone)
     memory_writes.drop_facets(user.pk)
     about = Q(payload__memory__in=sorted(gone))
@@ -200,6 +216,49 @@ def _repeating(user: User, texts: Collection[str], *, told: Collection[int]) -> 
     questions = {*found, *told}
     answered = Turn.objects.filter(user=user, user_message__in=questions)
     return list(rows.exclude(pk__in=answered.values("assistant_message")).order_by("pk"))
+
+
+def still_said(messages: Collection[int]) -> dict[str, object]:
+    """Return what an operation's payload says about kept messages that repeat what it forgets.
+
+    `messages` holds their keys.
+    """
+    return {
+        erasure.STILL_SAID: len(messages),
+        erasure.STILL_SAYING: sorted(messages),
+        erasure.STILL_IN: _rows_with(messages),
+    }
+
+
+@registry.counts_kept
+def _kept_rows(operation: Operation) -> Mapping[str, int]:
+    """Count what still repeats the forgotten memories.
+
+    If the operation was carried out before its request was recorded, the request counts too.
+    """
+    messages = set(operation.payload.get(erasure.STILL_SAYING, ()))
+    if operation.payload.get("chosen") == ONLY_MATCH:
+        asking = Operation.objects.filter(
+            subject=operation.subject, payload__forget__op_id=operation.public_id
+        )
+        turns = Turn.objects.filter(pk__in=list(asking.values_list("payload__turn", flat=True)))
+        messages |= set(turns.values_list("user_message", flat=True))
+    return _rows_with(messages) if messages else {}
+
+
+def _rows_with(messages: Collection[int]) -> Mapping[str, int]:
+    """Count the visible ones of these messages, their episodes, and summaries that cover one."""
+    kept = Message.objects.filter(pk__in=messages)
+    turns = Turn.objects.filter(Q(user_message__in=kept) | Q(assistant_message__in=kept))
+    covering = Summary.objects.filter(
+        conversation=OuterRef("conversation"), through_number__gte=OuterRef("number")
+    ).exclude(text="")
+    covered = kept.filter(Exists(covering)).values("conversation").distinct()
+    return {
+        "message": kept.count(),
+        "episode": Episode.objects.filter(turn__in=turns).count(),
+        "summary": covered.count(),
+    }
 
 
 def find_telling(user: User, memories: Collection[int]) -> set[int]:

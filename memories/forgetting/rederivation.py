@@ -34,7 +34,9 @@ from ops import webhook_events
 from ops.models import User
 from ops.webhook_events import Event
 
+# Comments of the source that replaces erased sources of a kept memory.
 KEPT = "kept when its conversation was deleted"
+KEPT_ALONE = "kept when its message was forgotten"
 
 
 @dataclass(frozen=True)
@@ -142,12 +144,12 @@ def derive(*, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int 
     return Derived(erased, more=len(touched) > limit)
 
 
-def keep(*, user: User, lost_sources: Q) -> int:
+def keep(*, user: User, lost_sources: Q, comment: str = KEPT) -> int:
     """Keep memories although their source is erased; from then on they count as the user's own.
 
     In each version, the sources that match `lost_sources` are replaced by a single source without
-    ids or quote. A memory that also has turns as sources still counts as learned. Return the number
-    of memories. Safe to repeat.
+    ids or quote, with `comment`. A memory that also has turns as sources still counts as learned.
+    Return the number of memories. Safe to repeat.
     """
     sources = Source.everything.filter(lost_sources, user=user)
     rows = list(sources.values_list("version", "memory").distinct())
@@ -158,7 +160,7 @@ def keep(*, user: User, lost_sources: Q) -> int:
             memory_id=memory,
             version_id=version,
             origin=Origin.USER,
-            comment=KEPT,
+            comment=comment,
             created_at=now,
         )
         for version, memory in rows

@@ -38,7 +38,6 @@ from ops.queue.run import Run
 
 FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND = "forgotten", "needs_choice", "nothing_found"
 UNSURE = "unsure"  # reported instead of NEEDS_CHOICE if no memory is probably meant
-ONLY_MATCH = "only_match"  # value in payload and receipt if the user wasn't asked to choose
 LISTED = 20
 _THAT = re.compile(r"^(?:the fact )?that\s+(?=\w)", re.IGNORECASE)
 _NEAR = 0.3  # cosine; unrelated short statements are below 0.2 for the bundled embedder
@@ -271,7 +270,8 @@ def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> 
         user=user,
         memories=found.memories,
         requested_by_key=requested_by_key,
-        chosen=ONLY_MATCH,
+        chosen=memory_forgets.ONLY_MATCH,
+        said_in=[one.pk for one in found.messages],
     )
     also = [one.public_id for one in found.also]
     return Outcome(FORGOTTEN, memories, messages, operation.public_id, likely, also)

@@ -24,6 +24,7 @@ from memories import selectors
 from memories.extraction import masking
 from memories.extraction.types import Verdict
 from memories.files import daily_notes
+from memories.forgetting import rederivation
 from memories.models import (
     Arbitration,
     Change,
@@ -94,7 +95,8 @@ def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
         if key not in seen:
             seen.add(key)
             reasons.append(_reason(source, noted.get(source.reference)))
-    return reasons
+    # A merged text's own source has a smaller key than the copies of earlier sources.
+    return sorted(reasons, key=lambda one: one.at, reverse=True)
 
 
 def _notes_of(memory: Memory, sources: Iterable[Source]) -> dict[str, DailyNote]:
@@ -123,6 +125,8 @@ def _reason(source: Source, note: DailyNote | None) -> Reason:
 def _source_words(source: Source) -> str:
     if source.comment == daily_notes.GONE:
         return _("It came from a daily note that has since been forgotten.")
+    if source.comment == rederivation.KEPT_ALONE:
+        return _("You kept it when its message was forgotten, so the message isn’t quoted.")
     if source.comment:
         return _("It was kept when its conversation was deleted.")
     if source.turn_id and source.message and source.message.role == "assistant":

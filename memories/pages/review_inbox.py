@@ -22,7 +22,7 @@ from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import explanation, reason_words
 from memories.pages.actions import remember_undo
 from memories.pages.memory_form import mention_contradiction
-from memories.pages.memory_rows import act
+from memories.pages.memory_rows import act, name_memory
 from memories.selectors import MemoryFilter
 from memories.writing import review
 from memories.writing.review import ReviewInput, Undecided
@@ -32,6 +32,7 @@ from ops.pages.base import day_of, own_transaction, person, personal_page
 
 _ALSO_WAITING = 20
 _UNDO = "undecide"
+_SWITCHING_OFF = ("keep_new", "keep_neither")  # decisions after which the old one isn't used
 
 
 @require_safe
@@ -70,6 +71,7 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     try:
         with own_transaction(request):
             before = review.undecided(person(request), memory_id)
+            heeded = _heeded(person(request), before)
             results = review.confirm(user=person(request), decisions=[given], undoable=True)
     except ApplicationError as error:
         messages.error(request, _(error.message))
@@ -79,6 +81,8 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     ends = decision == "keep_both" and given.old_until is not None
     assert before is not None
     said = _said(decision, removed=results[0].memory_id is None, ends=ends)
+    if heeded is not None and decision in _SWITCHING_OFF:
+        said = name_memory(_("This is switched off now:"), heeded)
     undo = remember_undo(request, _UNDO, [json.dumps(asdict(before))], view="memory_undecide")
     messages.success(request, said, extra_tags=undo)
     if results[0].result == "accepted" and results[0].memory_id:
@@ -86,6 +90,14 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
             accepted = selectors.memory_of(person(request), results[0].memory_id)
         mention_contradiction(request, accepted)
     return redirect("memory_review")
+
+
+def _heeded(user: User, before: Undecided | None) -> Memory | None:
+    """Return the contradicted memory if it is always followed, such as an allergy or a rule."""
+    if before is None or not before.other:
+        return None
+    other = selectors.memory_of(user, before.other)
+    return other if other.is_always_included else None
 
 
 def _decided_meanwhile(request: HttpRequest, memory_id: str) -> HttpResponse:

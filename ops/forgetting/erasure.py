@@ -48,6 +48,8 @@ FORGET_KINDS = (
     Kind.FORGET_USER,
 )
 STILL_SAID = "still_said"  # payload key: how many kept messages state the forgotten content
+STILL_SAYING = "still_saying"  # payload key: the keys of these messages
+STILL_IN = "still_in"  # payload key: how many of each kind of kept row repeat the content
 LEDGER = "ledger"  # payload key: the target for the ledger
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 

@@ -22,12 +22,13 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
 from foundation.errors import Conflict, NotFound
-from ops import selectors
+from ops import registry, selectors
 from ops.access import as_system
 from ops.accounts import keys, users
 from ops.disk import disk_erasure
 from ops.disk.disk_erasure import DiskResult
 from ops.forgetting import person_forgets
+from ops.forgetting.erasure import STILL_SAYING
 from ops.models import ApiKey, AuditEvent, Operation, Receipt, User
 from ops.pages import operation_rows, stored_amounts
 from ops.pages.base import own_transaction, person, personal_page, target
@@ -83,7 +84,9 @@ _CHOSEN = {
 class ShownReceipt:
     """A receipt as the page shows it. `residue` and `places` are None if nothing was scanned.
 
-    `kept` says for each kind of kept data who decided that, and what it is.
+    `kept` says for each kind of kept data who decided that, and what it is. `still` counts the
+    rows that still repeat what was forgotten ("1 message, 1 earlier moment"), and is "" once they
+    are gone.
 
     `plain_lines` are the counts of erased rows for the kinds of data that people know by name, such
     as messages. `other_lines` are the counts for all other kinds.
@@ -94,6 +97,7 @@ class ShownReceipt:
     plain_lines: list[Line]
     other_lines: list[Line]
     kept: list[tuple[str, str]]
+    still: str
     chosen: str
     residue: int | None
     places: int | None
@@ -113,14 +117,24 @@ class ShownReceipt:
 def receipt_in_words(receipt: Receipt) -> ShownReceipt:
     scan, lines = receipt.scan or {}, _receipt_lines(receipt)
     plain = {_in_receipts(str(stored_amounts.LABELS[name])) for name in _PLAIN}
+    payload = receipt.operation.payload
+    still = operation_rows.in_words(registry.kept_rows(receipt.operation))
+    is_counted = not still and STILL_SAYING in payload
     return ShownReceipt(
         receipt=receipt,
         title=receipt_title(receipt),
         plain_lines=[line for line in lines if line[0] in plain],
         other_lines=[line for line in lines if line[0] not in plain],
-        kept=[_kept_in_words(word, receipt.chosen) for word in receipt.kept],
-        # If memories are kept, the choice is about them: nobody chose from a list.
-        chosen="" if "memories" in receipt.kept else str(_CHOSEN.get(receipt.chosen, "")),
+        kept=[
+            _kept_in_words(word, receipt.chosen)
+            for word in receipt.kept
+            if not (word == "messages" and is_counted)
+        ],
+        still=still,
+        # If a conversation's memories are kept, the choice is about them, not from a list.
+        chosen=""
+        if "memories" in receipt.kept and receipt.scope != "choice"
+        else str(_CHOSEN.get(receipt.chosen, "")),
         residue=scan.get("residue"),
         places=scan.get("places"),
         wal_until=_moment_of(receipt.disk.get("wal_until")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgettext_lazy
 
 from ops import selectors
-from ops.forgetting.erasure import FORGET_KINDS, STILL_SAID
+from ops.forgetting.erasure import FORGET_KINDS, STILL_IN, STILL_SAID
 from ops.models import Kind, Operation, Priority, Status, User
 from ops.pages import stored_amounts
 from ops.selectors import Trouble
@@ -262,7 +262,7 @@ def happening(
 
 def _title_of(operation: Operation, alike: Sequence[Operation]) -> str:
     if any(other.kind != operation.kind for other in alike):
-        return _("Learning from what was said")
+        return _("Learning")
     return str(operation.get_kind_display())
 
 
@@ -330,16 +330,22 @@ def forgotten_words(operation: Operation | None = None) -> str:
 
 
 def forgotten_and_kept(operation: Operation | None) -> str:
-    """Return a confirmation that counts the kept messages with the forgotten content, if any."""
-    count = operation.payload.get(STILL_SAID, 0) if operation else 0
-    if not count:
+    """Return a confirmation that counts what was kept with the forgotten content, if anything."""
+    payload = operation.payload if operation else {}
+    still = in_words(payload.get(STILL_IN) or {"message": payload.get(STILL_SAID, 0)})
+    if not still:
         return _("Forgotten. It’s no longer shown or used.")
-    words = ngettext(
-        "Forgotten, and no longer used. %(n)d message still says it.",
-        "Forgotten, and no longer used. %(n)d messages still say it.",
-        count,
+    return _("Forgotten, and no longer used. What was kept still says it: %(places)s.") % {
+        "places": still
+    }
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """Return numbers of rows in words: "1 message, 1 earlier moment"; "" if all are 0."""
+    words = stored_amounts.WORDS
+    return _(", ").join(
+        words[name](count) % stored_amounts.shown(count) for name, count in counts.items() if count
     )
-    return words % {"n": count}
 
 
 def said_of_trouble(trouble: Trouble) -> str:

@@ -158,7 +158,7 @@ def test_without_javascript_the_whole_text_is_remembered(
 
 WORDS = {
     "en": (
-        ("My password is hunter2horse77.", "Not kept: looks like a password"),
+        ("My password is hunter2horse77.", "Not kept: looks like a password or code"),
         ("I'm allergic to peanuts.", "1 memory learned"),
         ("Please don't keep this: I was at the dentist today.", "Not kept, as you asked"),
         "Good morning!",

@@ -126,7 +126,7 @@ def test_a_receipt_prints_as_a_clean_page_and_is_a_file(page: Page, product: Pro
     page.goto(DATA)
     page.locator("#activity .rows a").first.click(timeout=DONE_WITHIN)
     receipt = page.locator(".receipt")
-    expect(receipt).to_contain_text("0 traces left")
+    expect(receipt).to_contain_text("No trace left, except what was kept: 1 message")
     told = json.loads(downloaded(page, "Download"))
     expect(receipt).to_contain_text(told["hash"])
     assert told["scan"]["residue"] == 0 and "peanuts" not in json.dumps(told)

@@ -263,7 +263,7 @@ def test_a_message_that_only_asks_to_forget_is_answered_without_the_model(
     make_memory(alice, "Has a cat")
     say(client, conversation, "Please forget that I have a cat.")
     assert model.asked == []
-    assert texts_of(conversation)[-1].startswith("Forgotten, for good.")
+    assert texts_of(conversation)[-1].startswith("I no longer know it.")
 
 
 @pytest.mark.parametrize("name", ["conversation_answer", "conversation_stop", "conversation_edit"])
@@ -367,10 +367,10 @@ def test_a_question_about_oneself_is_not_answered_first_with_somebody_elses_memo
             "what am I allergic to",
             "I'm allergic to penicillin",
             "my son Theo is allergic to peanuts",
-            "This is about somebody else:",
+            "And closest to that:",
         ),
-        ("我对什么过敏", "我对青霉素过敏", "儿子对花生过敏", "这些说的是别人："),
-        ("我有什么过敏", "我对青霉素过敏", "儿子[乐乐]对花生过敏", "这些说的是别人："),
+        ("我对什么过敏", "我对青霉素过敏", "儿子对花生过敏", "与此相近的还有："),
+        ("我有什么过敏", "我对青霉素过敏", "儿子[乐乐]对花生过敏", "与此相近的还有："),
     ],
 )
 def test_what_is_about_somebody_else_is_said_to_be(
@@ -381,7 +381,7 @@ def test_what_is_about_somebody_else_is_said_to_be(
     made = answer_text.exchange(asked, user=user, conversation=conversation)
     said = made.turn.assistant_message.content
     assert "fits:" not in said and "与此相关" not in said
-    assert "about somebody else:" in said or "没有记住你自己的" in said
+    assert "Closest to that, you told me:" in said or "与此最接近的，你告诉过我：" in said
     make_memory(user, own)
     made = answer_text.exchange(asked, user=user, conversation=conversation)
     before, _, behind = made.turn.assistant_message.content.partition(lead)
@@ -426,3 +426,9 @@ def test_an_account_number_is_refused_as_what_it_is(conversation: Conversation) 
     made = answer_text.exchange(said, user=conversation.user, conversation=conversation)
     assert "I left the secret out" in made.turn.assistant_message.content
     assert {one.category for one in masking.screen(said).refused} == {"bank_account"}
+
+
+def test_a_secret_that_isnt_to_be_kept_is_answered_as_asked(conversation: Conversation) -> None:
+    asked = "dont keep this one but mme fournier smells of camphor and i think she is sweet on paul"
+    made = answer_text.exchange(asked, user=conversation.user, conversation=conversation)
+    assert made.turn.assistant_message.content == "All right, I won’t keep this."

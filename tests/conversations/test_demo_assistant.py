@@ -219,7 +219,7 @@ def test_no_reply_is_cheerful(message: str) -> None:
     [
         ("Remember that I like tea", "Nothing said here becomes a memory"),
         ("I like tea", "Nothing said here becomes a memory"),
-        ("记住我喜欢喝茶", "长期记忆已关闭，这里说的话我不会记住"),
+        ("记住我喜欢喝茶", "长期记忆已关闭，这里说的话不会变成记忆"),
         ("我对什么过敏？", "长期记忆已关闭，所以这次没有用到"),
         ("What am I allergic to?", "memory is off, so I used none of it"),
         ("What do you know about me?", "memory is off, so I used none of it"),
@@ -231,10 +231,17 @@ def test_where_memory_is_off_it_promises_nothing(message: str, says: str) -> Non
     assert says in reply
 
 
-@pytest.mark.parametrize("outcome", ["forgotten", "needs_choice", "nothing_found"])
-def test_what_became_of_a_forget_is_said_without_repeating_it(outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "says"),
+    [
+        ("forgotten", "I no longer know it."),
+        ("needs_choice", "nothing was forgotten"),
+        ("nothing_found", "nothing to forget"),
+    ],
+)
+def test_what_became_of_a_forget_is_said_without_repeating_it(outcome: str, says: str) -> None:
     reply = answer("Forget that I live in Oslo", remembered=["Lives in Oslo"], forget=outcome)
-    assert "org" in reply and "Oslo" not in reply
+    assert says in reply and "Oslo" not in reply
 
 
 @pytest.mark.parametrize(
@@ -330,7 +337,7 @@ def test_never_mind_is_taken_as_it_is_meant(message: str, says: str, outcome: st
 
 
 def test_a_never_mind_that_forgot_something_says_so() -> None:
-    assert "Forgotten" in answer("scrap that", remembered=[], forget="forgotten")
+    assert "I no longer know it." in answer("scrap that", remembered=[], forget="forgotten")
 
 
 def test_while_memory_is_off_it_does_not_say_that_nothing_is_remembered() -> None:
@@ -362,5 +369,5 @@ def test_what_was_used_too_stands_below_what_fits_and_only_for_a_question() -> N
     reply = answer("When do I have the kids?", remembered=["2 kids"], perhaps=["x", "2 kids"])
     assert reply.endswith("- 2 kids\n\nYou also told me:\n- x")
     assert "x" not in answer("I had the kids today", remembered=[], perhaps=["x"])
-    full = answer("What may I eat?", remembered=["a", "b", "c", "d"], perhaps=["x"])
-    assert full.endswith("- d")
+    full = answer("What may I eat?", remembered=list("abcdefgh"), perhaps=["x"])
+    assert full.endswith("- h")

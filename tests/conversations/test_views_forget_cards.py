@@ -18,7 +18,7 @@ from ops.access import as_user
 from ops.accounts import users
 from ops.models import Operation, Receipt, User
 from ops.queue import worker
-from tests.factories import make_conversation, make_memory, make_turn, make_version
+from tests.factories import make_conversation, make_episode, make_memory, make_turn, make_version
 from tests.memories.pages import htmx, signed_in, text_of
 from tests.pair_reader import FakePairs
 
@@ -347,9 +347,12 @@ def test_the_toast_and_the_receipt_say_that_messages_stay(
     url = reverse("turn_forget", args=[asking.public_id])
     chosen = {"memory": [memories[0].public_id], "message": [asking.user_message.public_id]}
     page = text_of(client.post(url, chosen, follow=True))
-    assert "2 messages still say it" in page and "no longer shown" not in page
+    assert "What was kept still says it: 2 messages." in page and "no longer shown" not in page
     worker.drain()
-    assert Receipt.objects.get().kept == ["messages"]
+    receipt = Receipt.objects.get()
+    assert receipt.kept == ["messages"]
+    url = reverse("receipt_page", args=[receipt.public_id])
+    assert "No trace left, except what was kept: 2 messages" in text_of(client.get(url))
 
 
 def test_everything_stays_and_it_is_not_asked_again(
@@ -423,7 +426,7 @@ def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
     pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told])
     said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
-    assert said.assistant_message.content.startswith("Forgotten, for good.")
+    assert said.assistant_message.content.startswith("I no longer know it.")
     page = page_of(client, conversation)
     assert "Forget the messages that mention it too?" in page
     assert not left()
@@ -464,10 +467,10 @@ def test_the_receipt_unfolds_where_the_choice_was_made(
     assert re.search(r'<a class="button[^>]* no-js-only" href="">.*Refresh</a>', text_of(part))
     worker.drain()
     receipt = text_of(client.get(look, headers=htmx("x")))
-    assert "0 traces left" in receipt and "hx-get" not in receipt
+    assert "except what was kept: 2 messages" in receipt and "hx-get" not in receipt
     assert "Brno" not in receipt
     page = page_of(client, conversation)
-    assert "Forgotten: show the receipt" in page and "0 traces left" not in page
+    assert "Forgotten: show the receipt" in page and "what was kept: 2" not in page
 
 
 def test_where_the_asking_message_went_too_the_receipt_stands_below_the_others(
@@ -542,3 +545,97 @@ def test_what_a_turn_of_the_api_asks_is_asked_in_the_chat_too(
     assert operation.forget_outcome["status"] == "needs_choice"
     assert operation.forget_outcome["memory_ids"] == [one.public_id for one in memories[:2]]
     assert f'id="forget-{said.turn.public_id}"' in page_of(client, conversation)
+
+
+@pytest.fixture
+def beside(alice: User, told: Turn, memories: list[Memory]) -> Memory:
+    """A memory that was learned only from the message that also told another."""
+    return make_memory(alice, "Can’t take ibuprofen", turns=[told])
+
+
+def test_a_memory_that_is_kept_stays_when_its_message_goes(
+    client: Client, asking: Turn, told: Turn, memories: list[Memory], beside: Memory
+) -> None:
+    operation = Operation.objects.get(payload__turn=asking.pk, kind="extract_turn")
+    operation.payload["forget"]["memory_ids"] = [memories[0].public_id, beside.public_id]
+    operation.save(update_fields=["payload"])
+    message = told.user_message.public_id
+    assert choose(client, asking, memory=[memories[0].public_id], message=[message]) == 302
+    assert beside.content in left() and memories[0].content not in left()
+    worker.drain()
+    beside.refresh_from_db()
+    assert beside.hidden_at is None and beside.origin == "user"
+    assert [one.quote for one in beside.sources.all()] == [""]
+    page = text_of(client.get(reverse("memory_page", args=[beside.public_id])))
+    assert "You kept it when its message was forgotten" in page
+    receipt = Receipt.objects.get()
+    assert receipt.scan["residue"] == 0 and "memories" in receipt.kept
+    page = text_of(client.get(reverse("receipt_page", args=[receipt.public_id])))
+    assert "you, from a list" in page and "what was learned from it" in page
+
+
+def test_the_second_question_names_what_stays_without_its_message(
+    client: Client, asking: Turn, told: Turn, memories: list[Memory], beside: Memory
+) -> None:
+    operation = Operation.objects.get(payload__turn=asking.pk, kind="extract_turn")
+    operation.payload["forget"]["memory_ids"] = [memories[0].public_id, beside.public_id]
+    operation.save(update_fields=["payload"])
+    make_likely(memories[0], told.user_message)
+    url = reverse("turn_forget", args=[asking.public_id])
+    page = text_of(client.post(url, {"all": "1"}, headers=htmx("x")))
+    assert "Stays, without the words it came from" in page
+    assert beside.content in page.split("Stays, without the words it came from")[1]
+    assert "Also learned only there" not in page
+
+
+def test_a_kept_memory_stays_too_when_a_backup_is_forgotten_again(
+    client: Client, alice: User, asking: Turn, told: Turn, memories: list[Memory], beside: Memory
+) -> None:
+    operation = Operation.objects.get(payload__turn=asking.pk, kind="extract_turn")
+    operation.payload["forget"]["memory_ids"] = [memories[0].public_id, beside.public_id]
+    operation.save(update_fields=["payload"])
+    choose(client, asking, message=[told.user_message.public_id])
+    target = Operation.objects.get(kind="forget_choice").payload["ledger"]
+    assert beside.public_id in target["kept"]
+
+
+def test_a_receipt_names_what_was_kept_for_as_long_as_it_is_there(
+    client: Client, alice: User, conversation: Conversation, told: Turn, pairs: FakePairs
+) -> None:
+    pairs.means("Lives in Brno")
+    make_memory(alice, "Lives in Brno", turns=[told])
+    make_episode(told)
+    said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
+    worker.drain()
+    url = reverse("receipt_page", args=[Receipt.objects.get().public_id])
+    kept = "No trace left, except what was kept: 2 messages, 2 earlier moments"
+    page = text_of(client.get(url))
+    assert kept in page and "0 traces left" not in page
+    week = text_of(client.get(reverse("memory_week")))
+    assert "The receipt says what was erased and what was kept." in week
+    both = [told.user_message.public_id, said.user_message.public_id]
+    choose(client, said.turn, message=both)
+    worker.drain()
+    page = text_of(client.get(url))
+    assert "0 traces left" in page and "Kept, not part of what was asked" not in page
+
+
+def test_what_went_without_a_question_is_named_by_kind_and_date(
+    client: Client, alice: User, conversation: Conversation, told: Turn, pairs: FakePairs
+) -> None:
+    pairs.means("Lives in Brno")
+    make_memory(alice, "Lives in Brno", turns=[told], kind="constraint")
+    answer_text.exchange(ASKED, user=alice, conversation=conversation)
+    page = page_of(client, conversation)
+    went = re.search(r"What went: ([^<]*)", page)
+    assert went and "must know, from " in went[1] and "Brno" not in went[1]
+    assert "Erasing every trace" in page and "Forgotten, for good" not in page
+
+
+def test_no_label_of_learning_stands_under_a_request_to_forget(
+    client: Client, conversation: Conversation, asking: Turn
+) -> None:
+    assert "Learning…" not in page_of(client, conversation)
+    worker.drain()
+    Message.objects.filter(pk=asking.user_message_id).update(withheld="asked")
+    assert "Not kept, as you asked" not in page_of(client, conversation)

@@ -230,7 +230,7 @@ def test_what_waits_for_review_leads_to_the_inbox(alice: User, client: Client, t
 def test_a_secret_that_was_not_kept_is_mentioned(alice: User, client: Client, turn: Turn) -> None:
     Refusal.objects.create(user=alice, turn=turn, category=SecretCategory.PASSWORD)
     text = lessons(client, turn)
-    assert "Not kept: looks like a password" in text
+    assert "Not kept: looks like a password or code" in text
     assert "The message itself is still here." in text
     assert address("message_forget", turn.user_message.public_id) in text
 

@@ -40,7 +40,7 @@ def test_what_a_turn_changed_is_again_as_before(alice: User, client: Client, tur
     text = undo(client, turn, memory, part=True)
     memory.refresh_from_db()
     assert (memory.content, memory.deleted_at) == ("Lives in Leeds", None)
-    assert "This exchange has been undone." in text
+    assert "Undone: the memory is as it was before. The message stays." in text
     assert "<html" not in text
 
 

@@ -76,6 +76,14 @@ def test_a_row_shows_the_words_it_came_from(alice: User) -> None:
     assert "used in 40 answers" in page
 
 
+def test_a_row_gives_each_date_once_and_no_count_of_what_is_always_used(alice: User) -> None:
+    turn = make_turn(make_conversation(alice), "no peanuts please")
+    make_memory(alice, "No peanuts", turns=[turn], kind=Kind.CONSTRAINT, access_count=2)
+    assert "always included" in row_text(alice) and "used in" not in row_text(alice)
+    row = shown(alice).split('<li class="row"')[1].split("</li>")[0]
+    assert row.count("<time") == 1
+
+
 def test_a_row_says_when_it_was_changed_on_a_later_day(alice: User) -> None:
     memory = make_memory(alice, "Prefers tea")
     assert "changed" not in row_text(alice)

@@ -1,14 +1,15 @@
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from memories.models import Arbitration, Kind, Memory, MemoryStatus, Relation
+from memories.models import Arbitration, Change, Kind, Memory, MemoryStatus, Relation
 from ops.accounts import users
 from ops.models import User
-from tests.factories import make_memory
+from tests.factories import make_conversation, make_memory, make_turn, make_version
 from tests.memories.pages import address, make_candidate, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -367,3 +368,45 @@ def test_the_wording_is_changed_and_remembered_at_once(alice: User, browser: Cli
     assert browser.post(edit, given | {"accept": "1"})["Location"] == address("memory_review")
     candidate.refresh_from_db()
     assert candidate.status == MemoryStatus.ACTIVE
+
+
+@pytest.mark.parametrize(
+    "heeded", [{"kind": Kind.CONSTRAINT}, {"pinned": True}, {"standing": True}]
+)
+@pytest.mark.parametrize("decision", ["keep_new", "keep_neither"])
+def test_what_is_always_followed_is_switched_off_only_with_a_word(
+    alice: User, browser: Client, heeded: dict[str, Any], decision: str
+) -> None:
+    allergy = make_memory(alice, "Xiaomin is allergic to peanuts", **heeded)
+    heard = make_candidate(alice, "Xiaomin is called Min", against=allergy)
+    page = text_of(browser.get(address("memory_review")))
+    offered = re.findall(r'<button class="([^"]*)" name="decision" value="(\w+)"', page)
+    assert [name for look, name in offered if "button--primary" in look] == ["keep_both"]
+    warned = "This switches off what I always follow: “Xiaomin is allergic to peanuts”"
+    assert page.count(warned) == 2
+    url = address("memory_decide", heard.public_id)
+    page = text_of(browser.post(url, {"decision": decision}, follow=True))
+    assert "This is switched off now: “Xiaomin is allergic to peanuts”" in page
+    browser.post(undo_of(page))
+    allergy.refresh_from_db()
+    assert (allergy.status, allergy.deleted_at) == ("active", None)
+
+
+def test_other_memories_are_replaced_as_before(browser: Client, heard: Memory) -> None:
+    page = text_of(browser.get(address("memory_review")))
+    assert "This switches off" not in page
+    assert re.search(r'button--primary[^"]*" name="decision" value="keep_new"', page)
+
+
+def test_the_inbox_quotes_the_message_that_changed_it_last(alice: User, browser: Client) -> None:
+    talk = make_conversation(alice)
+    first = make_turn(talk, "monday is when the school orders 60 rolls")
+    later = make_turn(talk, "ah no the school order is 80 rolls")
+    status = MemoryStatus.CANDIDATE
+    waiting = make_memory(alice, "The school orders 60 rolls", turns=[first], status=status)
+    before = waiting.versions.get()
+    make_version(
+        waiting, "The school orders 80 rolls", change=Change.MERGED, turns=[later], inputs=[before]
+    )
+    page = text_of(browser.get(address("memory_review")))
+    assert "ah no the school order is 80 rolls" in page and "orders 60 rolls" not in page

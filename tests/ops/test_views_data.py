@@ -89,7 +89,7 @@ def test_the_settings_say_what_is_kept_and_what_on_and_off_mean(
     off = client.get("/settings/").text
     assert (off.count("If you turn it off:"), off.count("If you turn it on:")) == (2, 2)
     now = '<span class="switch__does">'
-    assert f"{now}What will still matter" in page and f"{now}Nothing new is learned" in off
+    assert f"{now}What will still matter" in page and f"{now}Off now: Nothing new is learned" in off
     assert "Delete what is stored" not in page
 
 
