@@ -41,7 +41,10 @@ def test_the_words_around_the_subject_are_left_out(request_: str) -> None:
     assert clauses_of(request_) == SUBJECTS[request_]
 
 
-@pytest.mark.parametrize("request_", ["please delete that", "forget that one, ok?", "这条删了吧", "全部忘掉", "forget all of it"])
+@pytest.mark.parametrize(
+    "request_",
+    ["please delete that", "forget that one, ok?", "这条删了吧", "全部忘掉", "forget all of it"],
+)
 def test_a_request_that_only_points_has_no_subject(request_: str) -> None:
     assert clauses_of(request_) == []
 
