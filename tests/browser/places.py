@@ -98,10 +98,12 @@ def code_step(page: Page, product: Product, person: Person) -> None:
 def admin_addresses(page: Page) -> dict[str, str]:
     """Of what the admin's start page offers: each list, and a row of those that tell most."""
     page.goto("/admin/")
-    links = page.locator("#content-main th a, #nav-sidebar th a").evaluate_all(
+    links = page.locator("a[href^='/admin/']").evaluate_all(
         "all => all.map(one => one.getAttribute('href'))"
     )
-    found = {"admin": "/admin/"} | {one: one for one in links if one.count("/") == 4}
+    found = {"admin": "/admin/"} | {
+        one: one for one in links if one.count("/") == 4 and "?" not in one
+    }
     for one in ADMIN_ROWS:
         page.goto(one)
         row = page.locator("#result_list a[href*='/change/']").first
