@@ -54,24 +54,13 @@ class Answering:
     """An iterator over the pieces of an answer.
 
     An empty piece means that the model has sent nothing new. After the iteration `end` holds the
-    reason why the answer ended. The question must already be recorded in `thread`. If the client
-    disconnects, call `finish`, which reads the answer to its end and records it. `release` is
-    called as soon as the model is no longer in use.
+    reason why the answer ended. The question must already be recorded in `thread`, and the caller
+    must have marked the conversation by `begin_answer`; the end of the answer removes the mark. If
+    the client disconnects, call `finish`, which reads the answer to its end and records it.
+    `release` is called as soon as the model is no longer in use.
     """
 
-    def __init__(
-        self,
-        thread: Thread,
-        *,
-        release: Callable[[], object] = lambda: None,
-        is_marked: bool = False,
-    ) -> None:
-        """Mark the conversation as being answered, unless the caller has done so (`is_marked`).
-
-        Raise `Conflict` if another answer is in progress in this conversation.
-        """
-        if not is_marked and not begin_answer(thread.public_id):
-            raise Conflict("An answer in this conversation is already in progress.")
+    def __init__(self, thread: Thread, *, release: Callable[[], object] = lambda: None) -> None:
         self.thread = thread
         self.text = ""
         self.end: End | None = None

@@ -98,15 +98,13 @@ def give(
 ) -> HttpResponseBase:
     """Answer the thread's question, and return the response that sends the answer to the browser.
 
-    `place` comes from `place_for`; its slot is freed when the model is no longer in use. `gone`
-    holds the ids of messages that the page must remove at once.
+    `place` comes from `place_for`; its slot is freed when the model is no longer in use. A new
+    conversation is marked as being answered now, when it has an id. `gone` holds the ids of
+    messages that the page must remove at once.
     """
-    try:
-        is_marked = bool(place.conversation)
-        answering = Answering(thread, release=place.slot.close, is_marked=is_marked)
-    except BaseException:
-        place.close()
-        raise
+    if not place.conversation:
+        answer_stream.begin_answer(thread.public_id)
+    answering = Answering(thread, release=place.slot.close)
     given = AnswerEvents(request, answering, gone=gone, was_untitled=was_untitled)
     if is_streamed(request):
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -23,14 +23,16 @@ def _any_of(name: str) -> str:
     return rf"(?<![\w'])(?:{latin})(?![\w'])|{other}"
 
 
-_NAMES = ("acts", "first_acts", "polite", "around", "pointing")
+_NAMES = ("extent", "acts", "first_acts", "polite", "around", "pointing")
 _KINDS = {name: rf"(?P<{name}>{_any_of(name).rstrip('|')})" for name in _NAMES}
 _TOKEN = re.compile(
     "|".join([*_KINDS.values(), r"(?P<own>[^\W\u3040-\u9fff]+(?:['-][^\W\u3040-\u9fff]+)*|\w)"]),
     re.IGNORECASE,
 )
-_LEADING = re.compile(rf"\s{{0,8}}+(?:{_any_of('leading')})(?=[\s\u3400-\u9fff])", re.IGNORECASE)
-_MOST_LEADING = 3
+_LEADING = re.compile(
+    rf"\s{{0,8}}+(?:{_any_of('leading')}|{_any_of('extent')})(?=[\s\u3400-\u9fff])", re.IGNORECASE
+)
+_MOST_LEADING = 4
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def _subject(clause: str) -> str:
     first = _after_first_act(tokens)
     last = _before_last_words(tokens, is_order=first > 0)
     start = tokens[first].start
-    if first:
+    if first or tokens[0].kind != "own":
         start = _after_leading_words(clause, start)
     return clause[start : tokens[last - 1].end].strip()
 
@@ -92,7 +94,8 @@ def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
     """Return the number of tokens before the command words at the end of a clause.
 
     If the clause begins but doesn't end with a command word (`is_order`), return the number of
-    tokens before the polite and pointing words at the end ("forget the bike thing, please").
+    tokens before the polite and pointing words and the extent at the end ("forget the bike thing
+    completely, please").
     """
     place = len(tokens)
     while tokens[place - 1].kind != "own":
@@ -103,9 +106,9 @@ def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
 
 
 def _before_pointing(tokens: Sequence[_Token]) -> int:
-    """Return how many tokens remain without a final "that one" or "please"."""
+    """Return how many tokens remain without a final "that one", "please" or "completely"."""
     place = len(tokens)
-    while tokens[place - 1].kind in ("polite", "pointing"):
+    while tokens[place - 1].kind in ("polite", "pointing", "extent"):
         place -= 1
     return place
 

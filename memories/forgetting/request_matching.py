@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foundation.text import segment
@@ -72,6 +72,7 @@ _NEAR = 0.24  # cosine; most unrelated short statements have a lower one
 # In another language than the request, only the meaning can tell: minimum cosine, and minimum
 # distance to the next memory.
 _SAME_MEANING, _APART = 0.4, 0.15
+_WITHIN = 8  # characters between a Chinese verb and the end of its object
 _MOST_UNRELATED = 10  # unrelated memories are listed only among the first ten
 
 
@@ -186,6 +187,38 @@ def is_translation(subject: str, one: Signals) -> bool:
 
 def _is_chinese(text: str) -> bool:
     return language_of(text) == "zh"
+
+
+def says_most(subject: str, meant: Meant, *, met: Sequence[Meant]) -> bool:
+    """Return True if the memory contains most of the words of a request.
+
+    The model that compares two texts is often wrong if they share fewer words, and a memory that is
+    probably meant is ticked before the user has chosen. If a memory contains exactly half of the
+    words, the other half must occur in some memory; otherwise the user probably never said them.
+    """
+    asked = set(segment.terms(subject))
+    shared = 2 * len(_named_in(meant.content, asked))
+    if shared != len(asked):
+        return shared > len(asked)
+    return asked <= {term for one in met for term in _named_in(one.content, asked)}
+
+
+def _named_in(text: str, terms: Collection[str]) -> set[str]:
+    own = set(segment.terms(text))
+    return {term for term in terms if term in own or _stands_apart(term, text)}
+
+
+def _stands_apart(term: str, text: str) -> bool:
+    """Return True if a Chinese verb and its object stand apart in the text: 养蜂 in 养了两箱蜂."""
+    return (
+        len(term) == 2
+        and _is_chinese(term)
+        and any(
+            term[1] in text[place : place + _WITHIN]
+            for place, character in enumerate(text, start=1)
+            if character == term[0]
+        )
+    )
 
 
 def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:

@@ -299,7 +299,7 @@ def _find_meant(asked: Asked, user: User) -> Found:
     ranked = request_matching.signals_of(subject, read, judged)
     plain = None if unread else request_matching.clear_match(about, ranked)
     if plain and _do_earlier_texts_match(about, said_before[plain.pk]):
-        return _clear(asked, plain, read, user)
+        return _clear(asked, plain, read, user, judged)
     listed = [one.pk for one in request_matching.possible_matches(ranked)]
     likely = {
         one.meant.pk
@@ -307,17 +307,19 @@ def _find_meant(asked: Asked, user: User) -> Found:
         if one.probability >= request_matching.LIKELY
         and (
             request_matching.is_translation(subject, one)
-            or (one.about > pairs.YES and _says_most(subject, one.meant, met=read))
+            or (one.about > pairs.YES and request_matching.says_most(subject, one.meant, met=read))
         )
     }
     return Found(_rows(user, [*listed, *(one.pk for one in unread)]), likely=likely)
 
 
-def _clear(asked: Asked, plain: Meant, read: Sequence[Meant], user: User) -> Found:
+def _clear(
+    asked: Asked, plain: Meant, read: Sequence[Meant], user: User, judged: Mapping[int, float]
+) -> Found:
     """Return the clear match. A request for everything about it is only clear without companions.
 
-    The companions are the memories that name the same as the request and the match, and those of
-    the same messages.
+    The companions are the memories that name the same as the request and the match, those that the
+    reader model judges to be about the request, and those of the same messages.
     """
     common = set(segment.terms(asked.subject)) & set(segment.terms(plain.content))
     common -= segment.ENGLISH_STOP_WORDS
@@ -325,7 +327,8 @@ def _clear(asked: Asked, plain: Meant, read: Sequence[Meant], user: User) -> Fou
     naming = [
         one.pk
         for one in read
-        if is_wide and one.pk != plain.pk and common & set(segment.terms(one.content))
+        if is_wide and one.pk != plain.pk
+        if judged[one.pk] > pairs.YES or common & set(segment.terms(one.content))
     ]
     rows = _rows(user, [plain.pk, *naming])
     known = {one.pk for one in rows}
@@ -371,20 +374,6 @@ def _latest(user: User) -> list[Memory]:
     """Return the latest memories, for a request that doesn't say what to forget."""
     rows = Memory.everything.filter(user=user, hidden_at__isnull=True).select_related("user")
     return list(rows.order_by("-pk")[:LISTED])
-
-
-def _says_most(about: str, meant: Meant, *, met: Sequence[Meant]) -> bool:
-    """Return True if the memory contains most of the words of a request.
-
-    The model that compares two texts is often wrong if they share fewer words, and a memory that is
-    probably meant is ticked before the user has chosen. If a memory contains exactly half of the
-    words, the other half must occur in some memory; otherwise the user probably never said them.
-    """
-    asked = set(segment.terms(about))
-    shared = 2 * len(asked & set(segment.terms(meant.content)))
-    if shared != len(asked):
-        return shared > len(asked)
-    return asked <= {term for one in met for term in segment.terms(one.content)}
 
 
 def _probability(about: str, meant: Meant, before: Collection[str]) -> float:

@@ -4,6 +4,7 @@ exception in a page fails its test.
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
@@ -35,8 +36,24 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser, product: Product) -> Iterator[Page]:
     """A page in a context of its own, signed out, in English, 1280 px wide."""
+    with _page_of(browser, product) as page:
+        yield page
+
+
+@pytest.fixture
+def open_page(browser: Browser, product: Product) -> Iterator[Page]:
+    """As `page`, but axe's own inline styles are let in, which the product refuses."""
+    with _page_of(browser, product, bypass_csp=True) as page:
+        yield page
+
+
+@contextmanager
+def _page_of(browser: Browser, product: Product, *, bypass_csp: bool = False) -> Iterator[Page]:
     context = browser.new_context(
-        base_url=product.address, locale="en-GB", viewport={"width": 1280, "height": 900}
+        base_url=product.address,
+        locale="en-GB",
+        viewport={"width": 1280, "height": 900},
+        bypass_csp=bypass_csp,
     )
     page = context.new_page()
     problems: list[str] = []

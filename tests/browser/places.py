@@ -36,6 +36,23 @@ with as_system():
     user = users.find_or_create("invited")
     print(registration.make_link(user=user, next_page="/settings/password/first/").token)
 """
+_INVITES = """
+from ops.access import as_system
+from ops.accounts import registration
+from ops.models import Role, User
+with as_system():
+    owner = User.objects.get(username={owner!r})
+    print(registration.invite(user=owner, role=Role.MEMBER, name="A guest").token)
+"""
+_TWO_STEPS = """
+from ops.access import as_system
+from ops.accounts import sign_ins
+from ops.models import SecondFactor, User
+with as_system():
+    user = User.objects.get(username={name!r})
+    SecondFactor.objects.create(user=user, secret=sign_ins.new_secret(), recovery=[])
+"""
+ADMIN_ROWS = ("/admin/memories/memory/", "/admin/ops/auditevent/", "/admin/ops/operation/")
 
 
 def page_names() -> list[str]:
@@ -61,3 +78,34 @@ def arrive_by_link(page: Page, product: Product) -> None:
     token = product.shell(_INVITED).strip()
     page.goto(f"/signin/link/{token}/")
     page.wait_for_url("**/settings/password/first/")
+
+
+def joining(product: Product) -> str:
+    """The address of an invitation that nobody has used."""
+    return f"/join/{product.shell(_INVITES.format(owner=product.login)).strip()}/"
+
+
+def code_step(page: Page, product: Product, person: Person) -> None:
+    """As somebody who has given their password and is asked for the code of their app."""
+    product.shell(_TWO_STEPS.format(name=person.username))
+    page.goto("/signin/")
+    page.fill("[name=username]", person.username)
+    page.fill("[name=password]", person.password)
+    page.press("[name=password]", "Enter")
+    page.wait_for_url("**/signin/code/")
+
+
+def admin_addresses(page: Page) -> dict[str, str]:
+    """Of what the admin's start page offers: each list, and a row of those that tell most."""
+    page.goto("/admin/")
+    links = page.locator("a[href^='/admin/']").evaluate_all(
+        "all => all.map(one => one.getAttribute('href'))"
+    )
+    found = {"admin": "/admin/"} | {
+        one: one for one in links if one.count("/") == 4 and "?" not in one
+    }
+    for one in ADMIN_ROWS:
+        page.goto(one)
+        row = page.locator("#result_list a[href*='/change/']").first
+        found[f"{one} row"] = row.get_attribute("href") or ""
+    return found

@@ -1,14 +1,27 @@
-"""What a member of the staff sees of people's words: nothing, until they ask and it is noted."""
+"""The admin: people's words are masked until somebody asks, and no page has an obstacle."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import obstacles
 from tests.browser.conftest import remembering, sign_in
+from tests.browser.places import addresses_for, admin_addresses
 from tests.live import PASSWORD, Product
 
 pytestmark = pytest.mark.browser
+# The theme's script names every area that scrolls alike.
+_OF_SCROLLING = re.compile(r"landmark-unique: .*simplebar-content-wrapper")
+_GIVES_ROLE = """
+from ops.access import as_system
+from ops.accounts import users
+from ops.models import Role, User
+with as_system():
+    users.give_role(User.objects.get(username={name!r}), Role({role!r}))
+"""
 
 
 def test_staff_reveal_one_memory_and_the_audit_log_says_so(page: Page, product: Product) -> None:
@@ -42,13 +55,7 @@ def test_an_auditor_sees_the_lists_masked_and_may_reveal_nothing(
 ) -> None:
     person = remembering(product, "inspected", "Keeps bees on the roof")
     auditor = product.person("auditor")
-    product.shell(
-        "from ops.access import as_system\n"
-        "from ops.accounts import users\n"
-        "from ops.models import Role, User\n"
-        "with as_system():\n"
-        "    users.give_role(User.objects.get(username='auditor'), Role.AUDITOR)"
-    )
+    product.shell(_GIVES_ROLE.format(name="auditor", role="auditor"))
     product.says(person.username, "I am allergic to peanuts.")
     sign_in(page, auditor, then="/admin/")
     for address in ("/admin/memories/memory/?q=inspected", "/admin/conversations/message/"):
@@ -59,3 +66,21 @@ def test_an_auditor_sees_the_lists_masked_and_may_reveal_nothing(
         expect(page.get_by_role("button", name="Reveal")).to_have_count(0)
         for told in ("bees", "peanuts"):
             assert told not in page.content()
+
+
+@pytest.mark.parametrize(("role", "language"), [("owner", "zh-hans"), ("auditor", "en")])
+def test_no_page_of_the_admin_has_an_obstacle_that_axe_knows(
+    open_page: Page, product: Product, role: str, language: str
+) -> None:
+    addresses_for(product, product.person(f"kept-by-{role}"))
+    person = product.person(f"keeper-{role}", language=language)
+    product.shell(_GIVES_ROLE.format(name=person.username, role=role))
+    sign_in(open_page, person, then="/admin/")
+    expect(open_page.locator("html")).to_have_attribute("lang", language)
+    addresses = admin_addresses(open_page)
+    assert len(addresses) > 40
+    found = []
+    for name, address in addresses.items():
+        open_page.goto(address)
+        found += obstacles(open_page, name)
+    assert [one for one in found if not _OF_SCROLLING.search(one)] == []

@@ -7,14 +7,21 @@ from collections.abc import Iterator, Mapping
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.axe import look, what_axe_finds
-from tests.browser.conftest import note, sign_in
+from tests.browser.axe import SPEAKS, obstacles, what_axe_finds
+from tests.browser.conftest import sign_in
 from tests.browser.places import INVITED, VISITORS, addresses_for, arrive_by_link
 from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
 
-OF_COLOURS = ("color-contrast", "link-in-text-block")
+# The rules on the words of a page; colours and structure are the same in both languages.
+OF_WORDS = (
+    *("html-has-lang", "html-lang-valid", "valid-lang", "document-title", "empty-heading"),
+    *("heading-order", "page-has-heading-one", "button-name", "link-name", "input-button-name"),
+    *("label", "select-name", "summary-name", "image-alt", "svg-img-alt", "aria-dialog-name"),
+    *("aria-command-name", "aria-input-field-name", "aria-toggle-field-name", "region"),
+    *("label-content-name-mismatch", "form-field-multiple-labels", "landmark-unique"),
+)
 WIDTHS = (320, 390, 1280, 1920)
 
 
@@ -28,39 +35,13 @@ def addresses(product: Product, reader: Person) -> dict[str, str]:
     return addresses_for(product, reader)
 
 
-@pytest.fixture
-def open_page(browser: Browser, product: Product) -> Iterator[Page]:
-    """As `page`, but axe's own inline styles are let in, which the product refuses."""
-    context = browser.new_context(
-        base_url=product.address,
-        locale="en-GB",
-        viewport={"width": 1280, "height": 900},
-        bypass_csp=True,
-    )
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("console", lambda message: note(message, problems))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    yield page
-    context.close()
-    assert not problems, problems
-
-
-# Links change at once and what is behind them a frame later.
-COLOURS_HAVE_CHANGED = """async () => {
-    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-    await Promise.all(document.getAnimations().map(one => one.finished.catch(() => null)));
-}"""
-
-
 def problems_on(page: Page, name: str, address: str) -> Iterator[str]:
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    for one in look(page, address).violations:
-        yield f"{name}: {one}"
-    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    page.evaluate(COLOURS_HAVE_CHANGED)
-    for one in what_axe_finds(page, rules=OF_COLOURS).violations:  # nothing else differs
-        yield f"{name}, dark: {one}"
+    page.goto(address)
+    yield from obstacles(page, name)
+    yield from too_wide(page, name)
+
+
+def too_wide(page: Page, name: str) -> Iterator[str]:
     size = page.viewport_size
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
@@ -87,6 +68,28 @@ def test_no_page_has_an_obstacle_that_axe_knows_in_either_theme(
     open_page.context.clear_cookies()
     sign_in(open_page, reader)
     assert all_problems(open_page, addresses) == []
+
+
+def problems_of_words(page: Page, addresses: Mapping[str, str]) -> Iterator[str]:
+    for name, address in addresses.items():
+        page.goto(address)
+        expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
+        yield from (f"{name}: {one}" for one in what_axe_finds(page, rules=OF_WORDS).violations)
+        yield from too_wide(page, name)
+
+
+def test_no_page_has_an_obstacle_of_words_in_chinese_or_is_too_wide_for_them(
+    browser: Browser, product: Product, reader: Person, addresses: dict[str, str]
+) -> None:
+    context = browser.new_context(base_url=product.address, locale="zh-CN", bypass_csp=True)
+    page = context.new_page()
+    problems = [*problems_of_words(page, VISITORS)]
+    product.shell(SPEAKS.format(name=reader.username, language="zh-hans"))
+    sign_in(page, reader)
+    problems += problems_of_words(page, addresses)
+    product.shell(SPEAKS.format(name=reader.username, language="en"))
+    context.close()
+    assert problems == []
 
 
 def test_pages_hold_in_forced_colours_and_on_paper(

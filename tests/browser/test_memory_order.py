@@ -68,8 +68,10 @@ def test_rows_stand_by_the_date_they_show_and_are_counted_alike_everywhere(
     person = product.person(f"sorter-{language}", language=language)
     product.shell(_MANY.format(name=person.username))
     sign_in(page, person, then=LIST)
-    expect(page.locator("#found .more")).to_contain_text(listed)
+    total = page.locator("#found .list-total")
+    expect(total).to_have_text(listed)
     expect_order(scrolled_to_the_end(page, 25))
+    expect(total).to_have_text(listed)
     for address in (LIST, "/memory/", "/memory/data/", "/settings/"):
         page.goto(address)
         expect(page.locator(".page-header__lead")).to_contain_text(standing)

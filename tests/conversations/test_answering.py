@@ -9,9 +9,9 @@ from django.test import Client
 
 from conversations.chat import answer_stream, answer_text, chat_messages
 from conversations.chat.answer_stream import Answering, End
+from conversations.chat.chat_messages import Thread
 from conversations.models import Conversation, Turn
 from conversations.pages import answers
-from foundation.errors import Conflict
 from memcenter.rest.throttling import Share
 from memories.extraction import masking
 from memories.models import MemoryVersion
@@ -23,6 +23,11 @@ from tests.memories.pages import address, htmx, signed_in, text_of
 from tests.pair_reader import FakePairs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_under_way")]
+
+
+def begun(thread: Thread) -> Answering:
+    assert answer_stream.begin_answer(thread.public_id)
+    return Answering(thread)
 
 
 def test_an_answer_comes_as_a_stream_and_ends_as_two_bubbles(
@@ -95,7 +100,7 @@ def test_a_stopped_answer_keeps_what_was_shown_and_is_learned_from(
 ) -> None:
     monkeypatch.setattr(answer_stream, "_CHECK_EVERY", 0.0)
     chat_messages.ask("What shall I cook?", user=alice, conversation=conversation)
-    thread = Answering(thread_of(conversation))
+    thread = begun(thread_of(conversation))
     pieces = iter(thread)
     first = next(piece for piece in pieces if piece)
     assert client.post(address("conversation_stop", conversation.public_id)).status_code == 302
@@ -111,7 +116,7 @@ def test_who_looks_while_an_answer_is_stopping_goes_on_looking(
     alice: User, client: Client, conversation: Conversation, model: ChatServer
 ) -> None:
     chat_messages.ask("What shall I cook?", user=alice, conversation=conversation)
-    thread = Answering(thread_of(conversation))
+    thread = begun(thread_of(conversation))
     next(piece for piece in thread if piece)
     client.post(address("conversation_stop", conversation.public_id))
     page = address("conversation", conversation.public_id)
@@ -128,7 +133,7 @@ def test_an_answer_stops_while_the_model_is_still_silent(
 ) -> None:
     model.answers = [Answer(silent=True)]
     chat_messages.ask("What shall I cook?", user=alice, conversation=conversation)
-    thread = Answering(thread_of(conversation))
+    thread = begun(thread_of(conversation))
     assert next(iter(thread)) == ""
     client.post(address("conversation_stop", conversation.public_id), headers=htmx("x"))
     assert thread.finish() is End.UNSAID
@@ -158,8 +163,6 @@ def test_one_conversation_is_answered_once_at_a_time(
 ) -> None:
     chat_messages.ask("Hello", user=conversation.user, conversation=conversation)
     answer_stream.begin_answer(conversation.public_id)
-    with pytest.raises(Conflict):
-        Answering(thread_of(conversation))
     url = address("conversation", conversation.public_id)
     assert "An answer is being written…" in text_of(client.get(url))
     response = client.post(url, {"text": "Are you there?"})
@@ -189,7 +192,7 @@ def test_an_answer_to_what_was_forgotten_meanwhile_is_dropped(
     alice: User, client: Client, conversation: Conversation, model: ChatServer
 ) -> None:
     chat_messages.ask("What shall I cook?", user=alice, conversation=conversation)
-    thread = Answering(thread_of(conversation))
+    thread = begun(thread_of(conversation))
     next(iter(thread))
     client.post(address("conversation_clear", conversation.public_id), {"memories": "on"})
     assert thread.finish() is End.GONE
@@ -230,7 +233,7 @@ def test_a_temporary_chat_answers_with_what_fits_and_not_with_every_constraint(
     asked = chat_messages.ask(
         "What is my cat called?", user=alice, conversation=None, is_temporary=True
     )
-    thread = Answering(asked)
+    thread = begun(asked)
     thread.finish()
     assert "Biscuit" in thread.text and "peanuts" not in thread.text
 

@@ -396,6 +396,37 @@ def test_a_request_for_everything_is_a_question_if_other_memories_have_the_name(
     assert left() == [match, other, CELLO]
 
 
+# A request for everything of one topic, and memories of this topic.
+TOPICS = {
+    "about": ("Forget everything about my bees.", "I keep bees on the roof", "My bees are calm"),
+    "to do with": ("Delete all to do with my bees", "I keep bees on the roof", "My bees are calm"),
+    "全部": ("把我养蜂的事全部忘掉。", "我在屋顶上养蜂", "我养的蜂住在两个绿色蜂箱里"),
+    "一切": ("关于养蜂的一切都忘掉", "我在屋顶上养蜂", "养了两箱蜂"),
+}
+
+
+@pytest.mark.parametrize("case", TOPICS)
+@pytest.mark.usefixtures("learned_pairs")
+def test_a_request_for_everything_of_a_topic_is_sure_which_memories_it_means(
+    alice: User, case: str
+) -> None:
+    request, *of_topic = TOPICS[case]
+    made = [one.public_id for one in told(alice, *of_topic, CELLO)]
+    outcome = settled(request, user=alice)
+    assert outcome.status == NEEDS_CHOICE
+    assert set(outcome.likely_ids) == set(made[:2])
+    assert len(left()) == 3
+
+
+def test_a_request_for_everything_is_a_question_if_another_memory_is_meant_in_other_words(
+    alice: User, pairs: FakePairs
+) -> None:
+    pairs.means(HOME)
+    pairs.means("Rents a flat by the river", 0.7)
+    told(alice, HOME, "Rents a flat by the river", CELLO)
+    assert settled("Forget everything about Brno.", user=alice).status == NEEDS_CHOICE
+
+
 def test_a_request_for_everything_lists_what_came_from_the_same_turn_and_the_next(
     alice: User, pairs: FakePairs
 ) -> None:

@@ -179,12 +179,17 @@ def test_registering_wrongly_is_a_422_with_the_reason(
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_closed_registration_is_not_there(
-    client: Client, db: None, settings: Settings, method: str
+@pytest.mark.parametrize(("language", "words"), [("en", "invitation link"), ("zh-CN", "邀请链接")])
+def test_closed_registration_makes_nobody_and_says_what_to_do(
+    client: Client, db: None, settings: Settings, method: str, language: str, words: str
 ) -> None:
     settings.REGISTRATION_OPEN = False
     data = {"username": "new", "password": PASSWORD}
-    assert getattr(client, method)("/register/", data).status_code == 404
+    headers = {"Accept-Language": language}
+    answer = getattr(client, method)("/register/", data, headers=headers)
+    assert answer.status_code == 404
+    assert words in answer.text
+    assert 'href="/signin/"' in answer.text
     assert "/register/" not in client.get("/signin/").text
     assert not User.objects.exists()
 
