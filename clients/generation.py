@@ -18,8 +18,12 @@ GENERATED = (
     "python/memcenter_client/types.py",
     "typescript/src/schema.ts",
 )
-# Wording that changes no type.
-_WORDING = {"description", "example", "examples", "summary", "links", "headers", "x-spec-enum-id"}
+# Wording, and limits of values, that change no type.
+_WORDING = {
+    *("description", "example", "examples", "summary", "links", "headers", "x-spec-enum-id"),
+    *("pattern", "not", "allowEmptyValue"),
+}
+_TOGETHER = {"anyOf", "oneOf"}  # beside properties: which fields belong together
 _BY_NAME = {"properties", "schemas", "paths", "responses", "content"}
 _SYNC_TITLE = '"""The synchronous client: asynchronous.py, rewritten by `make clients`."""'
 _TO_SYNC = (
@@ -87,10 +91,13 @@ def _without_wording(node: Any, *, names: bool = False) -> Any:
         return [_without_wording(one) for one in node]
     if not isinstance(node, dict):
         return node
+    dropped = _WORDING | (_TOGETHER if "properties" in node else set())
+    if node.get("additionalProperties") is False:  # a TypedDict can't say it in Python 3.11
+        dropped = dropped | {"additionalProperties"}
     return {
         key: _without_wording(value, names=not names and key in _BY_NAME)
         for key, value in node.items()
-        if names or key not in _WORDING
+        if names or key not in dropped
     }
 
 

@@ -12,24 +12,30 @@ from rest_framework import serializers
 from conversations.block.assembly import SECTIONS
 from conversations.importing.formats.file_rows import Format
 from conversations.models import ConversationKind, Rating, Role
-from conversations.recording.conversation_names import check_external_id
+from conversations.recording.conversation_names import MAX_EXTERNAL_ID, check_external_id
 from foundation.errors import Invalid
+from foundation.ids import PREFIXES
 from memcenter.rest.fields import (
+    MOMENT,
+    ConversationId,
     Flag,
     Moment,
     OneOf,
     Personal,
+    ProjectKey,
     Prose,
     QueryFlag,
     Shape,
     Text,
     Texts,
     Whole,
+    constrained,
 )
 from memcenter.rest.openapi import Accepted
 from memories.models import Kind
 from ops.transfer.exports import FORMATS
 
+_UTTERED = {"type": "string", "maxLength": settings.MAX_MESSAGE_CHARS, "pattern": r"\S"}
 _MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
 _CLIENT_ID = {"min_length": 1, "max_length": 200}
 # The API also accepts four kind names from the reference documents; services translate them.
@@ -43,6 +49,14 @@ _NAMED_BY = {
 _CHOSEN_BY = ("about", "memory_ids", "message_ids")
 
 
+@extend_schema_field(
+    {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": MAX_EXTERNAL_ID,
+        "pattern": f"^(?!({'|'.join(PREFIXES)}))[^\\u0000-\\u001f\\u007f]*$",
+    }
+)
 class ClientId(Text):
     """An id that the client assigned to an object."""
 
@@ -65,12 +79,12 @@ class UtteranceInput(serializers.Serializer[Any]):
 @extend_schema_field(
     {
         "oneOf": [
-            {"type": "string", "maxLength": settings.MAX_MESSAGE_CHARS},
+            _UTTERED,
             {
                 "type": "object",
                 "properties": {
-                    "content": {"type": "string", "maxLength": settings.MAX_MESSAGE_CHARS},
-                    "created_at": {"type": "string", "format": "date-time"},
+                    "content": _UTTERED,
+                    "created_at": MOMENT,
                     "speaker": {"type": "string", "maxLength": 100},
                 },
                 "required": ["content"],
@@ -100,13 +114,13 @@ class ToolInput(serializers.Serializer[Any]):
 
 
 class TurnInput(Personal):
-    conversation_id = Text(**_CLIENT_ID)
+    conversation_id = ConversationId()
     user_message = Utterance()
     assistant_message = Utterance()
     user_message_id = ClientId()
     assistant_message_id = ClientId()
     conversation_kind = OneOf(choices=ConversationKind.choices, required=False, allow_null=True)
-    project_key = Text(required=False, allow_blank=True, allow_null=True, max_length=100)
+    project_key = ProjectKey(required=False, allow_blank=True, allow_null=True)
     temporary = Flag(required=False)
     occurred_at = Moment(required=False, allow_null=True)
     tools = serializers.ListField(child=ToolInput(), required=False, max_length=100)
@@ -136,6 +150,10 @@ class MessageInputShape(Personal):
     completed = Flag(required=False)
 
 
+@constrained(
+    oneOf=[{"required": ["message_id"]}, {"required": ["memory_id"]}],
+    **{"not": {"required": ["memory_id", "conversation_id"]}},
+)
 class FeedbackInput(Personal):
     message_id = Text(required=False, **_CLIENT_ID)
     conversation_id = Text(required=False, **_CLIENT_ID)
@@ -174,6 +192,30 @@ class EpisodeQuery(OfConversation):
     query = Text(required=False, max_length=4_000)
 
 
+def _ways(scope: str, *needed: str, also: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the schema of one way to say what to forget."""
+    rest = ("user_id", "cascade", "forget_memories", *needed, *also)
+    listed = {name: {"minItems": 1} for name in needed if name.endswith("_ids")}
+    return {
+        "properties": {"scope": {"enum": [scope]}, **{name: {} for name in rest}, **listed},
+        "required": ["scope", *needed],
+        "additionalProperties": False,
+    }
+
+
+@constrained(
+    anyOf=[
+        _ways("user"),
+        _ways("project", "project_key"),
+        _ways("conversation", "conversation_id"),
+        _ways("message", "message_id", also=("conversation_id",)),
+        _ways("memory", "memory_id"),
+        _ways("memory", "about"),
+        _ways("memory", "memory_ids", also=("message_ids",)),
+        _ways("memory", "message_ids", also=("memory_ids", "conversation_id")),
+    ],
+    additionalProperties=False,
+)
 class ForgetInput(Personal):
     """The items to forget.
 
@@ -222,6 +264,7 @@ class ForgetInput(Personal):
         return attrs
 
 
+@constrained(additionalProperties=False)
 class ClearInput(Personal):
     conversation_id = Text(**_CLIENT_ID)
     forget_memories = Flag(required=False)

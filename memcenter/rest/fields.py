@@ -5,16 +5,36 @@ Fields for queries, such as `QueryFlag`, parse strings.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
+from django.core.validators import RegexValidator
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from foundation import errors
 from ops.accounts import users
+
+Serialized = TypeVar("Serialized", bound=serializers.Serializer[Any])
+
+
+# Keywords of JSON Schema that a serializer's fields can't express, by the name of the extension
+# with which drf-spectacular carries them; `openapi.complete` moves them into the schema.
+CONSTRAINTS = "x-constraints"
+_YEAR_2, _END_OF_9998 = -62_104_060_800, 253_370_764_799  # Unix seconds
+
+
+def constrained(**keywords: Any) -> Callable[[type[Serialized]], type[Serialized]]:
+    """Add keywords of JSON Schema, such as `anyOf`, to the schema of a request's body.
+
+    They describe what `validate` checks, such as which fields belong together.
+    """
+    decorate: Any = extend_schema_serializer(extensions={CONSTRAINTS: keywords})
+    return decorate  # type: ignore[no-any-return]
 
 
 class Text(serializers.CharField):
@@ -32,13 +52,42 @@ class Text(serializers.CharField):
 class Prose(Text):
     """A text that must not consist of blanks only."""
 
-    def to_internal_value(self, data: Any) -> str:
-        text = super().to_internal_value(data)
-        if not text.strip():
-            self.fail("blank")
-        return text
+    def __init__(self, **options: Any) -> None:
+        blank = RegexValidator(r"\S", self.default_error_messages["blank"], code="blank")
+        super().__init__(**({"validators": [blank]} | options))
 
 
+@extend_schema_field(
+    {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 200,
+        "pattern": r"^[^\u0000-\u001f\u007f]*$",
+    }
+)
+class ConversationId(Text):
+    """The id of a conversation: ours, or the client's, which a write may create."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"min_length": 1, "max_length": 200} | options))
+
+
+@extend_schema_field({"type": "string", "maxLength": 100, "pattern": r"^[^\u0000-\u001f]*$"})
+class ProjectKey(Text):
+    """The key of a project that a write may create."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"max_length": 100} | options))
+
+
+@extend_schema_field(
+    {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 64,
+        "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*$",
+    }
+)
 class UserId(Text):
     """The id that the chat product uses for the person."""
 
@@ -70,7 +119,11 @@ class QueryFlag(serializers.BooleanField):
 
 
 class Whole(serializers.IntegerField):
+    """An integer. As in JSON Schema, 2.0 is one, too."""
+
     def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, float) and data.is_integer():
+            return int(data)
         if not isinstance(data, int) or isinstance(data, bool):
             self.fail("invalid")
         return data
@@ -95,6 +148,15 @@ class OneOf(serializers.ChoiceField):
         return super().to_internal_value(data)
 
 
+MOMENT = {
+    "anyOf": [
+        {"type": "string", "format": "date-time"},
+        {"type": "number", "minimum": _YEAR_2, "maximum": _END_OF_9998},
+    ]
+}
+
+
+@extend_schema_field(MOMENT)
 class Moment(serializers.DateTimeField):
     """A time in ISO 8601 (UTC if it has no zone), or Unix seconds as a number."""
 
@@ -116,6 +178,11 @@ class Moment(serializers.DateTimeField):
         if not 2 <= moment.year <= 9998:
             self.fail("range")
         return moment
+
+
+@extend_schema_field({"type": "string", "format": "date-time"})
+class QueryMoment(Moment):
+    """A time in a query string, in ISO 8601."""
 
 
 class SomeOf(serializers.ListField):
@@ -141,6 +208,9 @@ class QueryWords(serializers.CharField):
     def __init__(self, *, among: tuple[str, ...] = (), **options: Any) -> None:
         self.among = among
         super().__init__(**options)
+        word = "|".join(among)
+        listed = f"^ *({word})? *(, *({word})? *)*$" if among else r"[^,\s]"
+        extend_schema_field({"type": "string", "pattern": listed})(self)
 
     def to_internal_value(self, data: Any) -> Any:
         words = tuple(word.strip() for word in str(data).split(",") if word.strip())

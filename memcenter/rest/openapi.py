@@ -24,6 +24,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
+from memcenter.rest.fields import CONSTRAINTS
 from memcenter.rest.responses import STATUS_OF
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ _ERRORS = (400, 401, 403, 404, 409, 413, 429, 503)
 _ONCE = (
     "A repeated call with the same key within 24 hours is answered as before, not executed again."
 )
+# A header is Latin-1; without the signs of it that can't be printed.
+_PRINTABLE = {"minLength": 1, "maxLength": 200, "pattern": r"^[ -~\u00a1-\u00ac\u00ae-\u00ff]+$"}
 _STATE = "Identifies this state of the content."
 _CONDITIONS = {
     "If-None-Match": "The ETags that the caller has. If one is current, the answer is 304.",
@@ -117,7 +120,7 @@ def _parameters(endpoint: Endpoint, *, in_query: bool) -> list[Any]:
 def _headers(method: str, endpoint: Endpoint) -> list[OpenApiParameter]:
     found = []
     if method != "get" and endpoint.idempotent:
-        found.append(_header("Idempotency-Key", _ONCE, {"minLength": 1, "maxLength": 200}))
+        found.append(_header("Idempotency-Key", _ONCE, _PRINTABLE))
     if endpoint.etag:
         conditional = "If-None-Match" if method == "get" else "If-Match"
         found.append(_header(conditional, _CONDITIONS[conditional]))
@@ -164,6 +167,7 @@ class OneSlashGenerator(SchemaGenerator):
             self.endpoints = [endpoint for endpoint in found if not endpoint[0].endswith("/")]
 
 
+_PEOPLE = ("user_id", "owner_id")  # an empty name is refused
 _METHODS = ("get", "post", "put", "patch", "delete")
 _JSON = "application/json"
 # The path parameter that accepts an id, by the prefix of the id.
@@ -219,6 +223,8 @@ def complete(result: NODE, generator: Any, request: Any, public: bool) -> NODE:
     limited = {"Retry-After": _RETRY_AFTER, **_rates()}
     result["components"]["responses"]["RateLimited"]["headers"] = limited
     result["components"]["headers"] = _RATES
+    for schema in schemas.values():
+        schema.update(schema.pop(CONSTRAINTS, {}))
     for path, _method, operation in operations(result):
         _complete(operation, schemas)
         _page_on(path, operation)
@@ -248,7 +254,12 @@ def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
     for media in operation.get("requestBody", {}).get("content", {}).values():
         _exemplify(media, schemas)
     for parameter in operation.get("parameters", ()):
-        if parameter["in"] == "path" or parameter.get("required"):
+        required = parameter.get("required", False)
+        if parameter["in"] == "query" and not required and parameter["name"] not in _PEOPLE:
+            parameter["allowEmptyValue"] = True  # an empty value counts as none
+        if parameter["in"] == "path":
+            parameter["schema"].setdefault("pattern", r"^[^\u0000-\u001f\u007f]+$")
+        if parameter["in"] == "path" or required:
             name = "id" if parameter["name"] == "ids" else parameter["name"]
             parameter["example"] = example_of(parameter["schema"], schemas, name=name)
     names = {str(status): name for status, name, *_ in _ERROR_RESPONSES}
@@ -332,7 +343,7 @@ def example_of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", insid
             return VALUES[known]
     if "properties" in node:
         return _object(node, schemas, inside)
-    choices: list[NODE] = node.get("allOf") or node.get("oneOf") or []
+    choices: list[NODE] = node.get("allOf") or node.get("oneOf") or node.get("anyOf") or []
     for choice in choices[:1]:
         return example_of(choice, schemas, name=name, inside=inside)
     if node.get("type") == "array":

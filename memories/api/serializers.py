@@ -6,24 +6,30 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.models import ConversationKind
 from memcenter.rest.fields import (
+    ConversationId,
     Flag,
     Moment,
     Object,
     OneOf,
     Personal,
+    ProjectKey,
     Prose,
     QueryFlag,
+    QueryMoment,
     QueryWords,
     Share,
     Text,
     Texts,
     UserId,
     Whole,
+    constrained,
 )
+from memories.files.grammar import ROOT
 from memories.models import Kind, MemoryStatus, Origin
 from memories.recall.searchable_texts import TYPES
 from memories.writing.review import DECISIONS
@@ -57,8 +63,8 @@ class Between(Personal):
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {
             **super().get_fields(),
-            "from": Moment(required=False),
-            "to": Moment(required=False),
+            "from": QueryMoment(required=False),
+            "to": QueryMoment(required=False),
         }
 
 
@@ -107,7 +113,7 @@ class _MemoryFields(serializers.Serializer[Any]):
 class MemoryItem(_MemoryFields):
     content = Prose(max_length=settings.MAX_MEMORY_CHARS)
     kind = OneOf(choices=KINDS, required=False, allow_null=True)
-    project_key = Text(required=False, allow_null=True, max_length=100)
+    project_key = ProjectKey(required=False, allow_null=True)
     agent_id = Text(required=False, allow_blank=True, max_length=200)
     app_id = Text(required=False, allow_blank=True, max_length=200)
     run_id = Text(required=False, allow_blank=True, max_length=200)
@@ -164,10 +170,16 @@ class ConfirmInput(Personal):
     decisions = serializers.ListField(child=DecisionInput(), min_length=1, max_length=1_000)
 
 
+@constrained(
+    anyOf=[
+        {"properties": {"action": {"enum": [one for one in ACTIONS if "tag" not in one]}}},
+        {"required": ["tag"]},
+    ]
+)
 class BulkInput(Personal):
     ids = Texts(min_length=1, max_length=1_000)
     action = OneOf(choices=ACTIONS)
-    tag = Text(required=False, min_length=1, max_length=50)
+    tag = Prose(required=False, max_length=50)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["action"] in ("tag", "untag") and "tag" not in attrs:
@@ -187,40 +199,12 @@ class FileText(Personal):
 
 
 class FileRestore(Personal):
-    version = Whole(min_value=1)
+    version = Whole(min_value=1, max_value=2**31 - 1)
 
 
-class ToolCommand(Personal):
-    command = OneOf(choices=("view", "create", "str_replace", "insert", "delete", "rename"))
-    path = Text(
-        required=False,
-        max_length=1_000,
-        help_text="A path below /memories. For all commands except rename.",
-    )
-    view_range = serializers.ListField(
-        required=False,
-        allow_null=True,
-        child=serializers.IntegerField(),
-        min_length=2,
-        max_length=2,
-        help_text="view: the first and the last line; -1 is the end.",
-    )
-    file_text = Text(required=False, allow_blank=True, help_text="create")
-    old_str = Text(required=False, help_text="str_replace: must occur exactly once in the file.")
-    new_str = Text(required=False, allow_blank=True, help_text="str_replace")
-    insert_line = Whole(required=False, help_text="insert: after this line; 0 is the beginning.")
-    insert_text = Text(required=False, allow_blank=True, help_text="insert")
-    old_path = Text(required=False, max_length=1_000, help_text="rename")
-    new_path = Text(required=False, max_length=1_000, help_text="rename")
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        needed = _TOOL_ARGUMENTS[attrs["command"]]
-        missing = [name for name in needed if attrs.get(name) is None]
-        if missing:
-            raise serializers.ValidationError(
-                dict.fromkeys(missing, f"“{attrs['command']}” needs it.")
-            )
-        return attrs
+@extend_schema_field({"type": "string", "maxLength": 1_000, "pattern": f"^{ROOT}(/[^\\u0000]*)?$"})
+class MemoryPath(Text):
+    """A path below /memories. The command checks each name in it."""
 
 
 _TOOL_ARGUMENTS = {
@@ -231,6 +215,45 @@ _TOOL_ARGUMENTS = {
     "delete": ("path",),
     "rename": ("old_path", "new_path"),
 }
+
+
+@constrained(
+    oneOf=[
+        {"properties": {"command": {"enum": [command]}}, "required": list(needed)}
+        for command, needed in _TOOL_ARGUMENTS.items()
+    ]
+)
+class ToolCommand(Personal):
+    command = OneOf(choices=("view", "create", "str_replace", "insert", "delete", "rename"))
+    path = MemoryPath(
+        required=False,
+        max_length=1_000,
+        help_text="A path below /memories. For all commands except rename.",
+    )
+    view_range = serializers.ListField(
+        required=False,
+        allow_null=True,
+        child=Whole(),
+        min_length=2,
+        max_length=2,
+        help_text="view: the first and the last line; -1 is the end.",
+    )
+    file_text = Text(required=False, allow_blank=True, help_text="create")
+    old_str = Text(required=False, help_text="str_replace: must occur exactly once in the file.")
+    new_str = Text(required=False, allow_blank=True, help_text="str_replace")
+    insert_line = Whole(required=False, help_text="insert: after this line; 0 is the beginning.")
+    insert_text = Text(required=False, allow_blank=True, help_text="insert")
+    old_path = MemoryPath(required=False, max_length=1_000, help_text="rename")
+    new_path = MemoryPath(required=False, max_length=1_000, help_text="rename")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        needed = _TOOL_ARGUMENTS[attrs["command"]]
+        missing = [name for name in needed if attrs.get(name) is None]
+        if missing:
+            raise serializers.ValidationError(
+                dict.fromkeys(missing, f"“{attrs['command']}” needs it.")
+            )
+        return attrs
 
 
 class FlushMessage(serializers.Serializer[Any]):
@@ -244,8 +267,21 @@ class FlushMessage(serializers.Serializer[Any]):
     )
 
 
+@extend_schema_field(
+    {"oneOf": [{"type": "string"}, {"type": "object", "additionalProperties": {}}]}
+)
+class Candidate(serializers.JSONField):
+    """The id of a candidate, or a candidate with edited fields."""
+
+
+@constrained(
+    anyOf=[
+        {"properties": {"stage": {"enum": ["candidates", None]}}},
+        {"properties": {"candidates": {"type": "array"}}, "required": ["candidates"]},
+    ]
+)
 class FlushInput(Personal):
-    conversation_id = Text(max_length=200)
+    conversation_id = ConversationId()
     messages = serializers.ListField(
         child=FlushMessage(),
         required=False,
@@ -260,7 +296,7 @@ class FlushInput(Personal):
         help_text="Default: both stages at once.",
     )
     candidates = serializers.ListField(
-        child=serializers.JSONField(),
+        child=Candidate(),
         required=False,
         allow_null=True,
         max_length=200,
@@ -285,11 +321,10 @@ class Owned(Personal):
 
 
 class IngestedText(Owned):
-    project_key = Text(
+    project_key = ProjectKey(
         required=False,
         allow_null=True,
         min_length=1,
-        max_length=100,
         help_text="requirement, plan, development, testing and insight need this or project_name."
         " Default: MEMCENTER_DEFAULT_PROJECT.",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, Shape, SomeOf, Text
@@ -11,28 +13,56 @@ from ops.webhook_events import Event
 _REQUIRES_USER = "True if an unbound key refuses mem0 calls without a user."
 
 
+_LANGUAGES = ("", *dict(settings.LANGUAGES))
+
+
+@extend_schema_field({"type": "string", "maxLength": 64, "format": "time-zone"})
+class TimeZone(Text):
+    """The name of a time zone. The service checks that it exists."""
+
+
+@extend_schema_field(
+    {"type": "string", "maxLength": 500, "pattern": r"^[hH][tT][tT][pP][sS]?://[!-\[\]-~]+$"}
+)
+class Address(Text):
+    """The URL of a webhook. The service checks it, and looks its host up."""
+
+
+@extend_schema_field(
+    {
+        "type": "string",
+        "maxLength": 500,
+        "pattern": r"^/([^/\\\u0000-\u0020][^\u0000-\u001f]*)?$",
+    }
+)
+class OwnPage(Text):
+    """A path of our own pages. The service checks it."""
+
+
 class SettingsInput(Personal):
     summary_enabled = Flag(required=False)
     episodic_enabled = Flag(required=False)
     longterm_enabled = Flag(required=False)
     confirm_before_remembering = Flag(required=False)
-    language = Text(required=False, allow_blank=True, max_length=16)
-    timezone = Text(required=False, max_length=64)
+    language = OneOf(choices=_LANGUAGES, required=False)
+    timezone = TimeZone(
+        required=False, max_length=64, help_text="The name of a time zone, such as Asia/Shanghai."
+    )
     theme = OneOf(choices=Theme.choices, required=False)
 
 
 class SignInLinkInput(Personal):
-    next = Text(
+    next = OwnPage(
         required=False,
         allow_blank=True,
         max_length=500,
         help_text="The page to open after sign-in: a path that begins with /.",
     )
-    language = Text(required=False, allow_blank=True, max_length=16)
+    language = OneOf(choices=_LANGUAGES, required=False)
 
 
 class WebhookInput(Personal):
-    url = Text(max_length=500)
+    url = Address(max_length=500)
     events = SomeOf(choices=Event.choices)
     secret = Text(
         required=False,
@@ -43,14 +73,14 @@ class WebhookInput(Personal):
 
 
 class WebhookChange(Personal):
-    url = Text(required=False, max_length=500)
+    url = Address(required=False, max_length=500)
     events = SomeOf(choices=Event.choices, required=False)
     secret = Text(required=False, min_length=1, max_length=200)
     is_active = Flag(required=False)
 
 
 class WebhookRemoval(Personal):
-    id = Text(required=False, min_length=1, max_length=200)
+    id = Text(min_length=1, max_length=200, error_messages={"required": "Say which webhook."})
 
 
 class KeyInput(Personal):

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.urls import reverse
 from rest_framework.response import Response
 
-from foundation.errors import Invalid, NotAllowed
+from foundation.errors import NotAllowed
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.fields import Personal
@@ -77,8 +77,6 @@ class WebhooksView(MemcenterView):
         strict=True,
     )
     def delete(self, call: Call) -> Response:
-        if "id" not in call.data:
-            raise Invalid.field("id", "Say which webhook.")
         return _removed(call, call.data["id"])
 
 

@@ -1,4 +1,8 @@
-"""Who does what is written down: by whom and through which surface, by ids only."""
+"""Who does what is written down: by whom and through which surface, by ids only.
+
+Each act is done as people and programs do it: by the POST of its page, or a call of the API. Two
+acts have neither: what the worker does of itself, and what is left to the end of a transaction.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,18 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
-from memories.models import Memory, MemoryStatus, Origin
-from memories.writing import curation, review
-from memories.writing.review import ReviewInput
+from memories.models import Memory, MemoryStatus
 from ops import audit_chain, audit_log
-from ops.access import as_user, before_commit
-from ops.accounts import keys, users
+from ops.access import before_commit
+from ops.accounts import users
 from ops.models import ApiKey, AuditEvent, Kind, Priority, User
 from ops.queue import outbox, worker
+from tests.conftest import key_row
 from tests.factories import make_memory
+from tests.memcenter.rest.client import Api, answer
 
 pytestmark = pytest.mark.django_db
 
@@ -36,6 +41,18 @@ def newest() -> AuditEvent:
 def whole() -> str:
     """Everything that all events say."""
     return str(list(AuditEvent.objects.values()))
+
+
+@pytest.fixture
+def page(client: Client, alice: User) -> Client:
+    """Alice, signed in on the pages."""
+    client.force_login(alice)
+    return client
+
+
+def act_on(page: Client, memory: Memory, act: str, **form: Any) -> int:
+    """Send the form of a memory's page."""
+    return page.post(reverse(f"memory_{act}", args=[memory.public_id]), form).status_code
 
 
 def test_signing_in_and_out_on_the_page_is_written_down(client: Client) -> None:
@@ -60,21 +77,29 @@ def test_a_refused_sign_in_names_the_account_and_never_what_was_typed(client: Cl
     assert "wrong-word" not in whole() and "typed-my-secret" not in whole()
 
 
-def test_a_key_is_written_down_when_made_first_used_each_day_and_revoked(alice: User) -> None:
-    key, text = keys.create(name="a telling name", scopes=["read"], user=alice)
-    keys.authenticate(text)
-    keys.authenticate(text)
-    keys.revoke(key)
-    keys.revoke(key)
-    assert [action for action, _, _ in told()] == ["key.made", "key.used", "key.revoked"]
+def test_a_key_is_written_down_when_made_first_used_each_day_and_revoked(page: Client) -> None:
+    made = page.post(
+        reverse("api_keys"), {"name": "a telling name", "scopes": ["read"], "days": "30"}
+    )
+    text = made.context["made"]
+    for _ in range(2):
+        assert Api(text).get("/memory/settings").status_code == 200
+    key = key_row(text)
+    for _ in range(2):
+        page.post(reverse("api_key_revoke", args=[key.pk]))
+    program = f"key {key.pk}"
+    assert told() == [
+        ("key.made", "user", "page"),
+        ("key.used", program, "api"),
+        ("key.revoked", "user", "page"),
+    ]
     rows = AuditEvent.objects.exclude(action="account.made")
-    assert {one.target for one in rows} == {f"key {key.pk}"}
+    assert {one.target for one in rows} == {program}
     assert "a telling name" not in whole() and text not in whole()
 
 
-def test_changed_settings_are_named(client: Client, alice: User) -> None:
-    client.force_login(alice)
-    client.post("/settings/switches/longterm_enabled/", {"longterm_enabled": "off"})
+def test_changed_settings_are_named(page: Client) -> None:
+    page.post("/settings/switches/longterm_enabled/", {"longterm_enabled": "off"})
     assert told()[-1] == ("settings.changed", "user", "page")
     assert newest().details == {"names": ["longterm_enabled"], "longterm_enabled": False}
 
@@ -82,56 +107,57 @@ def test_changed_settings_are_named(client: Client, alice: User) -> None:
 @pytest.mark.parametrize(
     ("act", "action"),
     [
-        (curation.disable, "memory.disabled"),
-        (curation.pin, "memory.pinned"),
-        (curation.unpin, "memory.unpinned"),
-        (curation.recycle, "memory.deleted"),
-        (curation.take_back, "memory.restored"),
+        ("disable", "memory.disabled"),
+        ("pin", "memory.pinned"),
+        ("unpin", "memory.unpinned"),
+        ("delete", "memory.deleted"),
+        ("restore", "memory.restored"),
     ],
 )
-def test_each_act_on_a_memory_is_written_down(alice: User, act: Any, action: str) -> None:
-    binned = timezone.now() if act == curation.take_back else None
-    memory = make_memory(alice, "Likes green tea", deleted_at=binned, purge_at=binned)
-    with as_user(alice), audit_log.acting_as("user", "page"):
-        act(user=alice, memory=memory)
+def test_each_act_on_a_memory_is_written_down(
+    page: Client, alice: User, act: str, action: str
+) -> None:
+    binned = timezone.now() if act == "restore" else None
+    memory = make_memory(
+        alice, "Likes green tea", deleted_at=binned, purge_at=binned, pinned=act == "unpin"
+    )
+    assert act_on(page, memory, act) == 302
     assert told() == [(action, "user", "page")]
     assert (newest().target, newest().subject) == (memory.public_id, alice.subject)
     assert "green tea" not in whole()
 
 
-def test_an_act_that_changes_nothing_is_not_written_down(alice: User) -> None:
+def test_an_act_that_changes_nothing_is_not_written_down(page: Client, alice: User) -> None:
     memory = make_memory(alice, "Likes green tea")
-    with as_user(alice):
-        for act in (curation.recycle, curation.recycle, curation.take_back, curation.take_back):
-            act(user=alice, memory=memory)
+    for act in ("delete", "delete", "restore", "restore"):
+        act_on(page, memory, act)
     assert [action for action, _, _ in told()] == ["memory.deleted", "memory.restored"]
 
 
-def test_an_edit_names_the_fields_and_not_the_words(alice: User) -> None:
+def test_an_edit_names_the_fields_and_not_the_words(page: Client, alice: User) -> None:
     memory = make_memory(alice, "Likes green tea")
-    edit = curation.prepare_edit({"content": "Likes oolong"}, memory=memory, actor=Origin.USER)
-    with as_user(alice):
-        curation.edit(edit, user=alice, memory=memory)
-    assert (newest().action, newest().details) == ("memory.edited", {"fields": ["content"]})
+    assert act_on(page, memory, "edit", content="Likes oolong", kind=memory.kind) == 302
+    assert (newest().action, newest().details["fields"]) == ("memory.edited", ["content"])
     assert "oolong" not in whole()
 
 
-def test_many_at_once_are_one_event(alice: User) -> None:
+def test_many_at_once_are_one_event(page: Client, alice: User) -> None:
     made = [make_memory(alice, f"Likes tea number {n}") for n in range(3)]
     ids = [one.public_id for one in made]
-    with as_user(alice):
-        curation.bulk(user=alice, ids=[*ids, "anything I typed"], action="pin")
-    assert [action for action, _, _ in told()] == ["memory.bulk"]
+    page.post(reverse("memory_bulk"), {"ids": [*ids, "anything I typed"], "do": "pin"})
+    assert told() == [("memory.bulk", "user", "page")]
     assert newest().details["action"] == "pin"
     assert sorted(newest().details["memories"]) == sorted(ids)
 
 
-def test_a_review_names_what_was_decided_on(alice: User) -> None:
+def test_a_review_names_what_was_decided_on(alice: User, alice_key: str) -> None:
     memory = make_memory(alice, "Likes green tea")
     Memory.objects.filter(pk=memory.pk).update(status=MemoryStatus.CANDIDATE)
-    given = [ReviewInput(memory.public_id, "accept"), ReviewInput("anything I typed", "accept")]
-    with as_user(alice):
-        review.confirm(user=alice, decisions=given)
+    given = [
+        {"id": memory.public_id, "decision": "accept"},
+        {"id": "anything I typed", "decision": "accept"},
+    ]
+    answer(Api(alice_key).post("/memory/long_term/confirm", {"decisions": given}))
     assert newest().action == "memory.confirmed"
     assert newest().details == {"decisions": {memory.public_id: "accept"}}
 
@@ -158,14 +184,19 @@ def test_what_the_worker_does_of_itself_is_the_workers(alice: User) -> None:
     assert ("forget.requested", "worker", "worker") in told()
 
 
-def test_an_act_that_failed_leaves_no_event(alice: User) -> None:
-    def fail() -> None:
-        with as_user(alice):
-            audit_log.record("one.thing", subject=alice.subject)
-            raise RuntimeError
+def test_an_act_that_failed_leaves_no_event(
+    page: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = audit_log.record
 
+    def fail(*args: Any, **given: Any) -> None:
+        record(*args, **given)
+        raise RuntimeError
+
+    memory = make_memory(alice, "Likes green tea")
+    monkeypatch.setattr(audit_log, "record", fail)
     with pytest.raises(RuntimeError):
-        fail()
+        act_on(page, memory, "pin")
     assert told() == []
 
 

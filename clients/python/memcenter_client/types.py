@@ -116,7 +116,7 @@ class Decision(TypedDict):
 class DecisionInputRequest(TypedDict):
     id: str
     decision: Literal['accept', 'reject', 'keep_new', 'keep_old', 'keep_both', 'keep_neither']
-    valid_from: NotRequired[str | None]
+    valid_from: NotRequired[str | float | None]
 
 
 class Decisions(TypedDict):
@@ -234,7 +234,7 @@ class FlushMessageRequest(TypedDict):
     role: Literal['user', 'assistant']
     content: str
     message_id: NotRequired[str | None]
-    created_at: NotRequired[str | None]
+    created_at: NotRequired[str | float | None]
 
 
 class FlushSource(TypedDict):
@@ -331,7 +331,7 @@ class IngestedTextRequest(TypedDict):
     tags: NotRequired[list[Tag]]
     machine_name: NotRequired[str]
     project_path: NotRequired[str]
-    ts: NotRequired[str]
+    ts: NotRequired[str | float]
 
 
 class Key(TypedDict):
@@ -351,7 +351,7 @@ class KeyInputRequest(TypedDict):
     user_id: NotRequired[str | None]
     name: str
     scopes: list[Literal['read', 'write', 'forget', 'export', 'signin', 'admin']]
-    expires_at: NotRequired[str | None]
+    expires_at: NotRequired[str | float | None]
     requires_user: NotRequired[bool]
 
 
@@ -394,9 +394,9 @@ class MemoryInputShapeRequest(TypedDict):
     data: NotRequired[dict[str, Any]]
     summary: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
-    occurred_at: NotRequired[str | None]
-    valid_from: NotRequired[str | None]
-    valid_until: NotRequired[str | None]
+    occurred_at: NotRequired[str | float | None]
+    valid_from: NotRequired[str | float | None]
+    valid_until: NotRequired[str | float | None]
     content: str
     kind: NotRequired[Literal['preference', 'fact', 'constraint', 'task', 'pattern', 'skill', 'event', 'requirement', 'plan', 'development', 'testing', 'insight', 'PROFILE', 'TASK', 'FACT', 'EPISODIC'] | None]
     project_key: NotRequired[str | None]
@@ -413,9 +413,9 @@ class MemoryItemRequest(TypedDict):
     data: NotRequired[dict[str, Any]]
     summary: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
-    occurred_at: NotRequired[str | None]
-    valid_from: NotRequired[str | None]
-    valid_until: NotRequired[str | None]
+    occurred_at: NotRequired[str | float | None]
+    valid_from: NotRequired[str | float | None]
+    valid_until: NotRequired[str | float | None]
     content: str
     kind: NotRequired[Literal['preference', 'fact', 'constraint', 'task', 'pattern', 'skill', 'event', 'requirement', 'plan', 'development', 'testing', 'insight', 'PROFILE', 'TASK', 'FACT', 'EPISODIC'] | None]
     project_key: NotRequired[str | None]
@@ -497,7 +497,7 @@ class MessageInputShapeRequest(TypedDict):
     role: Literal['user', 'assistant', 'system', 'tool']
     content: str
     message_id: NotRequired[str | None]
-    created_at: NotRequired[str | None]
+    created_at: NotRequired[str | float | None]
     speaker: NotRequired[str]
     completed: NotRequired[bool]
 
@@ -559,7 +559,7 @@ class PatchedKeyChangeRequest(TypedDict):
     user_id: NotRequired[str | None]
     name: NotRequired[str]
     scopes: NotRequired[list[Literal['read', 'write', 'forget', 'export', 'signin', 'admin']]]
-    expires_at: NotRequired[str | None]
+    expires_at: NotRequired[str | float | None]
     requires_user: NotRequired[bool]
 
 
@@ -570,9 +570,9 @@ class PatchedMemoryChangeRequest(TypedDict):
     data: NotRequired[dict[str, Any]]
     summary: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
-    occurred_at: NotRequired[str | None]
-    valid_from: NotRequired[str | None]
-    valid_until: NotRequired[str | None]
+    occurred_at: NotRequired[str | float | None]
+    valid_from: NotRequired[str | float | None]
+    valid_until: NotRequired[str | float | None]
     user_id: NotRequired[str | None]
     content: NotRequired[str]
     kind: NotRequired[Literal['preference', 'fact', 'constraint', 'task', 'pattern', 'skill', 'event', 'requirement', 'plan', 'development', 'testing', 'insight', 'PROFILE', 'TASK', 'FACT', 'EPISODIC']]
@@ -586,7 +586,7 @@ class PatchedSettingsInputRequest(TypedDict):
     episodic_enabled: NotRequired[bool]
     longterm_enabled: NotRequired[bool]
     confirm_before_remembering: NotRequired[bool]
-    language: NotRequired[str]
+    language: NotRequired[Literal['', 'en', 'zh-hans']]
     timezone: NotRequired[str]
     theme: NotRequired[Literal['auto', 'light', 'dark']]
 
@@ -683,7 +683,7 @@ class SettingsInputRequest(TypedDict):
     episodic_enabled: NotRequired[bool]
     longterm_enabled: NotRequired[bool]
     confirm_before_remembering: NotRequired[bool]
-    language: NotRequired[str]
+    language: NotRequired[Literal['', 'en', 'zh-hans']]
     timezone: NotRequired[str]
     theme: NotRequired[Literal['auto', 'light', 'dark']]
 
@@ -696,7 +696,7 @@ class SignInLink(TypedDict):
 class SignInLinkInputRequest(TypedDict):
     user_id: NotRequired[str | None]
     next: NotRequired[str]
-    language: NotRequired[str]
+    language: NotRequired[Literal['', 'en', 'zh-hans']]
 
 
 class Stage(TypedDict):
@@ -780,13 +780,13 @@ class TurnIds(TypedDict):
 
 class UserMessage(TypedDict):
     content: str
-    created_at: NotRequired[str]
+    created_at: NotRequired[str | float]
     speaker: NotRequired[str]
 
 
 class AssistantMessage(TypedDict):
     content: str
-    created_at: NotRequired[str]
+    created_at: NotRequired[str | float]
     speaker: NotRequired[str]
 
 
@@ -798,9 +798,9 @@ class TurnInputRequest(TypedDict):
     user_message_id: NotRequired[str | None]
     assistant_message_id: NotRequired[str | None]
     conversation_kind: NotRequired[Literal['main', 'group'] | None]
-    project_key: NotRequired[str | None]
+    project_key: NotRequired[str | str | None]
     temporary: NotRequired[bool]
-    occurred_at: NotRequired[str | None]
+    occurred_at: NotRequired[str | float | None]
     tools: NotRequired[list[ToolInputRequest]]
 
 
@@ -1170,7 +1170,7 @@ class FlushInputRequest(TypedDict):
     conversation_id: str
     messages: NotRequired[list[FlushMessageRequest] | None]
     stage: NotRequired[Literal['candidates', 'commit'] | None]
-    candidates: NotRequired[list[Any] | None]
+    candidates: NotRequired[list[str | dict[str, Any]] | None]
     only_if_due: NotRequired[bool]
 
 

@@ -1040,8 +1040,7 @@ export interface components {
             id: string;
             /** @enum {string} */
             decision: "accept" | "reject" | "keep_new" | "keep_old" | "keep_both" | "keep_neither";
-            /** Format: date-time */
-            valid_from?: string | null;
+            valid_from?: (string | number) | null;
         };
         Decisions: {
             results: components["schemas"]["Decision"][];
@@ -1181,7 +1180,9 @@ export interface components {
             messages?: components["schemas"]["FlushMessageRequest"][] | null;
             /** @enum {string|null} */
             stage?: "candidates" | "commit" | null;
-            candidates?: unknown[] | null;
+            candidates?: (string | {
+                [key: string]: unknown;
+            })[] | null;
             only_if_due?: boolean;
         };
         FlushMessageRequest: {
@@ -1189,8 +1190,7 @@ export interface components {
             role: "user" | "assistant";
             content: string;
             message_id?: string | null;
-            /** Format: date-time */
-            created_at?: string | null;
+            created_at?: (string | number) | null;
         };
         FlushSource: {
             message_id: string | null;
@@ -1295,8 +1295,7 @@ export interface components {
             tags?: string[];
             machine_name?: string;
             project_path?: string;
-            /** Format: date-time */
-            ts?: string;
+            ts?: string | number;
         };
         Key: {
             id: string;
@@ -1318,8 +1317,7 @@ export interface components {
             user_id?: string | null;
             name: string;
             scopes: ("read" | "write" | "forget" | "export" | "signin" | "admin")[];
-            /** Format: date-time */
-            expires_at?: string | null;
+            expires_at?: (string | number) | null;
             requires_user?: boolean;
         };
         KeyPage: {
@@ -1425,12 +1423,9 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
-            /** Format: date-time */
-            occurred_at?: string | null;
-            /** Format: date-time */
-            valid_from?: string | null;
-            /** Format: date-time */
-            valid_until?: string | null;
+            occurred_at?: (string | number) | null;
+            valid_from?: (string | number) | null;
+            valid_until?: (string | number) | null;
             content: string;
             /** @enum {string|null} */
             kind?: "preference" | "fact" | "constraint" | "task" | "pattern" | "skill" | "event" | "requirement" | "plan" | "development" | "testing" | "insight" | "PROFILE" | "TASK" | "FACT" | "EPISODIC" | null;
@@ -1453,12 +1448,9 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
-            /** Format: date-time */
-            occurred_at?: string | null;
-            /** Format: date-time */
-            valid_from?: string | null;
-            /** Format: date-time */
-            valid_until?: string | null;
+            occurred_at?: (string | number) | null;
+            valid_from?: (string | number) | null;
+            valid_until?: (string | number) | null;
             content: string;
             /** @enum {string|null} */
             kind?: "preference" | "fact" | "constraint" | "task" | "pattern" | "skill" | "event" | "requirement" | "plan" | "development" | "testing" | "insight" | "PROFILE" | "TASK" | "FACT" | "EPISODIC" | null;
@@ -1570,8 +1562,7 @@ export interface components {
             role: "user" | "assistant" | "system" | "tool";
             content: string;
             message_id?: string | null;
-            /** Format: date-time */
-            created_at?: string | null;
+            created_at?: (string | number) | null;
             speaker?: string;
             completed?: boolean;
         };
@@ -1679,8 +1670,7 @@ export interface components {
             user_id?: string | null;
             name?: string;
             scopes?: ("read" | "write" | "forget" | "export" | "signin" | "admin")[];
-            /** Format: date-time */
-            expires_at?: string | null;
+            expires_at?: (string | number) | null;
             requires_user?: boolean;
         };
         PatchedMemoryChangeRequest: {
@@ -1696,12 +1686,9 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
-            /** Format: date-time */
-            occurred_at?: string | null;
-            /** Format: date-time */
-            valid_from?: string | null;
-            /** Format: date-time */
-            valid_until?: string | null;
+            occurred_at?: (string | number) | null;
+            valid_from?: (string | number) | null;
+            valid_until?: (string | number) | null;
             user_id?: string | null;
             content?: string;
             /** @enum {string} */
@@ -1716,7 +1703,9 @@ export interface components {
             episodic_enabled?: boolean;
             longterm_enabled?: boolean;
             confirm_before_remembering?: boolean;
-            language?: string;
+            /** @enum {string} */
+            language?: "" | "en" | "zh-hans";
+            /** Format: time-zone */
             timezone?: string;
             /** @enum {string} */
             theme?: "auto" | "light" | "dark";
@@ -1866,7 +1855,9 @@ export interface components {
             episodic_enabled?: boolean;
             longterm_enabled?: boolean;
             confirm_before_remembering?: boolean;
-            language?: string;
+            /** @enum {string} */
+            language?: "" | "en" | "zh-hans";
+            /** Format: time-zone */
             timezone?: string;
             /** @enum {string} */
             theme?: "auto" | "light" | "dark";
@@ -1880,7 +1871,8 @@ export interface components {
         SignInLinkInputRequest: {
             user_id?: string | null;
             next?: string;
-            language?: string;
+            /** @enum {string} */
+            language?: "" | "en" | "zh-hans";
         };
         Stage: {
             name: string;
@@ -1979,24 +1971,21 @@ export interface components {
             conversation_id: string;
             user_message: string | {
                 content: string;
-                /** Format: date-time */
-                created_at?: string;
+                created_at?: string | number;
                 speaker?: string;
             };
             assistant_message: string | {
                 content: string;
-                /** Format: date-time */
-                created_at?: string;
+                created_at?: string | number;
                 speaker?: string;
             };
             user_message_id?: string | null;
             assistant_message_id?: string | null;
             /** @enum {string|null} */
             conversation_kind?: "main" | "group" | null;
-            project_key?: string | null;
+            project_key?: (string) | null;
             temporary?: boolean;
-            /** Format: date-time */
-            occurred_at?: string | null;
+            occurred_at?: (string | number) | null;
             tools?: components["schemas"]["ToolInputRequest"][];
         };
         Webhook: {
@@ -4681,8 +4670,8 @@ export interface operations {
     };
     webhooks_delete: {
         parameters: {
-            query?: {
-                id?: string;
+            query: {
+                id: string;
                 user_id?: string | null;
             };
             header?: {
