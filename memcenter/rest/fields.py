@@ -210,7 +210,8 @@ class QueryWords(serializers.CharField):
         super().__init__(**options)
         word = "|".join(among)
         listed = f"^ *({word})? *(, *({word})? *)*$" if among else r"[^,\s]"
-        extend_schema_field({"type": "string", "pattern": listed})(self)
+        describe: Any = extend_schema_field({"type": "string", "pattern": listed})
+        describe(self)
 
     def to_internal_value(self, data: Any) -> Any:
         words = tuple(word.strip() for word in str(data).split(",") if word.strip())
