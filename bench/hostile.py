@@ -165,7 +165,7 @@ def _leave_out_the_encoder() -> None:
         return pairs[zlib.crc32(f"{first}\0{second}".encode("utf-8", "replace")) % _PAIRS]
 
     Model.scores = timed  # type: ignore[method-assign, assignment]
-    Reader._pair_scores = drawn  # type: ignore[method-assign]
+    Reader._pair_scores = drawn  # type: ignore[method-assign, assignment]
 
 
 def _on_way(by_step: Mapping[str, float]) -> float:
