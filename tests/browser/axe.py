@@ -36,8 +36,9 @@ found is the number of its violations. `python -m tests.browser.axe` makes this 
 `tests/browser/test_every_page.py` demands zero in both themes, of the rules on words in Chinese
 too, and that no page is wider than a window of 320 to 1920 px. `test_opened.py` demands zero of
 menus, dialogs, the forget card, joining and the code step in both languages, and `test_admin.py`
-of every list of the admin for the owner and for an auditor. What no tool finds is tested by hand and by `tests/browser`: the main
-paths by the keyboard alone, forced colours, paper, and everything without JavaScript.
+of every list of the admin for the owner and for an auditor. What no tool finds is tested by hand
+and by `tests/browser`: the main paths by the keyboard alone, forced colours, paper, and everything
+without JavaScript.
 """
 
 
@@ -74,7 +75,8 @@ def obstacles(page: Page, name: str) -> list[str]:
     Nothing else differs between the themes.
     """
     found = []
-    for scheme, rules in (("light", ()), ("dark", _OF_COLOURS)):
+    for scheme in SCHEMES:
+        rules = () if scheme == "light" else _OF_COLOURS
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.evaluate(_COLOURS_HAVE_CHANGED)
         violations = what_axe_finds(page, rules=rules).violations
