@@ -102,8 +102,12 @@ def give(
     conversation is marked as being answered now, when it has an id. `gone` holds the ids of
     messages that the page must remove at once.
     """
-    if not place.conversation:
-        answer_stream.begin_answer(thread.public_id)
+    try:
+        if not place.conversation:
+            answer_stream.begin_answer(thread.public_id)
+    except BaseException:
+        place.close()
+        raise
     answering = Answering(thread, release=place.slot.close)
     given = AnswerEvents(request, answering, gone=gone, was_untitled=was_untitled)
     if is_streamed(request):
