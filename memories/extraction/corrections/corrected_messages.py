@@ -129,9 +129,8 @@ def _possible_corrections(said: str) -> Iterator[tuple[re.Match[str], str]]:
     """Yield each sentence that may be a correction, and its values if it says nothing else."""
     for sentence in _sentences_and_contrasts(said):
         values = _only_values(sentence[0])
-        corrects = values or any(one.search(sentence[0]) for one in _ANY_CORRECTION)
-        corrects = corrects or bare_contrast(sentence[0])
-        if corrects and len(sentence[0]) <= _MOST:
+        says_so = any(one.search(sentence[0]) for one in _ANY_CORRECTION)
+        if (values or says_so or bare_contrast(sentence[0])) and len(sentence[0]) <= _MOST:
             yield sentence, values
 
 
