@@ -106,7 +106,7 @@ def test_registration_is_switched_by_its_switch(
             visitor.goto("/register/")
             expect(visitor.locator("[name=username]")).to_have_count(1 if is_open else 0)
             if not is_open:
-                visitor.get_by_role("link", name="Back to the start").click()
+                visitor.locator("main").get_by_role("link", name="Sign in").click()
                 expect(visitor.locator("h1")).to_have_text("Sign in")
                 visitor.goto(product.shell(_MAKES_LINK).strip())
                 expect(visitor.locator("[data-composer]")).to_be_visible()

@@ -254,7 +254,7 @@ def test_what_was_asked_to_be_forgotten_is_told_to_the_model(
     make_memory(alice, "Has a cat")
     say(client, conversation, "Please forget that I have a cat. What shall I cook tonight?")
     told = model.asked[0]["messages"][0]["content"]
-    assert "has just been forgotten" in told and "a cat" not in told
+    assert "is no longer known" in told and "a cat" not in told
     say(client, conversation, "Please forget that I have a motorbike. What shall I cook?")
     assert "no memory matched" in model.asked[1]["messages"][0]["content"]
 
