@@ -14,7 +14,13 @@ from django.utils import timezone
 from foundation.errors import Conflict, Invalid
 from foundation.text import segment
 from memories import language_steps
-from memories.extraction.corrections.contrasts import Contrast, Renaming, contrasts, renaming
+from memories.extraction.corrections.contrasts import (
+    Contrast,
+    Renaming,
+    contrasts,
+    exchange,
+    renaming,
+)
 from memories.extraction.corrections.corrected_messages import (
     correction,
     denies,
@@ -154,6 +160,8 @@ def _change_of(
     if fixed := correction(text, [_without_dates(memory.content)]):
         other = [one for one in candidates if not fixed.start <= one.quote_start < fixed.end]
         return _told(memory, fixed.text, user=user), other
+    if new := exchange(text, _without_dates(memory.content)):
+        return _told(memory, new, user=user), []
     own = [one for one in candidates if _shares_words(one.content, memory.content)]
     other = [one for one in candidates if one not in own]
     if own and other:

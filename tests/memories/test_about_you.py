@@ -533,6 +533,10 @@ def test_a_sentence_under_a_memory_changes_that_memory(
             "he [theo] and his girlfriend amira are expecting",
         ),
         ("周四下午要去看牙", "不是周四，是周五", "周五下午要去看牙"),
+        ("wife: has cmpa", "not wife, baby ottoline", "baby ottoline: has cmpa"),
+        ("the dog gary is 3", "not gary, garry", "the dog garry is 3"),
+        ("周琳对鸡蛋过敏", "不是周琳，周霖", "周霖对鸡蛋过敏"),
+        ("乐乐今年四岁", "不是四岁 五岁了", "乐乐今年五岁"),
     ],
 )
 def test_a_corrected_value_under_a_memory_changes_only_the_value(

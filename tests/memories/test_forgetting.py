@@ -79,7 +79,9 @@ def test_a_forgotten_memory_is_hidden_at_once(tea: Memory) -> None:
 
 def test_the_operation_holds_ids_only(tea: Memory) -> None:
     named = {"memories": [tea.public_id]}
-    assert forget(tea).payload == {"memories": [tea.pk], "ledger": named}
+    counts = {"message": 0, "episode": 0, "summary": 0}
+    kept = {"still_said": 0, "still_saying": [], "still_in": counts}
+    assert forget(tea).payload == {"memories": [tea.pk], "ledger": named, **kept}
 
 
 def test_a_forgotten_memory_is_erased_with_all_that_was_made_of_it(

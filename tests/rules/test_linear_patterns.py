@@ -20,6 +20,8 @@ MADE_WHEN_RUN = {
     "memories.extraction.chat_model.questions:text_of": "it puts in a name of ours",
     "memories.extraction.corrections.contrasts:_of_person": "escaped words of a sentence",
     "memories.extraction.corrections.contrasts:_replacements": "escaped words of a sentence",
+    "memories.extraction.corrections.contrasts:corrected": "one escaped name",
+    "memories.extraction.corrections.contrasts:exchange": "escaped words of a sentence",
     "memories.extraction.corrections.corrected_messages:_replaced": "escaped words of a sentence",
     "memories.extraction.corrections.corrected_messages:_with_name": "one escaped word",
     "memories.extraction.corrections.corrected_messages:_with_same_noun": "two escaped words",

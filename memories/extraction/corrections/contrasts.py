@@ -66,6 +66,20 @@ class Renaming:
         return new if new != text else ""
 
 
+def exchange(said: str, text: str) -> str:
+    """Return a text with the words that a sentence exchanges, or "" if it exchanges none of it.
+
+    The sentence says nothing else ("not gary, garry"), and the text has the wrong words once.
+    """
+    found = PATTERNS["exchange"].search(said.strip())
+    if found is None:
+        return ""
+    wrong, right = found["wrong"] or found["zh_wrong"], found["right"] or found["zh_right"]
+    edge = r"\b" if wrong.isascii() else ""
+    parts = re.split(rf"(?i){edge}{re.escape(wrong)}{edge}", text)
+    return right.join(parts) if len(parts) == 2 else ""
+
+
 def renaming(said: str) -> Renaming | None:
     """Return the first name that a text corrects, or None."""
     for start, sentence in sentences(said):

@@ -115,6 +115,8 @@ def test_a_wish_not_to_forget_is_never_a_request_to_forget(message: str) -> None
         ("你还记得我上次跟你说的搬家那个事吗", False),
         ("do you still remember the ring i told you about", False),
         ("莫忘了给外婆打电话", False),
+        ("我上回跟你说过云南退团的事你还记得伐", False),
+        ("did you forget about gary?", False),
         ("别再记我戒指那个事了", True),
         ("你还记得戒指的事吗？把它忘掉", True),
     ],
