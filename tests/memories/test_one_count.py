@@ -130,7 +130,7 @@ def test_the_line_follows_what_is_done_to_a_row(client: Client, alice: User, act
 def test_the_number_of_answers_is_one_on_the_row_the_page_and_the_tab(
     client: Client, alice: User
 ) -> None:
-    memory = Memory.objects.get(content="Number 0")
+    memory = Memory.objects.get(content="Number 2")
     for _ in range(2):
         make_trace(alice, "Where to?", hits=[memory.public_id])
     RecallHit.objects.update(in_block=True, components={"raw_relevance": 0.9})
