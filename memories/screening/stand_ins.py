@@ -26,7 +26,11 @@ def is_stand_in(text: str) -> bool:
 
 def public_places(text: str) -> list[tuple[int, int]]:
     """Return the spans of texts that aren't secret, such as public keys and source code."""
-    return [match.span() for pattern in _PUBLIC.values() for match in pattern.finditer(text)]
+    return [
+        match.span(pattern.groupindex.get("s", 0))
+        for pattern in _PUBLIC.values()
+        for match in pattern.finditer(text)
+    ]
 
 
 def is_in_masked(text: str, start: int, end: int) -> bool:

@@ -77,6 +77,10 @@ def test_what_anybody_may_know_is_no_secret(text: str) -> None:
     [
         ("heres my .env\nPORT=3000\nDB_PASS=stilts&mud\nDEBUG=1", "stilts&mud"),
         ('export REDIS_PASSWORD="fern"', "fern"),
+        ("the default password is bluebell, root user", "bluebell"),
+        ("默认密码是海棠花88，admin账户", "海棠花88"),
+        ("my password is $Kd8x2QmVt4z$", "$Kd8x2QmVt4z$"),
+        ("stripe tutorial, my password is Kite77bow, card 4242 4242 4242 4242", "Kite77bow"),
         ("docker run -e MYSQL_ROOT_PASSWORD=hunter22 -p 80:80", "MYSQL_ROOT_PASSWORD=hunter22"),
         ("webhook posts to https://hooks.chatter.example/T02/B77/kLm93nQzP but",
          "https://hooks.chatter.example/T02/B77/kLm93nQzP"),
