@@ -61,11 +61,11 @@ def what_axe_finds(page: Page, *, rules: Sequence[str] = ()) -> Found:
     return Found(violations, len(told["passes"]), str(told["testEngine"]["version"]))
 
 
-# Links change at once and what is behind them a frame later.
-_COLOURS_HAVE_CHANGED = """async () => {
-    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-    await Promise.all(document.getAnimations().map(one => one.finished.catch(() => null)));
-}"""
+# Colours that change with the theme have changed. A spinner's animation never ends, and the promise
+# of an animation may never settle, so its state is asked for.
+_COLOURS_HAVE_CHANGED = """() => document.getAnimations().every(one =>
+    one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity)"""
+_POLLING = 50  # milliseconds
 _OF_COLOURS = ("color-contrast", "link-in-text-block")
 
 
@@ -78,7 +78,7 @@ def obstacles(page: Page, name: str) -> list[str]:
     for scheme in SCHEMES:
         rules = () if scheme == "light" else _OF_COLOURS
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.evaluate(_COLOURS_HAVE_CHANGED)
+        page.wait_for_function(_COLOURS_HAVE_CHANGED, polling=_POLLING)
         violations = what_axe_finds(page, rules=rules).violations
         found += [f"{name}, {scheme}: {one}" for one in violations]
     return found
