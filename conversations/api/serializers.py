@@ -93,7 +93,7 @@ class UtteranceInput(serializers.Serializer[Any]):
     }
 )
 class Utterance(serializers.Field[Any, Any, Any, Any]):
-    """One message in a request: a string, or an object with the text, its time and its speaker."""
+    """A message in a request, given as a string or as an object with text, time and speaker."""
 
     _inside = UtteranceInput()
 

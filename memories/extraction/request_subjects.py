@@ -106,7 +106,7 @@ def _before_last_words(tokens: Sequence[_Token], *, is_order: bool) -> int:
 
 
 def _before_pointing(tokens: Sequence[_Token]) -> int:
-    """Return how many tokens remain without a final "that one", "please" or "completely"."""
+    """Return the number of tokens before a final "that one", "please" or "completely"."""
     place = len(tokens)
     while tokens[place - 1].kind in ("polite", "pointing", "extent"):
         place -= 1

@@ -53,7 +53,7 @@ _COMPARED = 48  # number of most similar memories to compare with a request; eac
 
 @dataclass(frozen=True)
 class Asked:
-    """A request to forget, with its subject.
+    """A request to forget and its subject.
 
     `subject` holds the words of the request that say what to forget. It is empty if the request has
     no such words ("delete that one"). `vector` is the embedded subject, or None if the request

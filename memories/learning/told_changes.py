@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from foundation.errors import Conflict, Invalid
@@ -154,7 +155,7 @@ def _change_of(
     february, march") changes nothing else. The change is None if the sentence shares no words with
     the memory, or only says what is wrong.
     """
-    memory = Memory.objects.filter(in_use(), user=user, project=None, public_id=about).first()
+    memory = _own(user).filter(public_id=about).first()
     if memory is None:
         return None, []
     if fixed := correction(text, [_without_dates(memory.content)]):
@@ -179,9 +180,7 @@ def _without_dates(text: str) -> str:
 
 
 def _told(memory: Memory, new: str, *, user: User, doubt: str = "") -> ToldChange:
-    told = {"memory": memory.public_id, "old": memory.content, "new": new}
-    id = _EDITS.make(told, user=user)
-    return ToldChange(id, Verdict.REPLACE, new, memory.content, memory.public_id, doubt)
+    return _exact(new, user=user, memory=memory.public_id, old=memory.content, doubt=doubt)
 
 
 def _without_rejected(text: str, known: str) -> str:
@@ -248,16 +247,15 @@ def exact_changes(
     if not is_unsure and (not about or about in changed):
         return []
     wanted = [one for one in dict.fromkeys((about, *unsure, *related)) if one not in changed]
-    own = Memory.objects.filter(in_use(), user=user, project=None, public_id__in=wanted)
-    found = {one.public_id: one.content for one in own}
+    found = {one.public_id: one.content for one in _own(user).filter(public_id__in=wanted)}
     offered = [(one, found[one]) for one in wanted if one in found][:_MOST_OFFERED]
     new = text.strip()
     return [_exact(new, user=user, memory=memory, old=old) for memory, old in [*offered, ("", "")]]
 
 
-def _exact(new: str, *, user: User, memory: str, old: str) -> ToldChange:
+def _exact(new: str, *, user: User, memory: str, old: str, doubt: str = "unsure") -> ToldChange:
     id = _EDITS.make({"memory": memory, "old": old, "new": new}, user=user)
-    return ToldChange(id, Verdict.REPLACE if memory else Verdict.ADD, new, old, memory, "unsure")
+    return ToldChange(id, Verdict.REPLACE if memory else Verdict.ADD, new, old, memory, doubt)
 
 
 def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast | Renaming, Memory, str]]:
@@ -265,9 +263,8 @@ def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast | Renam
 
     A memory that several corrections fit is changed by the first.
     """
-    own = Memory.objects.filter(in_use(), user=user, project=None).order_by("-pk")
     if name := renaming(text):
-        rows = own.filter(content__contains=name.wrong)[:_MOST_READ]
+        rows = _own(user).filter(content__contains=name.wrong).order_by("-pk")[:_MOST_READ]
         return [(name, one, new) for one in rows if (new := name.corrected(one.content))]
     made = contrasts(text)
     if not made:
@@ -282,11 +279,15 @@ def _corrected_memories(text: str, *, user: User) -> list[tuple[Contrast | Renam
     return list(found.values())
 
 
+def _own(user: User) -> QuerySet[Memory]:
+    """Return the user's own memories in use, without those of projects."""
+    return Memory.objects.filter(in_use(), user=user, project=None)
+
+
 def _sharing(terms: Collection[str], *, user: User) -> list[Memory]:
     entries = LexicalEntry.objects.filter(user=user, target_kind=TargetKind.MEMORY)
     entries = entries.filter(terms__overlap=sorted(terms))
-    own = Memory.objects.filter(in_use(), user=user, project=None)
-    return list(own.filter(pk__in=entries.values("target_id")).order_by("-pk")[:_MOST_READ])
+    return list(_own(user).filter(pk__in=entries.values("target_id")).order_by("-pk")[:_MOST_READ])
 
 
 def related_memories(text: str, *, user: User, without: Collection[str]) -> list[Memory]:

@@ -62,7 +62,7 @@ _Opcode = tuple[str, int, int, int, int]
 
 @dataclass(frozen=True)
 class Reason:
-    """One source of a memory, described in words, with the quoted message if there is one."""
+    """A source of a memory in words, with the quoted message if the source has one."""
 
     text: str
     at: datetime

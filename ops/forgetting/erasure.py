@@ -202,7 +202,7 @@ def finish(
     kept: Iterable[str] = (),
     then: Callable[[], object] | None = None,
 ) -> Mapping[str, Any]:
-    """Run the last steps of a forget operation: residue scan, cleaning of the disk, receipt.
+    """Finish a forget operation: scan for residue, vacuum the tables, and write the receipt.
 
     One transaction enqueues follow-up operations, writes the receipt with its audit event, and
     deletes the hashes and ids of the scan. Raise `ResidueFound` if the scan finds something.

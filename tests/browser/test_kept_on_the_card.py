@@ -5,8 +5,9 @@ from itertools import count
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.chat_page import send
 from tests.browser.conftest import sign_in
-from tests.live import Product
+from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
 SOON = 60_000
@@ -42,6 +43,13 @@ WORDS = {
 }
 
 
+def keeper(product: Product, language: str) -> Person:
+    """Somebody with a message, and the two memories learned from it."""
+    words, person = WORDS[language], product.person(f"keeper-{next(_numbers)}", language=language)
+    product.shell(_KNOWN.format(name=person.username, said=words["said"], texts=words["texts"]))
+    return person
+
+
 def tick(card: Locator, text: str, name: str) -> None:
     details = card.locator("details.forget__others")
     if details.count() and details.get_attribute("open") is None:
@@ -59,12 +67,9 @@ def test_what_is_kept_on_the_card_stays_without_its_message(
 ) -> None:
     words = WORDS[language]
     page.set_viewport_size({"width": width, "height": 844})
-    person = product.person(f"keeper-{next(_numbers)}", language=language)
     gone, stays = words["texts"]
-    product.shell(_KNOWN.format(name=person.username, said=words["said"], texts=words["texts"]))
-    sign_in(page, person)
-    page.locator("[data-composer]").fill(str(words["ask"]))
-    page.locator("[data-composer]").press("Enter")
+    sign_in(page, keeper(product, language))
+    send(page, str(words["ask"]))
     card = page.locator(".card.forget")
     expect(card).to_be_visible(timeout=SOON)
     if card.locator("[name=memory]").count() > 1:
@@ -94,11 +99,8 @@ def test_what_is_kept_on_the_card_stays_without_its_message(
 def test_the_phones_bar_leads_on_and_a_toast_covers_no_message(
     page: Page, product: Product
 ) -> None:
-    words = WORDS["en"]
     page.set_viewport_size({"width": 390, "height": 780})
-    person = product.person(f"keeper-{next(_numbers)}")
-    product.shell(_KNOWN.format(name=person.username, said=words["said"], texts=words["texts"]))
-    sign_in(page, person)
+    sign_in(page, keeper(product, "en"))
     page.goto(page.url)
     page.locator(".toggle-start").click()
     page.locator(".conversation__link").first.click()

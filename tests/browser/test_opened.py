@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import obstacles
+from tests.browser.chat_page import send
 from tests.browser.conftest import sign_in
 from tests.browser.places import code_step, joining
 from tests.live import Person, Product
@@ -120,8 +121,7 @@ def test_what_opens_in_the_chat_has_no_obstacle(
         found += obstacles(page, name)
         page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
-    page.locator("[data-composer]").fill(str(WORDS[language]["forget"]))
-    page.locator("[data-composer]").press("Enter")
+    send(page, str(WORDS[language]["forget"]))
     card = page.locator(".card.forget")
     expect(card).to_be_visible(timeout=SOON)
     found += obstacles(page, "card that forgets")

@@ -116,7 +116,7 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
 
 
 def _share_only_name(candidate: Candidate, memory: Known) -> bool:
-    """Return whether two dissimilar texts share only a name that one of them begins with.
+    """Return whether two dissimilar texts share only a name at the beginning of one of them.
 
     Such texts make different statements about the person: 豆豆在学钢琴 ("Doudou learns the piano"),
     离豆豆学校近 ("close to Doudou's school").

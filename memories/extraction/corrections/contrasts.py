@@ -61,8 +61,7 @@ class Renaming:
 
     def corrected(self, text: str) -> str:
         """Return the text with the right name, or "" if it doesn't contain the wrong one."""
-        edge = r"\b" if self.wrong.isascii() else ""
-        new = re.sub(rf"{edge}{re.escape(self.wrong)}{edge}", lambda _: self.right, text)
+        new = re.sub(_as_words(self.wrong), lambda _: self.right, text)
         return new if new != text else ""
 
 
@@ -74,9 +73,8 @@ def exchange(said: str, text: str) -> str:
     found = PATTERNS["exchange"].search(said.strip())
     if found is None:
         return ""
-    wrong, right = found["wrong"] or found["zh_wrong"], found["right"] or found["zh_right"]
-    edge = r"\b" if wrong.isascii() else ""
-    parts = re.split(rf"(?i){edge}{re.escape(wrong)}{edge}", text)
+    wrong, right = _wrong_and_right(found)
+    parts = re.split(f"(?i){_as_words(wrong)}", text)
     return right.join(parts) if len(parts) == 2 else ""
 
 
@@ -84,9 +82,19 @@ def renaming(said: str) -> Renaming | None:
     """Return the first name that a text corrects, or None."""
     for start, sentence in sentences(said):
         if found := PATTERNS["renamed"].search(sentence.strip(EDGE)):
-            wrong, right = found["wrong"] or found["zh_wrong"], found["right"] or found["zh_right"]
-            return Renaming(wrong, right, start, start + len(sentence))
+            return Renaming(*_wrong_and_right(found), start, start + len(sentence))
     return None
+
+
+def _wrong_and_right(found: re.Match[str]) -> tuple[str, str]:
+    """Return the words of a match of "exchange" or "renamed", in English or Chinese."""
+    return found["wrong"] or found["zh_wrong"], found["right"] or found["zh_right"]
+
+
+def _as_words(words: str) -> str:
+    """Return a pattern for these words that doesn't match inside of an English word."""
+    edge = r"\b" if words.isascii() else ""
+    return edge + re.escape(words) + edge
 
 
 def contrasts(said: str) -> list[Contrast]:
