@@ -227,8 +227,8 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:
     The probabilities must show that this memory is meant and no other. In addition, the memory must
     share more words with the request than any other memory ("forget coffee" is never clear if two
     memories mention coffee). The request must not name its subject by a question ("where I work"),
-    and the memory must not name another relative. Unless the reader model is sure, the memory also
-    must not deny or intend what the request states as a fact.
+    and neither text may name a relative whom the other doesn't name. Unless the reader model is sure,
+    the memory also must not deny or intend what the request states as a fact.
     """
     if not ranked or _ASKS.search(request):
         return None
@@ -240,7 +240,7 @@ def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:
     if best.covered <= max((one.covered for one in others), default=0.0):
         return None
     memory = best.meant.content
-    if _names_another_relative(request, memory):
+    if _is_of_someone_else(request, memory):
         return None
     return None if best.about < _SURE and _says_something_else(request, memory) else best.meant
 
@@ -250,9 +250,21 @@ def asks_for_everything(request: str) -> bool:
     return _EVERYTHING.search(request.replace("’", "'")) is not None
 
 
-def _names_another_relative(request: str, memory: str) -> bool:
+def _is_of_someone_else(request: str, memory: str) -> bool:
+    """Return True if one of the two texts names a relative whom the other doesn't name.
+
+    "My tattoo" doesn't mean "My mum hates tattoos". The relative's name is enough: "Rhys's job"
+    means "My partner Rhys is a nurse".
+    """
     asked, named = _relatives(request), _relatives(memory)
-    return bool(asked and named) and asked.isdisjoint(named)
+    if asked.keys() & named.keys():
+        return False
+    known = [_is_named(name, memory) for name in asked.values()]
+    return not all([*known, *(_is_named(name, request) for name in named.values())])
+
+
+def _is_named(name: str, text: str) -> bool:
+    return bool(name) and name.lower() in text.lower()
 
 
 def _says_something_else(request: str, memory: str) -> bool:
@@ -267,6 +279,10 @@ def _says_something_else(request: str, memory: str) -> bool:
     )
 
 
-def _relatives(text: str) -> set[str]:
-    found = {one.relation for one in people_in(text, language_of(text)) if one.relation}
-    return {_SAME_RELATIVE.get(name, name) for name in found}
+def _relatives(text: str) -> dict[str, str]:
+    """Return the relatives in the text by relation, with their names if these are given."""
+    return {
+        _SAME_RELATIVE.get(one.relation, one.relation): one.name
+        for one in people_in(text, language_of(text))
+        if one.relation
+    }

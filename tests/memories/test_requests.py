@@ -168,6 +168,9 @@ ELSE = {
     "no shared word": ("Forget what I do for a living.", "Works as a nurse", CELLO),
     "one of two with the word": ("Forget my cello.", CELLO, "Borrowed a cello from Ana"),
     "想": ("忘掉我的车", "想买车", "在布尔诺工作"),
+    "a relative": ("Forget the thing about my tattoos", "My mum hates tattoos", CELLO),
+    "not a relative": ("Forget my mum's allergy to nuts", "Allergic to nuts", CELLO),
+    "女儿": ("忘掉我喝奶茶", "我女儿爱喝奶茶", "在布尔诺工作"),
 }
 
 
