@@ -70,6 +70,7 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
     page: Page, product: Product, language: str
 ) -> None:
     words = WORDS[language]
+    page.set_viewport_size({"width": 390, "height": 844})
     person = product.person(f"chooser-{language}", language=language)
     said = words["said"]
     product.shell(
@@ -103,5 +104,7 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
     expect(card.locator("[name=all]")).to_be_visible()
     card.locator("[name=all]").click()
     expect(card).to_contain_text(str(words["sure"]))
+    expect(card.locator(".button--danger-solid")).to_be_in_viewport(ratio=1)
+    expect(card.locator(".card__title")).to_be_focused()
     card.locator(".button--danger-solid").click()
     expect_forgotten(page, words)
