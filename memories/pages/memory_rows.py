@@ -30,6 +30,7 @@ from foundation.text import segment
 from foundation.text.richtext import inner
 from memories.extraction.masking import additions_in_words
 from memories.extraction.wording.languages import TOPICS, twin_of, without_twins
+from memories.forgetting import rederivation
 from memories.models import Memory, MemoryStatus, Source
 from memories.selectors import LISTED, MemoryFilter, memories_of
 from ops.models import User
@@ -84,6 +85,16 @@ class Row:
     @property
     def conversation(self) -> Conversation | None:
         return self.source.turn.conversation if self.source and self.source.turn else None
+
+    @property
+    def origin(self) -> str:
+        """Return in words where the memory comes from."""
+        if self.conversation:
+            return _("from a conversation")
+        comment = self.source.comment if self.source else ""
+        if comment in (rederivation.KEPT, rederivation.KEPT_ALONE):
+            return _("kept by you")
+        return self.memory.get_origin_display()
 
     @property
     def quote(self) -> str:
