@@ -171,6 +171,11 @@ ELSE = {
     "a relative": ("Forget the thing about my tattoos", "My mum hates tattoos", CELLO),
     "not a relative": ("Forget my mum's allergy to nuts", "Allergic to nuts", CELLO),
     "女儿": ("忘掉我喝奶茶", "我女儿爱喝奶茶", "在布尔诺工作"),
+    "a reason": (
+        "Discard the fact about the will, solicitor's orders",
+        "My solicitor is Ann",
+        CELLO,
+    ),
 }
 
 
