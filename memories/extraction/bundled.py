@@ -29,6 +29,7 @@ from memories.extraction.corrections.cancellations import (
     endings,
     retractions,
     taken_back,
+    taken_back_at_once,
     whole_sentence,
 )
 from memories.extraction.corrections.contrasts import renaming
@@ -113,6 +114,8 @@ class BundledExtractor:
             ended = self._taken_back(turn, message)
             forget = forget or (() if ended else self._retracted(message))
         candidates = [*ended, *(whole_sentence(one, off, turn.user.text) for one in found)]
+        may_end = not (not_to_keep or ended or forget)
+        endings = _endings(message, handled=handled) if may_end else ()
         forget = () if ended else forget
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
@@ -123,6 +126,7 @@ class BundledExtractor:
             forget = tuple(replace(request, in_words=False) for request in forget)
         return Extraction(
             tuple(kept),
+            tuple(endings),
             masking.refusals(message.spans, kept=redacted),
             forget,
             secrets=tuple((span.start, span.end) for span in message.spans),
@@ -280,18 +284,20 @@ def _candidates(
 ) -> Iterator[Candidate]:
     """Yield the candidates in a message, except for statements that touch a span of `handled`."""
     asked = message.flag("remember")
-    unwanted = [order.start for order in orders_of(message, "forget") if order.what]
     if is_in_a_role(message):
         return
     wish = mention_wish(message.covered) if message.role == "user" else None
+    own = list(_own_statements(message, handled=handled))
+    back = taken_back_at_once(message.covered, [(one.start, one.end) for one in own])
+    instead = {*back.values()}
     found = [
         statement
-        for statement in message.reading.statements
-        if labels.may_be_kept(statement, asked=asked or _has_phone(statement, message))
-        and not is_fragment(statement, message.said.text)
-        and not any(statement.start <= at < statement.end for at in unwanted)
-        and not any(statement.start < end and start < statement.end for start, end in handled)
+        for statement in own
+        if labels.may_be_kept(
+            statement, asked=asked or statement.start in instead or _has_phone(statement, message)
+        )
         and not (wish and statement.start < wish[1] and wish[0] < statement.end)
+        and statement.start not in back
     ]
     if wish:
         yield _mention_wish(message, *wish)
@@ -302,6 +308,30 @@ def _candidates(
     for statement in found:
         if candidate := _candidate(statement, message, explicit=asked):
             yield candidate
+
+
+def _own_statements(
+    message: HeardMessage, *, handled: Sequence[tuple[int, int]]
+) -> Iterator[Statement]:
+    """Yield the complete statements that aren't to be forgotten and touch no span of `handled`."""
+    unwanted = [order.start for order in orders_of(message, "forget") if order.what]
+    for statement in message.reading.statements:
+        if (
+            not is_fragment(statement, message.said.text)
+            and not any(statement.start <= at < statement.end for at in unwanted)
+            and not any(statement.start < end and start < statement.end for start, end in handled)
+        ):
+            yield statement
+
+
+def _endings(message: HeardMessage, *, handled: Sequence[tuple[int, int]]) -> Iterator[Candidate]:
+    """Yield candidates for the statements that aren't worth keeping but may end a known memory."""
+    if is_in_a_role(message) or message.flag("remember") or any(map(message.flag, NOT_OWN)):
+        return
+    for statement in _own_statements(message, handled=handled):
+        ends = labels.may_end(statement)
+        if ends and (candidate := _candidate(statement, message, explicit=False)):
+            yield replace(candidate, confidence=labels.ENDS, only_ends=True)
 
 
 def _mention_wish(message: HeardMessage, start: int, end: int) -> Candidate:

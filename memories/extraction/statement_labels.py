@@ -12,6 +12,8 @@ TASK = 0.5  # the minimum for constraints and the person's own plans to be revie
 DOUBTED = 0.35  # minimum probability of "perhaps worth keeping" to ask for a review
 ASKED_TO_KEEP = 0.15  # replaces the other minimums if the person said "remember this"
 _SURE = 0.5  # minimum probability of the kind "skill"
+MAY_END = 0.15  # minimum probability that a statement that isn't kept ends a memory
+ENDS = 0.5  # the confidence of such a statement, if it does end a memory
 DOUBTFUL = 0.4  # the confidence of a candidate that waits for review
 ACCEPTED = 0.8  # confidence of a claim by the assistant that the person agreed with
 _OWNER = 0.6  # a constraint is reviewed if its likeliest owner is less probable
@@ -62,6 +64,13 @@ def may_be_kept(statement: Statement, *, asked: bool) -> bool:
         least = TASK
     least = ASKED_TO_KEEP if asked else least
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
+
+
+def may_end(statement: Statement) -> bool:
+    """Return whether a statement isn't worth keeping but may end a memory ("the test is off")."""
+    is_own = statement.best("whose") in _OWN_LIFE and statement.best("said") == "asserted"
+    is_kept = may_be_kept(statement, asked=False)
+    return is_own and not is_kept and statement.share("change", "ends") >= MAY_END
 
 
 def change(statement: Statement) -> str:

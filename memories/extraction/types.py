@@ -60,7 +60,8 @@ class Candidate:
     the assistant's message that the user agreed with. `reasons` are short codes for the page that
     explains a memory. `corrects` means that the speaker overrules an earlier statement. `overrules`
     is the text of the memory that the candidate replaces, and `old_value` holds the wrong words in
-    that memory; both are empty if unknown.
+    that memory; both are empty if unknown. `only_ends` means that the statement isn't worth keeping
+    by itself, and is stored only if it ends a known memory ("driving test got cancelled").
     """
 
     kind: str
@@ -77,6 +78,7 @@ class Candidate:
     corrects: bool = False
     overrules: str = ""
     old_value: str = ""
+    only_ends: bool = False
     reasons: tuple[str, ...] = ()
 
 
@@ -115,12 +117,18 @@ class Extraction:
     """Everything that was extracted from one turn."""
 
     candidates: tuple[Candidate, ...] = ()
+    endings: tuple[Candidate, ...] = ()  # those with `only_ends`
     refused: tuple[Refused, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
     secrets: tuple[tuple[int, int], ...] = ()  # spans of the secrets in the user's message
     not_to_keep: bool = False  # the person asked not to keep this message
     # Spans that aren't the user's statements: quotations, role play, jokes, a text to work on.
     not_lived: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def undecided(self) -> tuple[Candidate, ...]:
+        """Return all candidates on which to decide, the endings last."""
+        return (*self.candidates, *self.endings)
 
     @property
     def secret_places(self) -> list[int]:
@@ -165,6 +173,11 @@ class Decision:
     reasons: tuple[str, ...] = ()
     others: tuple[OtherVerdict, ...] = ()
     supports: tuple[str, ...] = ()
+
+    @property
+    def ends(self) -> bool:
+        """Return whether the candidate says that its target no longer holds."""
+        return self.verdict is Verdict.REPLACE and "no_longer" in self.reasons
 
 
 class Extractor(Protocol):

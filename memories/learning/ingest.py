@@ -155,14 +155,14 @@ def learn(run: Run, *, user: User, loaded: LoadedTurn, extraction: Extraction) -
     """Learn the candidates of a turn, and mark the turn."""
     decided = learn_all(
         run,
-        extraction.candidates,
+        extraction.undecided,
         text_of_turn(loaded.turn, user=user, project=loaded.project),
         then=partial(mark, user, loaded.turn, extraction),
     )
     found = [one for one in decided if one is not None]
     if len(found) > 1:
         with run.applying(user):
-            share_earlier_texts(extraction.candidates, decided, user=user)
+            share_earlier_texts(extraction.undecided, decided, user=user)
     return found
 
 
@@ -280,7 +280,8 @@ def decide_here(one: CandidateDraft) -> Decided | None:
 def _arbitrate(one: CandidateDraft, known: Sequence[Known] | None) -> Arbitrated | None:
     if known is None:
         return None
-    return verdicts.arbitrate(one.candidate, known=known, arbiter=language_steps.arbiter())
+    decided = verdicts.arbitrate(one.candidate, known=known, arbiter=language_steps.arbiter())
+    return decided if decided.decision.ends or not one.candidate.only_ends else None
 
 
 def _find_similar(one: CandidateDraft) -> list[Known] | None:

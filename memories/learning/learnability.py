@@ -168,17 +168,21 @@ def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
     until its message is forgotten. If no candidate is left, the message is marked as withheld, and
     the chat tells the user.
     """
-    if not (extraction.candidates and asked):
+    if not (extraction.undecided and asked):
         return extraction
     reads = language_steps.bundled_extractor().asks_not_to_keep_topic
     requests, reader = [one for one in asked if reads(one)], language_steps.pair_reader()
-    kept = tuple(
-        one
-        for one in extraction.candidates
-        if not any(_is_on_topic(text, one.content, reader=reader) for text in requests)
+    kept, endings = (
+        tuple(
+            one
+            for one in some
+            if not any(_is_on_topic(text, one.content, reader=reader) for text in requests)
+        )
+        for some in (extraction.candidates, extraction.endings)
     )
-    not_to_keep = extraction.not_to_keep or not kept
-    return replace(extraction, candidates=kept, not_to_keep=not_to_keep)
+    withholds = bool(extraction.candidates) and not kept
+    not_to_keep = extraction.not_to_keep or withholds
+    return replace(extraction, candidates=kept, endings=endings, not_to_keep=not_to_keep)
 
 
 def _is_on_topic(request: str, content: str, *, reader: PairReader) -> bool:

@@ -63,7 +63,7 @@ def learn_from_message(run: Run, *, user: User, message: Message) -> list[Decide
     _carry_out_forgets(run, user, message, extraction)
     decided = ingest.learn_all(
         run,
-        extraction.candidates,
+        extraction.undecided,
         _text_of_message(message, user=user),
         then=partial(_mark_message, message, extraction, user=user),
     )
@@ -152,7 +152,7 @@ def _learn_from_note(run: Run, user: User, line: DailyNote) -> list[Decided]:
     extraction = ingest.extract(text)
     decided = ingest.learn_all(
         run,
-        extraction.candidates,
+        extraction.undecided,
         _text_of_note(line, user=user),
         then=partial(_mark_note, line, extraction, user=user),
     )

@@ -99,14 +99,14 @@ def _lessons(
 
 
 def _embed_lessons(lessons: Sequence[_Lesson], *, user: User) -> list[list[CandidateDraft]]:
-    contents = [one.content for lesson in lessons for one in lesson.extraction.candidates]
+    contents = [one.content for lesson in lessons for one in lesson.extraction.undecided]
     embedded = iter(search_index.embed_memories(contents))
     texts = [
         ingest.text_of_turn(one.loaded.turn, user=user, project=one.loaded.project)
         for one in lessons
     ]
     return [
-        [ingest.prepare(one, text, embedded=next(embedded)) for one in lesson.extraction.candidates]
+        [ingest.prepare(one, text, embedded=next(embedded)) for one in lesson.extraction.undecided]
         for lesson, text in zip(lessons, texts, strict=True)
     ]
 
@@ -126,7 +126,7 @@ def _apply(
             decided = [ingest.decide_here(one) for one in candidates]
             ingest.mark(user, lesson.loaded.turn, lesson.extraction)
             found = [one for one in decided if one is not None]
-            ingest.share_earlier_texts(lesson.extraction.candidates, decided, user=user)
+            ingest.share_earlier_texts(lesson.extraction.undecided, decided, user=user)
             results[lesson.operation] = result_of(found, lesson.extraction)
     run.turn_to(None)
     own = results.pop(None)

@@ -178,8 +178,10 @@ def _finding_of_other_value(
     if matter is Matter.LITTLE:
         return CONTRADICTS if ends else BOTH_HOLD
     shared, named = _shared_and_named(candidate, memory)
-    if shared <= owner_names(candidate.content, memory.content) and reading.share < _SURE_OF_END:
-        return BOTH_HOLD  # "Theo is 27" holds although he isn't in Lyon any more
+    owners_names = owner_names(candidate.content, memory.content)
+    if {word for word in shared if len(word) > 1} <= owners_names:
+        # "Theo is 27" holds although he isn't in Lyon any more.
+        return BOTH_HOLD if reading.share < _SURE_OF_END else CONTRADICTS
     unsure = len(shared) == 1 and (reading.share < _SURE_OF_END or shared <= named)
     return CONTRADICTS if old or (ends and unsure) else None
 

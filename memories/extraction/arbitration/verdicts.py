@@ -50,6 +50,7 @@ _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insi
 _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
 _PLAN, _EVENT = "task", "event"
+_DONE = (_PLAN, _EVENT)
 
 UNRELATED = Finding(None)
 # Each statement adds to the other, but the merged text would be too long.
@@ -269,7 +270,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     if (is_doubtful or reading.share < sure) and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
     limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
-    if relation in CONFLICTS and _is_only_planned(candidate, memory):
+    if relation in CONFLICTS and _is_only_planned(candidate, memory, relation):
         found = BOTH_HOLD  # the current state holds until the planned change happens
     elif limited:
         found = limited
@@ -326,10 +327,10 @@ def are_strangers(candidate: Candidate, memory: Known) -> bool:
     return not shared and memory.similarity < conflicts.STRANGERS
 
 
-def _is_only_planned(candidate: Candidate, memory: Known) -> bool:
-    """Return whether only the candidate is a plan, and it doesn't correct an event."""
+def _is_only_planned(candidate: Candidate, memory: Known, relation: Relation) -> bool:
+    """Return whether only the candidate is a plan, and it doesn't correct or call off an event."""
     reasons = (reason.endswith(".planned") for reason in candidate.reasons)
-    moved = memory.kind == _EVENT and candidate.corrects
+    moved = memory.kind == _EVENT and (candidate.corrects or relation is Relation.ENDED)
     return (candidate.kind == _PLAN or any(reasons)) and memory.kind != _PLAN and not moved
 
 
@@ -387,12 +388,12 @@ def _finding_if_both_hold(memory: Known) -> Finding:
 def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
     """Return the verdict if one statement is more precise: keep the fuller text, or merge both."""
     text = pairs.fuller(memory.content, candidate.content)
-    if text == candidate.content:
-        return Finding(Verdict.REPLACE, "says_more")
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
-    if (candidate.kind == _EVENT) != (memory.kind == _EVENT):
-        return _finding_if_both_hold(memory)  # an event isn't a detail of a lasting statement
+    if (candidate.kind in _DONE) != (memory.kind in _DONE):
+        return _finding_if_both_hold(memory)  # a plan isn't a detail of a lasting statement
+    if text == candidate.content:
+        return Finding(Verdict.REPLACE, "says_more")
     return Finding(Verdict.MERGE, "adds_detail")
 
 

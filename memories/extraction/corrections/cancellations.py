@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from operator import itemgetter
 
 from foundation.text import segment
@@ -18,6 +19,8 @@ from memories.extraction.types import Candidate, Said
 _PLANS = ("event", "task")
 _ROUND = str.maketrans("[]", "()")  # brackets aren't nested
 _LIKELY = 0.5  # minimum probability that a statement is the one that is taken back
+_GAP = 40  # most characters between two statements of which one takes back the other
+_EDGE = 16  # characters at the edges of statements that may be words of correction
 _DOUBTFUL = 0.4  # confidence of an end whose plan isn't in the conversation
 
 
@@ -42,6 +45,24 @@ def taken_back(said: str) -> list[Cancellation]:
         if PATTERNS["taken_back"].search(sentence.strip())
         and said[start + len(sentence) :][:1] not in ("?", "？")
     ]
+
+
+def taken_back_at_once(said: str, spans: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """Return the statements that the next statement of the message takes back.
+
+    The result maps the start of each to the start of the next one. "I don't eat coriander, no wait,
+    my dad doesn't": words of correction stand between the two or at the edge of one of them, and
+    the two have a word in common.
+    """
+    back = {}
+    for (start, end), (following, last) in pairwise(sorted(spans)):
+        between = said[max(start, end - _EDGE) : following + _EDGE]
+        if following - end > _GAP or not PATTERNS["taken_back_at_once"].search(between):
+            continue
+        terms = [set(segment.terms(text)) for text in (said[start:end], said[following:last])]
+        if (terms[0] & terms[1]) - segment.ENGLISH_STOP_WORDS:
+            back[start] = following
+    return back
 
 
 def retractions(

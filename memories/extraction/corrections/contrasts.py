@@ -18,6 +18,7 @@ from memories.extraction.corrections.corrected_messages import (
     sentences,
     without_overlap,
 )
+from memories.extraction.wording.chinese_subjects import leading_name
 
 _DATE_ADDED = re.compile(r"^\s?\[\d{4}[^\]]*\]")  # a date that was added to the wrong words
 
@@ -26,7 +27,8 @@ _DATE_ADDED = re.compile(r"^\s?\[\d{4}[^\]]*\]")  # a date that was added to the
 class Contrast:
     """A span of a sentence that corrects a wrong person or value, such as "it's Eva, not Anna".
 
-    It corrects statements that match the pattern `form` and contain at least one term of `anchors`.
+    It corrects statements that match the pattern `form`, contain at least one term of `anchors` and
+    don't begin with another person's name than the sentence does (`about`; empty if unknown).
     """
 
     right: str
@@ -35,12 +37,16 @@ class Contrast:
     anchors: frozenset[str]
     start: int
     end: int
+    about: str = ""
 
     def corrected(self, text: str) -> str:
         """Return the text with the right words, or "" if the sentence doesn't apply to the text."""
         found = self.form.search(text)
         if found is None or self.anchors.isdisjoint(segment.terms(text)):
             return ""
+        name = leading_name(text) if self.about else ""
+        if name and name != self.about and self.wrong not in name:
+            return ""  # 小芳不是对虾过敏，是对芒果过敏 says nothing about 乐乐
         start, end = found.span("old")
         right = without_overlap(self.right, text[:start], text[end:])
         new = text[:start] + right + _DATE_ADDED.sub("", text[end:])
@@ -88,7 +94,9 @@ def renaming(said: str) -> Renaming | None:
 
 def _wrong_and_right(found: re.Match[str]) -> tuple[str, str]:
     """Return the words of a match of "exchange" or "renamed", in English or Chinese."""
-    return found["wrong"] or found["zh_wrong"], found["right"] or found["zh_right"]
+    words = {name: text for name, text in found.groupdict().items() if text}
+    wrong = next(words[name] for name in ("wrong", "zh_wrong", "zh_first") if name in words)
+    return wrong, next(words[name] for name in ("right", "zh_right", "zh_then") if name in words)
 
 
 def _as_words(words: str) -> str:
@@ -112,7 +120,9 @@ def contrasts(said: str) -> list[Contrast]:
             last = max(plain.rfind(words) for words in (right, wrong) if words)
             rest = PATTERNS["clause_end"].search(plain, last)
             end = start + (rest.start() if rest else len(plain))
-            found.append(Contrast(right, wrong, form, anchors, start, end))
+            about = leading_name(sentence)
+            about = "" if about in (right, wrong) else about
+            found.append(Contrast(right, wrong, form, anchors, start, end, about))
     return found
 
 

@@ -50,6 +50,8 @@ _LANGUAGES = ("en", "de", "es", "fr", "zh", "ja")
 _DAY_ALONE = re.compile(
     r"(?<=\bthe )\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=[号號日]$)"
 )
+# The only word between the beginning of a sentence, or another statement, and a statement.
+_FIRST_WORD = re.compile(r"(?:^|[.!?;\n])\s*(?P<word>[^\W\d_]{2,14}\s?)$")
 _OPENING = re.compile(r"[(（]")
 _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
 _FORMERLY = table("own_words")["formerly"].split("|")
@@ -137,7 +139,11 @@ def _cut(text: str) -> str:
 def _widened(
     message: str, start: int, end: int, *, others: Sequence[tuple[int, int]], language: str
 ) -> tuple[int, int]:
-    """Extend the range to include a negation, hedge or condition directly before or after it."""
+    """Extend the range to include what directly precedes or follows it and belongs to it.
+
+    This is a negation, hedge or condition, or the only word before a verb, since it may be the
+    subject ("shaz cant do nuts"); `_trimmed` removes it again if it is a filler.
+    """
     floor = max([one_end for _, one_end in others if one_end <= start] + [start - 60, 0])
     cjk = language in ("zh", "ja")
     lead = message[floor:start]
@@ -148,6 +154,10 @@ def _widened(
             start -= len(lead) - start_of(found, "all")
             break
         lead = lead[end_of(found, "all") :]  # in "or no not Ballarat", try "not" next
+    else:
+        first = _FIRST_WORD.search(lead) if language == "en" else None
+        if first and _P["begins_with_verb"].search(message[start:end].lstrip()):
+            start -= len(first["word"])
     after = _P["negated_after"].search(message[end : end + 24])
     return start, end + (after.end() if after else 0)
 

@@ -26,6 +26,8 @@ from memories.extraction.wording.people import (
 
 _SELF = re.compile(r"(?i)\b(?:i|im|ive|i['’](?:m|ve|d|ll)|my|mine|me|we|our|us)\b|我|咱|俺")
 _BEGINNING = re.compile(r"^(?:\S{0,3}|\S+\s+|\[)$")  # text that may precede the owner
+# In 带爸去医院 ("take Dad to hospital"), the person after the verb isn't the one who does it.
+_OBJECT_OF = re.compile(r"[带给帮送接陪找替教请约]我?$")
 _OWNED = re.compile(r"(?P<who>[^\W\d_]{2,20}['’]?s) (?P<thing>[^\W\d_]{1,30})")
 # Two people who do something together: jake and mia, 我和老公, 豆豆跟朵朵.
 _TOGETHER = re.compile(
@@ -131,6 +133,7 @@ def _owner(text: str, texts: tuple[str, str]) -> Owner:
     language = language_of(text)
     if language not in ("en", "zh"):
         return Owner()
+    text = text.replace("[我]", "我")  # [我]老汉儿 is "my father"
     people = [one for one in people_in(text, language) if one.gender != "p"]
     if language == "en":
         people += [one for one in plain_names(text, texts) if one.name.lower() != "user"]
@@ -138,7 +141,12 @@ def _owner(text: str, texts: tuple[str, str]) -> Owner:
     if pronoun and not any(pronoun.groupdict().get(gender) for gender in ("f", "m")):
         pronoun = None
     mentions = bool(people or pronoun or any(True for _ in names_in(text)))
-    who = min((one for one in people if _BEGINNING.search(text[: one.start])), default=None)
+    first = (
+        one
+        for one in people
+        if _BEGINNING.search(text[: one.start]) and not _OBJECT_OF.search(text[: one.start])
+    )
+    who = min(first, default=None)
     own = _SELF.search(text)
     person_at = who.start if who else len(text)
     pronoun_at = start_of(pronoun, "all") if pronoun else len(text)

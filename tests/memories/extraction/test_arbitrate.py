@@ -855,3 +855,22 @@ def test_a_corrected_name_changes_only_the_name_even_of_a_constraint(
     decision = decide(name, known(old, kind="constraint"), reads="contradicts")
     assert (decision.verdict, decision.content) == (Verdict.MERGE, new)
     assert decision.kind == "constraint"
+
+
+def test_an_event_never_replaces_a_lasting_statement_as_the_fuller_text() -> None:
+    trip = candidate("14th to 21st Feb in Tenerife, me, the twins and my mum", kind="event")
+    twins = known("I've got twins", similarity=0.3)
+    assert decide(trip, twins, reads="refines").verdict is Verdict.ADD
+    near = known("I've got twins", similarity=0.6)
+    assert decide(trip, near, reads="refines").verdict is Verdict.KEEP_BOTH
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict"), [("event", Verdict.REPLACE), ("fact", Verdict.KEEP_BOTH)]
+)
+def test_a_plan_that_is_called_off_ends_an_event_but_no_present_fact(
+    kind: str, verdict: Verdict
+) -> None:
+    off = candidate("成都去不成了", kind="task")
+    old = known("国庆节去成都看大熊猫", kind=kind, similarity=0.6)
+    assert decide(off, old, reads="ended").verdict is verdict

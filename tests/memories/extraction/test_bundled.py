@@ -381,3 +381,46 @@ def test_a_correction_leaves_out_what_was_wrong(
 def test_a_habit_that_is_over_is_a_fact(told: FakeReader) -> None:
     told.hears("i smoked", statement("i smoked", "i smoked", kind="pattern", holds="past"))
     assert only(extract("i smoked", told=told)).kind == "fact"
+
+
+@pytest.mark.parametrize("sure", [True, False])
+@pytest.mark.parametrize(
+    ("said", "first", "second"),
+    [
+        ("I don't eat nuts, no wait, dad eats no nuts", "I don't eat nuts", "dad eats no nuts"),
+        ("我平时不吃香菜 哦不对 是我老汉儿不吃香菜", "我平时不吃香菜", "是我老汉儿不吃香菜"),
+        ("我不吃辣的 哎说错了是朵朵不吃辣", "我不吃辣的", "朵朵不吃辣"),
+    ],
+)
+def test_what_is_taken_back_in_the_same_breath_is_not_kept(
+    told: FakeReader, said: str, first: str, second: str, sure: bool
+) -> None:
+    keep = {} if sure else {"keep": "no", "share": 0.5}
+    told.hears(said, statement(said, first), statement(said, second, **keep))  # type: ignore[arg-type]
+    assert only(extract(said, told=told)).content.endswith(second)
+
+
+@pytest.mark.parametrize(
+    ("said", "first", "second"),
+    [
+        ("I don't eat meat. I do eat fish", "I don't eat meat", "I do eat fish"),
+        ("医生说我的腰不对劲 我的腰要做理疗", "医生说我的腰不对劲", "我的腰要做理疗"),
+        ("I work nights, no wait, Theo is nine", "I work nights", "Theo is nine"),
+    ],
+)
+def test_what_goes_on_takes_nothing_back(
+    told: FakeReader, said: str, first: str, second: str
+) -> None:
+    told.hears(said, statement(said, first), statement(said, second))
+    assert len(extract(said, told=told).candidates) == 2
+
+
+def test_a_remark_that_may_end_a_memory_is_no_candidate_by_itself(told: FakeReader) -> None:
+    said = "driving test got cancelled"
+    told.hears(said, statement(said, said, keep="no", change="ends", kind="event"))
+    found = extract(said, told=told)
+    (ending,) = found.endings
+    assert not found.candidates and found.undecided == (ending,)
+    assert (ending.content, ending.only_ends) == (said, True)
+    told.hears(said, statement(said, said, keep="no", change="ends", said="quoted"))
+    assert not extract(said, told=told).undecided

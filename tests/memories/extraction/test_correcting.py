@@ -2,6 +2,7 @@
 
 import pytest
 
+from memories.extraction.corrections.contrasts import contrasts, renaming
 from memories.extraction.corrections.corrected_messages import (
     LONGEST,
     MOST_TRIED,
@@ -215,3 +216,17 @@ def test_a_noun_takes_the_place_of_another_where_the_pair_head_sees_a_conflict(
 def test_a_correction_may_name_the_old_value(statement: str, value: str, rest: str) -> None:
     found, end = old_value(statement)
     assert (found, statement[:end]) == (value, rest or statement)
+
+
+def test_a_contrast_about_one_person_corrects_nobody_else() -> None:
+    made = contrasts("小芳不是对虾过敏，是对芒果过敏")
+    assert "小芳对芒果过敏" in [one.corrected("小芳对虾过敏") for one in made]
+    assert not any(one.corrected("乐乐才是对虾过敏") for one in made)
+
+
+@pytest.mark.parametrize(
+    "said", ["我女儿其实不叫朵朵哈，叫多多", "不叫朵朵叫多多", "叫多多，不是朵朵"]
+)
+def test_a_chinese_name_is_exchanged_in_either_order(said: str) -> None:
+    found = renaming(said)
+    assert found is not None and (found.wrong, found.right) == ("朵朵", "多多")

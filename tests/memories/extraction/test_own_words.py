@@ -624,3 +624,18 @@ def test_a_pronoun_never_means_a_pet_or_a_stranger_of_an_earlier_message(
 ) -> None:
     found = named_person(text, earlier, language="en", whose="related")
     assert "".join(words for _, words in found) == named
+
+
+@pytest.mark.parametrize(
+    ("message", "quote", "text"),
+    [
+        ("shaz cant do nuts", " cant do nuts", "shaz cant do nuts"),
+        ("Busy day. bev never eats fish", "never eats fish", "bev never eats fish"),
+        ("also cant do nuts", "cant do nuts", "cant do nuts"),
+        ("she told me once we play chess", "play chess", "play chess"),
+    ],
+)
+def test_the_only_word_before_a_verb_is_kept_since_it_may_be_the_subject(
+    message: str, quote: str, text: str
+) -> None:
+    assert kept(message, quote).text == text
