@@ -15,7 +15,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from foundation.errors import ApplicationError, ProviderError
@@ -43,6 +43,11 @@ from ops.pages.base import (
 _QUOTED = 80  # characters
 _NEAREST = 3  # memories shown at once if none is likely to be meant
 _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try again in a moment.")
+# The fields of errors about the ids of previewed changes.
+_IDS_OF_CHANGES = {"keep", "candidates"}
+_EXPIRED = gettext_noop(
+    "This preview has expired or belongs to another account. Preview the changes again."
+)
 
 
 @require_safe
@@ -110,7 +115,8 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     try:
         kept = told_changes.keep_changes(chosen, user=person(request))
     except ApplicationError as error:
-        messages.error(request, _(error.message))
+        refused = _EXPIRED if _IDS_OF_CHANGES & error.fields.keys() else error.message
+        messages.error(request, _(refused))
         return leave(request, reverse("memory_home"))
     except ProviderError:
         messages.error(request, _NOT_READ)

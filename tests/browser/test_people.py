@@ -82,12 +82,12 @@ def test_somebody_is_switched_off_and_on_again(
         sign_in(guest, guest_person, then="/settings/")
         expect(guest.locator("h1")).to_have_text("Settings")
         page.get_by_role("link", name="noisy").click()
-        page.get_by_role("button", name="Switch off").click()
-        expect(page.get_by_role("button", name="Switch on")).to_be_visible()
+        page.get_by_role("button", name="Deactivate").click()
+        expect(page.get_by_role("button", name="Reactivate")).to_be_visible()
         guest.goto("/settings/")
         expect(guest.locator("h1")).to_have_text("Sign in")
-    page.get_by_role("button", name="Switch on").click()
-    expect(page.get_by_role("button", name="Switch off")).to_be_visible()
+    page.get_by_role("button", name="Reactivate").click()
+    expect(page.get_by_role("button", name="Deactivate")).to_be_visible()
 
 
 def test_registration_is_switched_by_its_switch(

@@ -93,7 +93,7 @@ def test_a_new_password_ends_the_other_sessions_and_a_second_step_is_asked_for(
     key = page.locator("#app-key").inner_text().replace(" ", "")
     page.get_by_label("The six digits that the app shows").fill(pyotp.TOTP(key).now())
     page.get_by_label("Your password").fill(NEW)
-    page.get_by_role("button", name="Switch on").click()
+    page.get_by_role("button", name="Turn on").click()
     codes = page.locator("#recovery-codes code")
     expect(codes.first).to_be_visible()
     spare = codes.first.inner_text()
@@ -115,7 +115,7 @@ def test_a_new_password_ends_the_other_sessions_and_a_second_step_is_asked_for(
     page.goto("/settings/signin/")
     expect(page.locator(".notice--success")).to_contain_text("each sign-in asks for a code")
     page.get_by_label("Your password").fill(NEW)
-    page.get_by_role("button", name="Switch off").click()
+    page.get_by_role("button", name="Turn off").click()
     expect(page.locator(".toast")).to_contain_text("Two-step verification is off.")
 
 

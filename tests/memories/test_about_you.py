@@ -207,7 +207,7 @@ def test_a_candidate_of_somebody_else_is_refused(
     (change,) = told_changes.preview_changes("I play the oboe.", user=mallory)
     page = text_of(browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True))
     assert not Memory.objects.exists()
-    assert "This candidate is somebody else" in page
+    assert "This preview has expired" in page
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_while_memory_is_off_nothing_new_is_kept(alice: User, browser: Client) -
     users.change_settings(user=alice, changes={"longterm_enabled": False})
     answer = browser.post(address("memory_tell"), {"said": "I play the oboe."})
     assert answer.status_code == 422
-    assert "Long-term memory is switched off" in text_of(answer)
+    assert "Long-term memory is turned off" in text_of(answer)
 
 
 @pytest.mark.parametrize("said", ["forget my age", "把我的年龄删了"])
@@ -363,7 +363,7 @@ def test_a_correction_of_somebody_else_is_refused(
     make_memory(mallory, "Zuri is 9")
     (change,) = told_changes.preview_changes("Zuri is 10, not 9", user=mallory)
     answer = browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True)
-    assert "This candidate is somebody else" in text_of(answer)
+    assert "This preview has expired" in text_of(answer)
     assert Memory.objects.get().content == "Zuri is 9"
 
 
