@@ -119,6 +119,29 @@ def test_a_new_password_ends_the_other_sessions_and_a_second_step_is_asked_for(
     expect(page.locator(".toast")).to_contain_text("Two-step verification is off.")
 
 
+def test_the_switches_of_summaries_moments_and_asking_first_do_what_they_say(
+    page: Page, product: Product
+) -> None:
+    sign_in(page, product.person("switcher"), then="/settings/")
+    named = ("Summaries of conversations", "Earlier moments", "Ask before remembering")
+    for name in named:
+        page.get_by_role("switch", name=name).press("Space")
+        is_on = name == "Ask before remembering"
+        words = f"Turned {'on' if is_on else 'off'}: {name}."
+        expect(page.locator(".toast", has_text=words)).to_be_visible()
+    page.reload()
+    states = [page.get_by_role("switch", name=name).is_checked() for name in named]
+    assert states == [False, False, True]
+
+    page.goto("/")
+    page.locator("[data-composer]").fill("I'm allergic to peanuts.")
+    page.locator("[data-composer]").press("Enter")
+    expect(page.locator(".lessons .chip")).to_have_text(["1 to review"], timeout=60_000)
+    page.goto("/memory/conversation/")
+    expect(page.get_by_role("main")).to_contain_text("Summaries are turned off.")
+    expect(page.get_by_role("main")).to_contain_text("Earlier moments are turned off.")
+
+
 def test_a_revoked_key_opens_nothing_any_more(page: Page, product: Product) -> None:
     sign_in(page, product.person("revoker"), then="/settings/keys/")
     page.get_by_label("What is it for?").fill("My notebook")
