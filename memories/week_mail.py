@@ -66,7 +66,7 @@ def _letter(week: Week, row: WeeklyMail) -> Letter:
         lines=(
             _("From %(first)s to %(last)s:") % days,
             *(_COUNTED[key](n) % {"n": n} for key, n in counts.items() if n),
-            _("This mail never says what they are, because a sent mail can’t be forgotten."),
+            _("This email never says what they are, because a sent email can’t be forgotten."),
         ),
         action=_("See the week"),
         url=weekly_mail.absolute(page),

@@ -44,8 +44,8 @@ CONFIRM_DAYS = 7
 _HOUR = 8
 _QUESTIONS_A_DAY = 5  # protects strangers whose address somebody enters
 _LANE = "mail"  # emails are sent one at a time, so that a slow server occupies one worker
-_UNREACHABLE = gettext_noop("The mail server can’t be reached.")
-_REFUSED = gettext_noop("The mail server didn’t accept the mail.")
+_UNREACHABLE = gettext_noop("The email server can’t be reached.")
+_REFUSED = gettext_noop("The email server didn’t accept the email.")
 logger = logging.getLogger(__name__)
 
 
@@ -73,15 +73,15 @@ def switch_on(*, user: User, address: str, language: str) -> None:
     """
     users.check_not_being_forgotten(user)
     if not is_offered():
-        raise Conflict("No mail server is set up.")
+        raise Conflict("No email server is set up.")
     try:
         WeeklyMail._meta.get_field("address").clean(address, None)
     except ValidationError as error:
-        raise Invalid.field("address", "This is not a mail address.") from error
+        raise Invalid.field("address", "Enter a valid email address.") from error
     now = timezone.now()
     asked = Operation.objects.filter(subject=user.subject, kind=Kind.CONFIRM_MAIL)
     if asked.filter(created_at__gt=now - timedelta(days=1)).count() >= _QUESTIONS_A_DAY:
-        raise Conflict("Several mails were sent today. Please try again tomorrow.")
+        raise Conflict("Several emails were sent today. Please try again tomorrow.")
     own = WeeklyMail.objects.filter(user=user)
     own.exclude(address=address).delete()
     given = {"language": language, "asked_at": now}
@@ -249,9 +249,9 @@ def ask_to_confirm(run: Run) -> None:
         return
     with translation.override(language_of(row)):
         letter = Letter(
-            subject=_("Confirm your address for the weekly mail"),
+            subject=_("Confirm your address for the weekly email"),
             lines=(
-                _("Somebody with an account here asked for a weekly mail to this address."),
+                _("Someone with an account here asked for a weekly email to this address."),
                 _("If it wasn’t you, do nothing: nothing is sent without your confirmation."),
             ),
             action=_("Confirm the address"),
@@ -319,7 +319,7 @@ def _message(letter: Letter, row: WeeklyMail) -> EmailMultiAlternatives:
         headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     lines = [*letter.lines, f"{letter.action}:\n{letter.url}"]
     if letter.stop_url:
-        lines.append(_("Stop this mail:") + f"\n{letter.stop_url}")
+        lines.append(_("Stop this email:") + f"\n{letter.stop_url}")
     message = EmailMultiAlternatives(
         letter.subject, "\n\n".join(lines), to=[row.address], headers=headers
     )

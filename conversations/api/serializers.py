@@ -167,7 +167,7 @@ class FeedbackInput(Personal):
                 {"message_id": "Give either message_id or memory_id."}
             )
         if "conversation_id" in attrs and "message_id" not in attrs:
-            raise serializers.ValidationError({"conversation_id": "Goes with message_id only."})
+            raise serializers.ValidationError({"conversation_id": "Only allowed with message_id."})
         return attrs
 
 

@@ -83,9 +83,7 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
         if ids.is_ours(reference):
             if reference.startswith("conv_"):
                 raise
-            raise Invalid.field(
-                "conversation_id", "Ids that begin like ours are given by us only."
-            ) from None
+            raise Invalid.field("conversation_id", "Ids with this prefix are reserved.") from None
         make = temporary.create if brief else conversation_names.create
         return make(user=call.user, external_id=reference, kind=kind)
     if brief and isinstance(found, Conversation):

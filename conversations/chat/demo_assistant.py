@@ -147,8 +147,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "only_others": "Closest to that, you told me:",
         "perhaps": "I’m not sure whether this answers it, but you told me:",
         "nothing": "I don’t remember anything that fits this.",
-        "waits": "Something that may fit waits for your review. I use it once you confirm it in"
-        " Memory Center.",
+        "waits": "Something that may fit is waiting for your review. I’ll use it once you confirm"
+        " it in Memory Center.",
         "known": "You told me this about yourself:",
         "known_nothing": "I don’t remember anything about you yet. Tell me something about"
         " yourself, and you will find it in Memory Center.",
@@ -166,8 +166,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "forgotten": "I no longer know it. The receipt shows when every trace is erased.",
         "needs_choice": "I can’t tell for sure which memories you mean, so nothing was forgotten"
         " yet. Choose below what goes and what stays.",
-        "unsure": "Nothing was forgotten yet: I’m not sure that a memory says this. The nearest"
-        " are below. If it is among them, choose it.",
+        "unsure": "Nothing was forgotten yet: I’m not sure that a memory says this. The closest"
+        " ones are below. If it is among them, choose it.",
         "nothing_found": "I found nothing like that among your memories, so there was nothing to"
         " forget.",
         "passing": "I can’t tell for sure which memories you mean, so nothing was forgotten."
@@ -177,8 +177,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " keeping will appear in Memory Center.",
         "also": "You also told me:",
         "remind": "No reminder will come: I can’t send any.",
-        "remind_kept": "I may keep this as a plan, which I only know of; what was kept appears"
-        " below in a moment. To be sure, choose “Remember this…” in your message’s menu.",
+        "remind_kept": "I may remember this as a plan, but I can’t act on it. What was remembered"
+        " appears below in a moment. To be sure, choose “Remember this…” in your message’s menu.",
         "never_mind": "All right.",
         "thanks": "You’re welcome.",
         "other": "I’m the built-in demo assistant: no model is connected, so I can’t say"
@@ -212,12 +212,12 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "最接近的列在下面，是哪一条就选哪一条，都不是就不用选。",
         "nothing_found": "你的记忆里没有找到这样的内容，所以没有什么可忘记的。",
         "passing": "我不能确定你指的是哪些记忆，所以没有忘记任何内容。"
-        "临时聊天不保留可供选择的列表：请在其他对话里告诉我，或到记忆中心选择。",
+        "临时聊天不保留可供选择的列表：请在其他会话里告诉我，或到记忆中心选择。",
         "telling": "看到了。还没有连接模型，我没法多说。值得记住的内容会出现在记忆中心。",
         "also": "你还告诉过我：",
         "remind": "到时候不会有提醒：我没有提醒功能。",
-        "remind_kept": "这件事可能会作为计划记下，但我只是知道而已；记下了什么，稍后会显示在下面。"
-        "想确保记下，请在你那条消息的菜单里选“记住这个…”。",
+        "remind_kept": "这件事可能会作为计划记住；记住了什么，稍后会显示在下面。"
+        "想确保记住，请在你那条消息的菜单里选“记住这个…”。",
         "never_mind": "好的。",
         "thanks": "不客气。",
         "other": "我是演示助手，还没有连接模型，没法多说。你可以问问我知道你什么。",

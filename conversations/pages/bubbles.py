@@ -298,7 +298,7 @@ def ending_of_page(name: str, last: Bubble | None) -> Ending | None:
     if last.role == Role.USER and answer_stream.is_answering(name):
         return Ending(_("An answer is being written…"), name, is_answering=True)
     if last.role == Role.USER:
-        return Ending(_("This message has no answer yet."), name, again=_("Answer it"))
+        return Ending(_("This message has no answer yet."), name, again=_("Get an answer"))
     if last.role == Role.ASSISTANT and not last.is_completed:
         return Ending(_("This answer was cut off."), name, again=_("Try again"))
     return None
@@ -319,6 +319,6 @@ def ending_after(end: End, name: str, *, had_answer: bool) -> Ending | None:
             _("The answer was cut off. Everything up to that point was saved."), name, again
         )
     if end is End.UNSAID:
-        return Ending(_("Stopped before the first word."), name, _("Answer it"))
+        return Ending(_("Stopped before the first word."), name, _("Get an answer"))
     words = _("No answer: the model can’t be reached right now. Your message was saved.")
     return Ending(words, name, again)

@@ -235,7 +235,7 @@ def _choice(memories: Sequence[Memory]) -> list[dict[str, Any]]:
         {
             "name": "memories",
             "label": words % {"n": len(memories)},
-            "help": _("%(memories)s. Uncheck to keep what was learned.")
+            "help": _("%(memories)s. Untick to keep what was learned.")
             % {"memories": _quoted(memories)},
             "checked": True,
         }

@@ -114,7 +114,7 @@ class Card:
     @property
     def groups(self) -> list[tuple[str, list[Line]]]:
         """Return groups of lines with headings: memories first, then messages."""
-        beside = _("Learned beside it") if self.is_done else _("What comes nearest")
+        beside = _("Learned at the same time") if self.is_done else _("Closest matches")
         said = [one for one in self.messages if self._is_shown(one)]
         groups = [
             (_("Memories"), [one for one in self.memories if self._is_shown(one)]),

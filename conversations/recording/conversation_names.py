@@ -25,7 +25,7 @@ def check_external_id(value: str, *, field: str) -> str:
     if any(ord(character) < 32 or ord(character) == 127 for character in value):
         raise Invalid.field(field, "The id must not contain control characters.")
     if ids.is_ours(value):
-        raise Invalid.field(field, "Ids that begin like ours are given by us only.")
+        raise Invalid.field(field, "Ids with this prefix are reserved.")
     return value
 
 

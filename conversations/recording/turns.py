@@ -221,7 +221,7 @@ def _check(message: MessageInput, *, field: str) -> None:
         names = {"user_message": "user_message_id", "assistant_message": "assistant_message_id"}
         check_external_id(message.external_id, field=names.get(field, "message_id"))
     elif message.external_id is not None:
-        raise Invalid.field(field, "Ids that begin like ours are given by us only.")
+        raise Invalid.field(field, "Ids with this prefix are reserved.")
 
 
 def _lock(user: User, conversation: Conversation) -> _Thread:

@@ -167,7 +167,9 @@ class OpenAICompatibleEmbedder:
 
         rows = getattr(self._server.ask(ask), "data", None)
         if not isinstance(rows, list) or len(rows) != len(sent):
-            raise ProviderError("The embedder answered for other texts.", retryable=True)
+            raise ProviderError(
+                "The embedding model returned vectors for the wrong texts.", retryable=True
+            )
         # Some servers omit the index or return 0 for each item; then the order is used.
         places = [getattr(row, "index", None) for row in rows]
         if sorted(place for place in places if isinstance(place, int)) == list(range(len(sent))):

@@ -90,7 +90,7 @@ def _prepare_forget(call: Call) -> Any:
     """
     data = call.data
     if "conversation_id" in data and not data.get("message_ids"):
-        raise Invalid.field("conversation_id", "Goes with message_ids only.")
+        raise Invalid.field("conversation_id", "Only allowed with message_ids.")
     chosen = data.get("memory_ids") or data.get("message_ids")
     if sum(1 for way in (data.get("memory_id"), data.get("about"), chosen) if way) != 1:
         raise Invalid.field("memory_id", "Give memory_id, or about, or the lists of ids.")

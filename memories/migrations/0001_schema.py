@@ -35,7 +35,7 @@ _KINDS = [
 ]
 _STATUSES = [
     ("candidate", "waiting for review"), ("active", "active"), ("disabled", "disabled"),
-    ("superseded", "superseded"), ("archived", "archived"),
+    ("superseded", "outdated"), ("archived", "archived"),
 ]
 _ORIGINS = [
     ("extracted", "learned from a conversation"), ("user", "written by you"),

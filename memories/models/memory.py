@@ -41,7 +41,7 @@ class MemoryStatus(models.TextChoices):
     CANDIDATE = "candidate", _("waiting for review")
     ACTIVE = "active", _("active")
     DISABLED = "disabled", _("disabled")
-    SUPERSEDED = "superseded", _("superseded")
+    SUPERSEDED = "superseded", _("outdated")
     ARCHIVED = "archived", _("archived")
 
 

@@ -15,7 +15,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from foundation.errors import ApplicationError, ProviderError
@@ -26,7 +26,8 @@ from memories.forgetting.spoken_requests import Asked, Found
 from memories.learning import told_changes
 from memories.models import Memory, MemoryStatus
 from memories.pages.memory_form import TellForm
-from memories.portrait import portrait_of
+from memories.portrait import MOST, Group, portrait_of
+from memories.selectors import in_use
 from memories.week import week_of
 from ops.accounts import users
 from ops.models import User
@@ -43,6 +44,11 @@ from ops.pages.base import (
 _QUOTED = 80  # characters
 _NEAREST = 3  # memories shown at once if none is likely to be meant
 _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try again in a moment.")
+# The fields of errors about the ids of previewed changes.
+_IDS_OF_CHANGES = {"keep", "candidates"}
+_EXPIRED = gettext_noop(
+    "This preview has expired or belongs to another account. Preview the changes again."
+)
 
 
 @require_safe
@@ -110,7 +116,8 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     try:
         kept = told_changes.keep_changes(chosen, user=person(request))
     except ApplicationError as error:
-        messages.error(request, _(error.message))
+        refused = _EXPIRED if _IDS_OF_CHANGES & error.fields.keys() else error.message
+        messages.error(request, _(refused))
         return leave(request, reverse("memory_home"))
     except ProviderError:
         messages.error(request, _NOT_READ)
@@ -145,12 +152,24 @@ def _show(
     with own_transaction(request):
         user = person(request)
         groups = [] if part else portrait_of(user, since=users.visit_portrait(user))
-        is_worded = any(one.wording for group in groups for one in group.phrases)
         meant, others = _meant(asked, user)
         related = [] if asked else _related(context, user)
-        page = {"groups": groups, "is_worded": is_worded, "meant": meant, "others": others}
-        page |= {"related": related} | context | _told_about(context, user)
+        page = {"groups": groups, "meant": meant, "others": others, "related": related}
+        page |= (_notes_on(groups, user) if groups else {}) | context | _told_about(context, user)
         return render(request, f"memories/about_you.html{part}", page, status=status)
+
+
+def _notes_on(groups: Sequence[Group], user: User) -> dict[str, Any]:
+    """Return what the notes below the portrait say: what it leaves out, and who worded it."""
+    phrases = [one for group in groups for one in group.phrases]
+    return {
+        "is_worded": any(one.wording for one in phrases),
+        "is_full": len(phrases) >= MOST,
+        "most_shown": MOST,
+        "leaves_projects_out": Memory.objects.filter(in_use(), user=user)
+        .exclude(project=None)
+        .exists(),
+    }
 
 
 def _meant(asked: Sequence[Asked], user: User) -> tuple[list[Memory], list[Memory]]:

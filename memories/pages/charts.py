@@ -146,7 +146,8 @@ def _latency(found: Latency) -> dict[str, Any]:
     told = {"n": _number(found.total), "p50": _ms(found.p50), "p99": _ms(found.p99)}
     words = ngettext(
         "The last recall took %(p50)s ms.",
-        "Half of the last %(n)s recalls took less than %(p50)s ms, 99 of 100 less than %(p99)s ms.",
+        "Half of the last %(n)s recalls took less than %(p50)s ms, and 99%% took less than"
+        " %(p99)s ms.",
         found.total,
     )
     said = words % told if found.total else _("Nothing has been recalled yet.")

@@ -195,14 +195,12 @@ def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
 # Messages of services about a user's input, listed here for translation.
 _SAID_BY_SERVICES = (
     gettext_noop("This looks like a secret, and secrets are not remembered."),
-    gettext_noop("Long-term memory is switched off for this user."),
+    gettext_noop("Long-term memory is turned off for this user."),
     gettext_noop("Everything of this user is being forgotten; try again when that is done."),
-    gettext_noop("This memory waits for your review or was replaced; decide on it first."),
+    gettext_noop("This memory is waiting for your review or is outdated; decide on it first."),
     gettext_noop("This version was forgotten and can’t be restored."),
     gettext_noop("There is no such version."),
     gettext_noop("This memory was changed meanwhile; preview the changes again."),
-    gettext_noop("This id is not one of ours, or older than a day."),
-    gettext_noop("This candidate is somebody else’s."),
     gettext_noop("This is too large."),
 )
 DAYS = (
@@ -223,7 +221,7 @@ STATUS_WORDS = (
     ("", gettext_lazy("in use or disabled")),
     (MemoryStatus.ACTIVE, gettext_lazy("in use")),
     (MemoryStatus.DISABLED, gettext_lazy("disabled")),
-    (MemoryStatus.SUPERSEDED, gettext_lazy("superseded")),
+    (MemoryStatus.SUPERSEDED, gettext_lazy("outdated")),
     (MemoryStatus.ARCHIVED, gettext_lazy("archived")),
     (ANY, gettext_lazy("all, except the recycle bin")),
 )
@@ -263,7 +261,7 @@ class TellForm(ServiceForm):
 
 _KIND_HINTS = {
     Kind.PREFERENCE: gettext_lazy("what you like or dislike"),
-    Kind.FACT: gettext_lazy("what is so"),
+    Kind.FACT: gettext_lazy("something that is true"),
     Kind.CONSTRAINT: gettext_lazy("always kept in mind, such as an allergy"),
     Kind.TASK: gettext_lazy("what you want or have to do"),
     Kind.PATTERN: gettext_lazy("what you do again and again"),
@@ -273,7 +271,7 @@ _KIND_HINTS = {
     Kind.PLAN: gettext_lazy("the steps of a project"),
     Kind.DEVELOPMENT: gettext_lazy("how the project is built"),
     Kind.TESTING: gettext_lazy("how the project is tested"),
-    Kind.INSIGHT: gettext_lazy("what the project taught"),
+    Kind.INSIGHT: gettext_lazy("what was learned from the project"),
 }
 KIND_CHOICES = [(one.value, format_lazy("{} – {}", one.label, _KIND_HINTS[one])) for one in Kind]
 OWN_KINDS = [(value, words) for value, words in KIND_CHOICES if value not in OF_PROJECTS]

@@ -23,7 +23,7 @@ _DECIDED = {
     "says_nothing_new": gettext_lazy("I already knew all of it."),
     "newer_edition": gettext_lazy("It is a newer version of the same page."),
     "same_meaning": gettext_lazy("It says the same in different words."),
-    "weaker": gettext_lazy("What I knew already says more."),
+    "weaker": gettext_lazy("What I already knew says more."),
     "says_more": gettext_lazy("It says more than what I knew."),
     "adds_detail": gettext_lazy("It adds something to what I knew."),
     "no_longer": gettext_lazy("You said that this is no longer true."),
@@ -34,7 +34,7 @@ _DECIDED = {
     "not_joined": gettext_lazy(
         "Both are true, but together they would be too long for one memory."
     ),
-    "said_earlier": gettext_lazy("It was said before what I knew, so it may be outdated."),
+    "said_earlier": gettext_lazy("It’s older than what I knew, so it may be outdated."),
     "disabled": gettext_lazy("A similar memory is disabled, so this one is kept separate."),
     "unrelated": gettext_lazy(
         "The language model thought they were the same, but they have nothing in common."
@@ -66,10 +66,10 @@ _HEARD = {
     "workflow": gettext_lazy("The same steps worked several times."),
     "model": gettext_lazy("A language model was asked."),
     "bundled_stood_in": gettext_lazy(
-        "The language model didn’t answer, so the built-in method was used."
+        "The language model didn’t answer, so the built-in reader was used."
     ),
     "ends": gettext_lazy("You said that something has ended."),
-    "owner_unsure": gettext_lazy("I can’t tell whether this is about you or about somebody else."),
+    "owner_unsure": gettext_lazy("I can’t tell whether this is about you or about someone else."),
 }
 _DOUBTS = frozenset(("unsure", "hedged", "accepted", "over_turns", "owner_unsure"))
 # Codes of the reader model: whom a statement is about, and for how long it is true.
@@ -82,23 +82,23 @@ _SEEN = {
     "self.past": gettext_lazy("You said this about yourself, as something in the past."),
     "self.passing": gettext_lazy("You said this about yourself, as something true for now."),
     "related.lasting": gettext_lazy(
-        "You said this about somebody close to you, as something lasting."
+        "You said this about someone close to you, as something lasting."
     ),
     "related.habit": gettext_lazy(
-        "You said this about somebody close to you, as one of their habits."
+        "You said this about someone close to you, as one of their habits."
     ),
     "related.planned": gettext_lazy(
-        "You said this about somebody close to you, as one of their plans."
+        "You said this about someone close to you, as one of their plans."
     ),
     "related.past": gettext_lazy(
-        "You said this about somebody close to you, as something in the past."
+        "You said this about someone close to you, as something in the past."
     ),
     "related.passing": gettext_lazy(
-        "You said this about somebody close to you, as something true for now."
+        "You said this about someone close to you, as something true for now."
     ),
 }
-_OF_OTHERS = gettext_lazy("You said this about somebody else.")
-_BY_RULE = gettext_lazy("An earlier version of Memory Center recognised it.")
+_OF_OTHERS = gettext_lazy("You said this about someone else.")
+_BY_RULE = gettext_lazy("An earlier version of Memory Center recognized it.")
 
 
 def in_words(codes: Iterable[str]) -> list[str]:

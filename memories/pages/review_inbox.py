@@ -82,7 +82,7 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
     assert before is not None
     said = _said(decision, removed=results[0].memory_id is None, ends=ends)
     if heeded is not None and decision in _SWITCHING_OFF:
-        said = name_memory(_("This is switched off now:"), heeded)
+        said = name_memory(_("I no longer follow this:"), heeded)
     undo = remember_undo(request, _UNDO, [json.dumps(asdict(before))], view="memory_undecide")
     messages.success(request, said, extra_tags=undo)
     if results[0].result == "accepted" and results[0].memory_id:

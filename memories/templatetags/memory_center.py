@@ -54,7 +54,7 @@ def additions(text: str) -> SafeString:
     text, an addition is in square brackets. Pages show an addition without brackets at the start of
     a clause, and in parentheses inside a clause.
     """
-    why = _("added so that the sentence stands alone")
+    why = _("added so that the sentence makes sense on its own")
     pieces, end = [], 0
     for found in ADDITION.finditer(text):
         words = addition_in_words(found)
@@ -209,7 +209,7 @@ def memory_states(context: Context, largest: float) -> list[tuple[str, int, floa
         (_("Memories in use"), totals.memories),
         (_("Memories disabled or expired"), totals.listed - totals.memories),
         (_("Memories waiting for your review"), totals.waiting),
-        (_("Memories replaced or archived"), old.count()),
+        (_("Memories outdated or archived"), old.count()),
         (_("Memories in the recycle bin"), totals.binned),
     ]
     return [(label, count, count / max(largest, count)) for label, count in states if count]

@@ -274,7 +274,7 @@ def _switch(memory: Memory, status: str) -> None:
     if status not in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
         raise Invalid.field("status", "Must be active or disabled.")
     if memory.status not in switchable:
-        raise Conflict("This memory waits for your review or was replaced; decide on it first.")
+        raise Conflict("This memory is waiting for your review or is outdated; decide on it first.")
     if memory.archived_at is not None:
         archive.bring_back(memory)
     memory.status = status

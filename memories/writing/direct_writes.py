@@ -227,7 +227,7 @@ def check_on(user: User) -> UserSettings:
 
 def _checked(own: UserSettings) -> UserSettings:
     if not own.longterm_enabled:
-        raise Conflict("Long-term memory is switched off for this user.", code="memory_off")
+        raise Conflict("Long-term memory is turned off for this user.", code="memory_off")
     return own
 
 

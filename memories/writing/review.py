@@ -110,7 +110,7 @@ def undo(*, user: User, before: Undecided) -> Memory:
     if memory is None:
         raise NotFound("There is no such memory.")
     if memory.status not in (MemoryStatus.ACTIVE, MemoryStatus.CANDIDATE):
-        raise Conflict("This memory waits for your review or was replaced; decide on it first.")
+        raise Conflict("This memory is waiting for your review or is outdated; decide on it first.")
     memory = curation.take_back(user=user, memory=memory)
     if before.is_removal:
         memory.removal_asked_at = timezone.now()

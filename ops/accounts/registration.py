@@ -122,7 +122,7 @@ def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink
     are being forgotten, and `Invalid` if `next_page` or `language` is invalid.
     """
     if user.is_staff or user.is_superuser or not user.is_active:
-        raise NotAllowed("Nobody signs in to a member of the staff by a link.")
+        raise NotAllowed("Staff accounts can’t be opened with a sign-in link.")
     users.check_not_being_forgotten(user)
     own = next_page.startswith("/") and url_has_allowed_host_and_scheme(next_page, None)
     if next_page and not own:

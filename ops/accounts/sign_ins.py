@@ -296,8 +296,8 @@ def find_or_create_by_claims(claims: Claims, *, language: str = "") -> User:
     if same is not None:
         if not settings.OIDC_LINKS_BY_EMAIL or same.is_staff or same.is_superuser:
             raise Conflict(
-                "There is an account of your name. Sign in with its password, then connect it in"
-                " the settings."
+                "An account with your name already exists. Sign in with its password, then connect"
+                " it in Settings."
             )
         connect_identity(user=same, claims=claims)
         return same

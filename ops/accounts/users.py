@@ -404,7 +404,7 @@ def is_last_owner(user: User) -> bool:
 
 def _refuse_last_owner(user: User) -> None:
     if _is_last_owner(user):
-        raise Conflict("This is the last owner. Make somebody else an owner first.")
+        raise Conflict("This is the last owner. Make someone else an owner first.")
 
 
 def _is_last_owner(user: User) -> bool:
@@ -434,7 +434,7 @@ def _change_role(user: User, role: Role) -> None:
     if role is not Role.OWNER:
         _refuse_last_owner(user)
     if user.external_id is not None and role is not Role.MEMBER:
-        raise Invalid("Who has an external id can’t be staff; register a login of its own.")
+        raise Invalid("A user with an external id can’t be staff. Register a separate login.")
     assign_role(user, role)
     ledger.record_decision("role", user.subject, role=role.value)
     audit_log.record("staff.role", subject=user.subject, details={"role": role.value})

@@ -159,7 +159,7 @@ class InvitationAdmin(ReadOnlyAdmin):
 
 @admin.register(WeeklyMail)
 class WeeklyMailAdmin(ReadOnlyAdmin):
-    called = gettext_lazy("weekly mail"), gettext_lazy("weekly mails")
+    called = gettext_lazy("weekly email"), gettext_lazy("weekly emails")
     never = ("nonce",)
     masked = ("address",)
     list_display = ("pk", "user", "address", "asked_at", "confirmed_at", "sent_on")

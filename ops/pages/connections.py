@@ -201,7 +201,7 @@ def api_key_revoke(request: HttpRequest, pk: int) -> HttpResponse:
 def key_name(key: ApiKey) -> str:
     """Return the name that pages show; that of the first start's key is in the page's language."""
     is_first = key.user_id is None and key.name == keys.OF_FIRST_START
-    return _("Key of the first start") if is_first else key.name
+    return _("Key from the first start") if is_first else key.name
 
 
 def key_confirmation(key: ApiKey, back: str, action: str) -> dict[str, Any]:

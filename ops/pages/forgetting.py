@@ -65,10 +65,10 @@ _KEPT_BY = {
 
 # Who asked, by the kind of actor in the audit log.
 _ASKED_BY = {
-    "user": gettext_lazy("asked by you"),
-    "key": gettext_lazy("asked by a program"),
-    "staff": gettext_lazy("asked by the people who run this Memory Center"),
-    "operator": gettext_lazy("asked by the people who run this Memory Center"),
+    "user": gettext_lazy("requested by you"),
+    "key": gettext_lazy("requested by a program"),
+    "staff": gettext_lazy("requested by the people who run this Memory Center"),
+    "operator": gettext_lazy("requested by the people who run this Memory Center"),
 }
 _SHORT_NUMBER = 4  # characters
 
@@ -209,7 +209,7 @@ def _askers(receipts: Sequence[Receipt]) -> dict[int, str]:
 
 def _asker(kind: str, program: str | None) -> str:
     if kind == "key" and program:
-        return _("asked by the program “%(name)s”") % {"name": program}
+        return _("requested by the program “%(name)s”") % {"name": program}
     return str(_ASKED_BY.get(kind, ""))
 
 

@@ -140,7 +140,7 @@ class InvitationForm(forms.Form):
         initial=Role.MEMBER,
         help_text=_(
             "A member has their own memory. An auditor also sees the admin, without what people"
-            " said. To make somebody an owner, invite them first and change their role then."
+            " said. To make someone an owner, invite them first, then change their role."
         ),
     )
 
@@ -211,7 +211,7 @@ class WelcomeForm(PreferencesForm):
 
 class WeeklyMailForm(ServiceForm):
     address = forms.EmailField(
-        label=_("Mail address"),
+        label=_("Email address"),
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )

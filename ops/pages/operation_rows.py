@@ -137,7 +137,7 @@ AS_IT_IS = (
     gettext_noop("The model’s server can’t be reached."),
     gettext_noop("The model’s answer was cut off."),
     gettext_noop("The embedder was changed meanwhile. Try again."),
-    gettext_noop("The embedder answered for other texts."),
+    gettext_noop("The embedding model returned vectors for the wrong texts."),
     gettext_noop("The embedder’s answer has no vectors."),
     gettext_noop("The embedder’s vectors hold no numbers."),
 )

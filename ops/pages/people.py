@@ -168,7 +168,7 @@ def person_active(request: HttpRequest, pk: int) -> HttpResponse:
     except Conflict as error:
         messages.error(request, _(error.message))
         return redirect("person_page", pk)
-    words = _("%(name)s can sign in again.") if is_active else _("%(name)s is switched off.")
+    words = _("%(name)s can sign in again.") if is_active else _("%(name)s is deactivated.")
     messages.success(request, words % {"name": user})
     return redirect("person_page", pk)
 
@@ -200,7 +200,7 @@ def _login(pk: int) -> User:
 
 def _other(request: HttpRequest, pk: int) -> User:
     if pk == person(request).pk:
-        raise NotFound("There is nobody else of this number.")
+        raise NotFound("No other person has this number.")
     return _login(pk)
 
 

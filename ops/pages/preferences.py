@@ -190,8 +190,8 @@ _LAYERS: dict[str, tuple[str, Callable[[int], str]]] = {
     "longterm_enabled": (
         "memory",
         lambda n: ngettext(
-            "%(n)s memory is kept, including disabled, replaced and deleted ones.",
-            "%(n)s memories are kept, including disabled, replaced and deleted ones.",
+            "%(n)s memory is kept, including disabled, outdated and deleted ones.",
+            "%(n)s memories are kept, including disabled, outdated and deleted ones.",
             n,
         ),
     ),
@@ -297,7 +297,7 @@ def weekly_mail_on(request: HttpRequest) -> HttpResponse:
 def weekly_mail_off(request: HttpRequest) -> HttpResponse:
     with own_transaction(request):
         weekly_mail.switch_off(person(request))
-    return _back_to_mail(request, _("The weekly mail is off, and the address is erased."))
+    return _back_to_mail(request, _("The weekly email is off, and the address is erased."))
 
 
 def _back_to_mail(request: HttpRequest, text: str) -> HttpResponse:

@@ -309,7 +309,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     """Let an invited person create an account. Only creating the account uses up the link."""
     address = request.META.get("REMOTE_ADDR", "")
     if request.user.is_authenticated:
-        messages.info(request, _("You’re signed in already, so you need no invitation."))
+        messages.info(request, _("You’re already signed in, so you don’t need an invitation."))
         return redirect(settings.LOGIN_REDIRECT_URL)
     if sign_ins.are_attempts_used_up(_LINK_COUNTER, address=address):
         return tried_too_often(request)

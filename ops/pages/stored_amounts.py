@@ -89,7 +89,7 @@ LABELS = {
     "secondfactor": gettext_lazy("Ways to sign in"),
     "signinlink": gettext_lazy("Ways to sign in"),
     "invitation": gettext_lazy("Invitations"),
-    "weeklymail": gettext_lazy("Weekly mail"),
+    "weeklymail": gettext_lazy("Weekly email"),
     "idempotencyrecord": gettext_lazy("Stored answers to programs"),
     "cache": gettext_lazy("Caches"),
     "file_copies": gettext_lazy("Copies of files"),

@@ -93,6 +93,38 @@ def test_a_correction_typed_under_a_phrase_replaces_it_as_typed(
     expect(portrait).not_to_contain_text("The lessons cost 260")
 
 
+def test_what_is_disabled_or_forgotten_leaves_the_portrait(page: Page, product: Product) -> None:
+    person = remembering(product, "leaver", "I keep bees", "I live in Ghent", "I play the cello")
+    sign_in(page, person, then="/memory/")
+    phrases, toast = page.locator(".portrait__phrase"), page.locator(".toast")
+    expect(phrases).to_have_count(3)
+    phrases.get_by_role("link", name="I keep bees", exact=True).click()
+    page.get_by_label("More for this memory").click()
+    page.locator(".detail__actions .menu__item", has_text="Disable").click()
+    expect(toast).to_contain_text("Disabled.")
+    about = page.context.new_page()
+    about.goto("/memory/")
+    shown = about.locator(".portrait__phrase")
+    expect(shown).to_have_count(2)
+    expect(about.locator(".portrait")).not_to_contain_text("bees")
+    toast.get_by_role("button", name="Undo").click()
+    expect(page.locator(".detail .chip", has_text="disabled")).to_have_count(0)
+    about.reload()
+    expect(shown).to_have_count(3)
+    about.close()
+
+    page.goto("/memory/")
+    tell(page, "Forget that I live in Ghent.")
+    meant = page.locator(".tell__changes .row", has_text="Ghent").first
+    meant.get_by_role("link", name="Forget now…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("I live in Ghent")
+    dialog.get_by_role("button", name="Forget now").click()
+    expect(dialog).to_have_count(0)
+    expect(phrases).to_have_count(2)
+    expect(page.locator(".portrait")).not_to_contain_text("Ghent")
+
+
 _CAME_BACK = """
 from datetime import timedelta
 from django.utils import timezone

@@ -133,7 +133,7 @@ def test_what_is_sent_during_an_answer_waits_for_its_end(chat: Page, model: Chat
     send(chat, "How do I cook rice?")
     expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
     send(chat, "And beans?")
-    waits = chat.get_by_text("Sent as soon as this answer has ended.")
+    waits = chat.get_by_text("Will be sent when this answer is finished.")
     expect(waits).to_be_visible()
     expect(composer(chat)).to_have_value("And beans?")
     model.released.set()
@@ -153,7 +153,7 @@ def test_typing_on_takes_a_waiting_message_back(chat: Page, model: ChatServer) -
     expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
     send(chat, "And beans?")
     composer(chat).press_sequentially(" Or")
-    expect(chat.get_by_text("Sent as soon as this answer has ended.")).to_be_hidden()
+    expect(chat.get_by_text("Will be sent when this answer is finished.")).to_be_hidden()
     model.released.set()
     expect(answers(chat)).to_have_count(2, timeout=SOON)
     expect(answers(chat).last).to_contain_text("wash it.")
@@ -472,7 +472,7 @@ def test_without_javascript_answers_come_whole_and_can_be_asked_again(
     expect(plain.locator(".bubble--user")).to_contain_text(["And beans?"])
     expect(plain.locator("#ending")).to_contain_text("This message has no answer yet.")
     model.answers = [streamed("With more water.")]
-    plain.get_by_role("button", name="Answer it").click()
+    plain.get_by_role("button", name="Get an answer").click()
     expect(answers(plain)).to_contain_text(["With more water."])
 
 

@@ -105,6 +105,14 @@ def test_a_selected_part_is_remembered_with_its_source(chat: Page) -> None:
     chip.get_by_role("link", name="My sister Marta lives in Lyon.").click()
     expect(chat.get_by_role("heading", level=1)).to_contain_text("My sister Marta lives in Lyon.")
     expect(chat.locator("blockquote mark")).to_have_text("My sister Marta lives in Lyon.")
+    chat.go_back()
+    chat.reload()
+    chip.get_by_text("1 memory learned").click()
+    chip.get_by_role("button", name="Undo").click()
+    expect(chip).to_have_count(0)
+    expect(chat.locator(".toast")).to_contain_text("recycle bin")
+    chat.goto("/memory/long-term/")
+    expect(chat.locator(".row__title")).to_have_text(["Keeps bees on the roof"])
 
 
 def test_without_a_selection_it_is_the_whole_text_and_what_is_refused_is_said(chat: Page) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.chat_page import answers, composer, product_asking, send
 from tests.browser.conftest import sign_in
-from tests.chat_server import ChatServer, serving, streamed
+from tests.chat_server import ChatServer, halting, serving, streamed
 from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
@@ -76,6 +76,35 @@ def test_a_double_click_sends_once_and_leaves_an_empty_composer(
             ".map(one => getComputedStyle(one).color)"
         )
         assert len(set(shades)) == 4, shades
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator(".code [data-copy-code]").last.click()
+    expect(page.locator(".toast")).to_contain_text("Copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == "def greet():  # politely\n    return 'hello'\n"
+
+
+def test_in_chinese_an_answer_is_copied_given_again_and_stopped_after_an_edit(
+    page: Page, product: Product, person: Person, model: ChatServer
+) -> None:
+    sign_in(page, product.person(f"{person.username}-zh", language="zh-hans"))
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    send(page, "米饭怎么做？")
+    expect(answers(page)).to_have_count(1, timeout=SOON)
+    answers(page).last.hover()
+    answers(page).last.get_by_role("button", name="复制", exact=True).click()
+    expect(page.locator(".toast")).to_contain_text("已复制。")
+    assert page.evaluate("navigator.clipboard.readText()") == "Rice."
+    model.answers = [streamed("加水煮。")]
+    page.get_by_role("button", name="重新回答").click()
+    expect(answers(page)).to_contain_text(["加水煮。"])
+    page.get_by_role("link", name="修改消息").click()
+    model.answers = [halting("先烧水，", "再下面。")]
+    page.locator("[data-edit-field]").fill("面条怎么做？")
+    page.locator("[data-edit-field]").press("Enter")
+    expect(page.locator(".bubble--streaming")).to_contain_text("先烧水", timeout=SOON)
+    page.get_by_role("button", name="停止").click()
+    expect(answers(page).last).to_contain_text("你在这里停止了回答。")
+    expect(said(page)).to_have_text(["面条怎么做？"])
 
 
 def test_a_draft_is_kept_where_it_was_typed_and_nowhere_else(page: Page, person: Person) -> None:

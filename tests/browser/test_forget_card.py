@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -108,3 +110,25 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
     expect(card.locator(".card__title")).to_be_focused()
     card.locator(".button--danger-solid").click()
     expect_forgotten(page, words)
+
+
+def test_without_javascript_what_is_chosen_is_forgotten(plain: Page, product: Product) -> None:
+    words, person = WORDS["en"], product.person("plain-chooser")
+    said = words["said"]
+    product.shell(
+        _KNOWN.format(name=person.username, first=said[0], said=said, other=words["other"])
+    )
+    sign_in(plain, person)
+    plain.locator("[data-composer]").fill(str(words["ask"]))
+    plain.get_by_role("button", name="Send").click()
+    card, receipt = plain.locator(".card.forget"), plain.locator(".receipt")
+    expect(card).to_be_visible(timeout=SOON)
+    for one in card.get_by_role("checkbox").all():
+        if one.is_visible():
+            one.check()
+    card.locator(".forget__chosen").click()
+    expect(card).to_have_count(0)
+    until = time.monotonic() + SOON / 1000
+    while receipt.count() == 0 and time.monotonic() < until:
+        plain.reload()
+    expect_forgotten(plain, words)

@@ -269,6 +269,25 @@ def test_the_inbox_is_emptied_by_keys(page: Page, product: Product) -> None:
     ]
 
 
+def test_what_another_tab_decided_says_so_and_is_put_back(page: Page, product: Product) -> None:
+    nadia = product.person("nadia")
+    product.shell(CANDIDATES.replace("noor", nadia.username))
+    sign_in(page, nadia, then="/memory/review/")
+    other = page.context.new_page()
+    other.goto("/memory/review/")
+    meanwhile = other.locator(".toast", has_text="This was decided meanwhile")
+    page.get_by_role("button", name="Keep the new one").click()
+    expect(page.locator(".toast")).to_contain_text("The new one is used")
+    other.get_by_role("button", name="Keep the old one").click()
+    expect(meanwhile).to_contain_text("It is used.")
+    page.get_by_role("button", name="Keep the old one").click()
+    expect(page.locator(".toast", has_text="What I knew is still used.")).to_be_visible()
+    other.get_by_role("button", name="Keep the new one").click()
+    expect(meanwhile).to_contain_text("It is in the recycle bin.")
+    meanwhile.get_by_role("button").first.click()
+    expect(other.locator(".toast", has_text="Restored.")).to_be_visible()
+
+
 def test_everything_works_without_javascript(plain: Page, maya: Person) -> None:
     sign_in(plain, maya, then=LIST)
     plain.get_by_role("link", name="Add", exact=True).click()

@@ -57,6 +57,8 @@ def test_the_owner_confirms_what_the_browser_proposes_and_invites_somebody(
         expect(page.locator("select[name=language]")).to_have_value("zh-hans")
         page.click("main form button")
         expect(page).to_have_url(f"{product.address}/")
+        page.goto("/admin/")
+        expect(page.locator("a[href='/admin/memories/memory/']").first).to_be_attached()
         page.goto("/settings/")
         expect(page.locator("[name=timezone]")).to_have_value("Asia/Shanghai")
         page.click(".site-header__end details.menu:last-of-type summary")
@@ -73,7 +75,7 @@ def test_the_owner_confirms_what_the_browser_proposes_and_invites_somebody(
         expect(guest.locator("[name=timezone]")).to_have_value("Europe/Berlin")
 
 
-def test_somebody_is_switched_off_and_on_again(
+def test_a_persons_key_is_revoked_and_the_person_deactivated_and_reactivated(
     page: Page, browser: Browser, product: Product
 ) -> None:
     guest_person = product.person("noisy")
@@ -81,13 +83,24 @@ def test_somebody_is_switched_off_and_on_again(
     with somewhere(browser, product, zone="UTC", locale="en-GB") as guest:
         sign_in(guest, guest_person, then="/settings/")
         expect(guest.locator("h1")).to_have_text("Settings")
+        guest.goto("/settings/keys/")
+        guest.get_by_label("What is it for?").fill("My notebook")
+        guest.get_by_role("button", name="Create a key").click()
+        key = guest.locator("#made-key").inner_text()
+        # Without the cookies of the page, which would sign in as well.
+        headers = {"Authorization": f"Bearer {key}", "Cookie": ""}
+        assert page.request.get("/api/v1/conversations", headers=headers).status == 200
         page.get_by_role("link", name="noisy").click()
-        page.get_by_role("button", name="Switch off").click()
-        expect(page.get_by_role("button", name="Switch on")).to_be_visible()
+        page.get_by_role("link", name="Revoke… My notebook").click()
+        page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+        expect(page.locator(".key", has_text="My notebook")).to_contain_text("revoked")
+        assert page.request.get("/api/v1/conversations", headers=headers).status == 401
+        page.get_by_role("button", name="Deactivate").click()
+        expect(page.get_by_role("button", name="Reactivate")).to_be_visible()
         guest.goto("/settings/")
         expect(guest.locator("h1")).to_have_text("Sign in")
-    page.get_by_role("button", name="Switch on").click()
-    expect(page.get_by_role("button", name="Switch off")).to_be_visible()
+    page.get_by_role("button", name="Reactivate").click()
+    expect(page.get_by_role("button", name="Deactivate")).to_be_visible()
 
 
 def test_registration_is_switched_by_its_switch(

@@ -123,6 +123,26 @@ def test_the_icon_that_corrects_stands_on_the_line_of_its_words(
     assert phrases.evaluate_all(_ALONE) == []
 
 
+def test_the_menu_of_a_memory_opens_on_the_screen(phone: Page, product: Product) -> None:
+    person = remembering(product, f"phone-{next(_numbers)}", "Keeps bees on the roof")
+    sign_in(phone, person, then="/memory/long-term/")
+    phone.locator(".row__title").click()
+    actions = phone.locator(".detail__actions")
+    expect(actions.locator("> a, > form")).to_have_text(["Edit"])
+    items, more = actions.locator(".menu__item"), actions.get_by_label("More for this memory")
+    more.click()
+    expect(items.first).to_be_visible()
+    for item in items.all():
+        expect(item).to_be_in_viewport(ratio=1)
+    assert phone.evaluate("document.documentElement.scrollWidth") == 390
+    items.filter(has_text="Pin").click()
+    expect(phone.locator(".chip", has_text="pinned")).to_be_visible()
+    more.click()
+    items.filter(has_text="Forget now…").click()
+    button = phone.get_by_role("dialog").get_by_role("button", name="Forget now")
+    expect(button).to_be_in_viewport(ratio=1)
+
+
 _WAITS = """
 from memories.models import MemoryStatus
 from ops.access import as_system

@@ -93,7 +93,7 @@ def test_a_new_password_ends_the_other_sessions_and_a_second_step_is_asked_for(
     key = page.locator("#app-key").inner_text().replace(" ", "")
     page.get_by_label("The six digits that the app shows").fill(pyotp.TOTP(key).now())
     page.get_by_label("Your password").fill(NEW)
-    page.get_by_role("button", name="Switch on").click()
+    page.get_by_role("button", name="Turn on").click()
     codes = page.locator("#recovery-codes code")
     expect(codes.first).to_be_visible()
     spare = codes.first.inner_text()
@@ -115,8 +115,31 @@ def test_a_new_password_ends_the_other_sessions_and_a_second_step_is_asked_for(
     page.goto("/settings/signin/")
     expect(page.locator(".notice--success")).to_contain_text("each sign-in asks for a code")
     page.get_by_label("Your password").fill(NEW)
-    page.get_by_role("button", name="Switch off").click()
+    page.get_by_role("button", name="Turn off").click()
     expect(page.locator(".toast")).to_contain_text("Two-step verification is off.")
+
+
+def test_the_switches_of_summaries_moments_and_asking_first_do_what_they_say(
+    page: Page, product: Product
+) -> None:
+    sign_in(page, product.person("switcher"), then="/settings/")
+    named = ("Summaries of conversations", "Earlier moments", "Ask before remembering")
+    for name in named:
+        page.get_by_role("switch", name=name).press("Space")
+        is_on = name == "Ask before remembering"
+        words = f"Turned {'on' if is_on else 'off'}: {name}."
+        expect(page.locator(".toast", has_text=words)).to_be_visible()
+    page.reload()
+    states = [page.get_by_role("switch", name=name).is_checked() for name in named]
+    assert states == [False, False, True]
+
+    page.goto("/")
+    page.locator("[data-composer]").fill("I'm allergic to peanuts.")
+    page.locator("[data-composer]").press("Enter")
+    expect(page.locator(".lessons .chip")).to_have_text(["1 to review"], timeout=60_000)
+    page.goto("/memory/conversation/")
+    expect(page.get_by_role("main")).to_contain_text("Summaries are turned off.")
+    expect(page.get_by_role("main")).to_contain_text("Earlier moments are turned off.")
 
 
 def test_a_revoked_key_opens_nothing_any_more(page: Page, product: Product) -> None:

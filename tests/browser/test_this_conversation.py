@@ -38,17 +38,19 @@ WORDS = {
         "preview": "Just a preview: it changes nothing",
         "try": "Try",
         "uses": "used in",
+        "tokens": "Tokens",
     },
     "zh-hans": {
         "allergy": "对花生过敏",
         "cat": "养了一只叫豆豆的猫",
         "garden": "在院子里种番茄",
         "ask": "我的猫叫什么？",
-        "always": "始终使用",
+        "always": "每次都会参考",
         "if": "我的猫叫什么？",
         "preview": "只是预览",
         "try": "试一试",
         "uses": "用于",
+        "tokens": "词元数",
     },
 }
 
@@ -80,6 +82,9 @@ def test_what_is_in_mind_is_shown_and_a_question_is_tried_without_using_anything
     expect(used).to_have_count(1)
     expect(used).to_contain_text(words["cat"])
     expect(constraints).to_contain_text(words["allergy"])
+    page.locator("#for-developers summary").click()
+    figures = page.locator("#for-developers .stack-figures")
+    expect(figures).to_contain_text(words["tokens"], use_inner_text=True)
     used.locator("summary").first.click()
     expect(used.locator(".stack-item__why")).to_be_visible()
     used.locator(".stack-item__why a").click()

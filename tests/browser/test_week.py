@@ -46,15 +46,15 @@ def test_the_weekly_mail_is_switched_on_confirmed_and_stopped(
     page: Page, product: Product, box: Mailbox
 ) -> None:
     sign_in(page, product.person("walter"), then="/settings/")
-    page.get_by_label("Mail address").fill("walter@example.org")
-    page.locator("#weekly-mail").get_by_role("button", name="Switch on").click()
+    page.get_by_label("Email address").fill("walter@example.org")
+    page.locator("#weekly-mail").get_by_role("button", name="Turn on").click()
     expect(page.locator("#weekly-mail")).to_contain_text("A link was sent to walter@example.org")
 
     text = box.next_mail().get_body(("plain",)).get_content()  # type: ignore[union-attr]
     (link,) = re.findall(r"http\S+/mail/confirm/\S+", text)
     page.goto(link)
     page.get_by_role("button", name="Confirm").click()
-    expect(page.locator("h1")).to_have_text("The weekly mail is on")
+    expect(page.locator("h1")).to_have_text("The weekly email is on")
     page.goto("/settings/")
     expect(page.locator("#weekly-mail")).to_contain_text("It goes to walter@example.org.")
 
@@ -68,5 +68,5 @@ def test_the_weekly_mail_is_switched_on_confirmed_and_stopped(
     )
     page.context.clear_cookies()
     page.goto(stop.strip())
-    page.get_by_role("button", name="Stop the weekly mail").click()
-    expect(page.locator("h1")).to_have_text("The weekly mail is off")
+    page.get_by_role("button", name="Stop the weekly email").click()
+    expect(page.locator("h1")).to_have_text("The weekly email is off")

@@ -274,7 +274,7 @@ def test_where_nothing_is_likely_only_the_nearest_are_open(
     operation.save(update_fields=["payload"])
     card = page_of(client, conversation).split('<form class="card forget"')[1].split("</form>")[0]
     shown, folded = card.split("<details")
-    assert "What comes nearest" in shown and shown.count('type="checkbox"') == 3
+    assert "Closest matches" in shown and shown.count('type="checkbox"') == 3
     others = len(many) - 3 + len(told["message_ids"])
     assert f"Others, less likely ({others})" in folded
     assert folded.count('type="checkbox"') == others and 'name="all"' not in card
@@ -448,7 +448,7 @@ def test_what_was_learned_beside_a_plain_match_is_offered_and_not_ticked(
     interview = make_memory(alice, "Interview on the 3rd of December", turns=[told])
     said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
     page = page_of(client, conversation)
-    assert "Forget what was said beside it too?" in page and "Learned beside it" in page
+    assert "Also forget what was said along with it?" in page and "Learned at the same time" in page
     assert f'name="memory" value="{interview.public_id}">' in page
     assert left() == ["Interview on the 3rd of December"]
     assert choose(client, said.turn, memory=interview.public_id) == 302
@@ -627,7 +627,7 @@ def test_what_went_without_a_question_is_named_by_kind_and_date(
     make_memory(alice, "Lives in Brno", turns=[told], kind="constraint")
     answer_text.exchange(ASKED, user=alice, conversation=conversation)
     page = page_of(client, conversation)
-    went = re.search(r"What went: ([^<]*)", page)
+    went = re.search(r"Forgotten: ([^<]*)", page)
     assert went and "must know, from " in went[1] and "Brno" not in went[1]
     assert "Erasing every trace" in page and "Forgotten, for good" not in page
 

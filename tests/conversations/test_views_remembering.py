@@ -153,7 +153,7 @@ def test_with_memory_off_it_is_refused_with_the_reason(
     assert f'href="{reverse("settings_page")}">Go to the switches' in page
     response = client.post(url_of(turn.user_message), form_of("Keeps bees"))
     assert response.status_code == 422
-    assert "Long-term memory is switched off" in text_of(response)
+    assert "Long-term memory is turned off" in text_of(response)
     assert not Memory.objects.exists()
 
 

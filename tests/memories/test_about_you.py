@@ -207,7 +207,7 @@ def test_a_candidate_of_somebody_else_is_refused(
     (change,) = told_changes.preview_changes("I play the oboe.", user=mallory)
     page = text_of(browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True))
     assert not Memory.objects.exists()
-    assert "This candidate is somebody else" in page
+    assert "This preview has expired" in page
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_while_memory_is_off_nothing_new_is_kept(alice: User, browser: Client) -
     users.change_settings(user=alice, changes={"longterm_enabled": False})
     answer = browser.post(address("memory_tell"), {"said": "I play the oboe."})
     assert answer.status_code == 422
-    assert "Long-term memory is switched off" in text_of(answer)
+    assert "Long-term memory is turned off" in text_of(answer)
 
 
 @pytest.mark.parametrize("said", ["forget my age", "把我的年龄删了"])
@@ -363,7 +363,7 @@ def test_a_correction_of_somebody_else_is_refused(
     make_memory(mallory, "Zuri is 9")
     (change,) = told_changes.preview_changes("Zuri is 10, not 9", user=mallory)
     answer = browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True)
-    assert "This candidate is somebody else" in text_of(answer)
+    assert "This preview has expired" in text_of(answer)
     assert Memory.objects.get().content == "Zuri is 9"
 
 
@@ -628,3 +628,36 @@ def test_words_of_another_kind_or_place_are_not_exchanged(
     changes = told_changes.preview_changes(said, user=alice)
     assert not [one for one in changes if one.overwrites and one.new != said]
     assert told_changes.exact_changes(said, changes, user=alice)
+
+
+def test_a_fragment_is_corrected_with_a_preview_like_every_phrase(
+    alice: User, browser: Client
+) -> None:
+    fragment = make_memory(alice, "left one, not the right one", origin=Origin.EXTRACTED)
+    assert portrait(alice) == {"fragments": [fragment.content]}
+    page = text_of(browser.get(address("memory_home")))
+    assert f"?about={fragment.public_id}#tell" in page
+    assert address("memory_edit", fragment.public_id) not in page
+    said = {"said": "My left knee hurts, not the right one", "about": fragment.public_id}
+    assert "My left knee hurts" in text_of(browser.post(address("memory_tell"), said))
+    fragment.refresh_from_db()
+    assert fragment.content == "left one, not the right one"
+
+
+def test_the_page_says_what_the_portrait_leaves_out(
+    alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_memory(alice, "Keeps bees")
+    url, rest = address("memory_home"), "See all memories"
+    assert rest not in text_of(browser.get(url))
+    work = find_or_create(user=alice, key="work")
+    make_memory(alice, "Uses Postgres", project=work, status=MemoryStatus.DISABLED)
+    assert rest not in text_of(browser.get(url))
+    make_memory(alice, "Uses Redis", project=work)
+    page = text_of(browser.get(url))
+    assert "Memories of projects aren’t shown here." in page and rest in page
+    assert "most important memories" not in page
+    monkeypatch.setattr("memories.portrait.MOST", 1)
+    monkeypatch.setattr("memories.pages.about_you.MOST", 1)
+    page = text_of(browser.get(url))
+    assert "Only the 1 most important memories are shown here." in page and rest in page

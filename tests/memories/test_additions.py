@@ -38,7 +38,7 @@ def test_an_addition_is_marked_and_everything_else_escaped() -> None:
     shown = additions("<b>[<i>] & on monday [2026-11-30]")
     assert shown.startswith("&lt;b&gt;")
     assert "<b>" not in shown and "<i>" not in shown
-    why = "added so that the sentence stands alone"
+    why = "added so that the sentence makes sense on its own"
     assert f'<span class="addition" title="{why}">(2026-11-30)</span>' in shown
 
 
@@ -70,7 +70,7 @@ def test_editing_shows_additions_as_plain_words_and_saves_what_was_typed(alice: 
 
 
 def test_the_page_explains_the_light_words(alice: User) -> None:
-    explained = "Light grey words were added by me"
+    explained = "Words in gray were added"
     for content, is_told in (("[我]半年复查一次", True), ("我半年复查一次", False)):
         url = address("memory_page", make_memory(alice, content).public_id)
         assert (explained in text_of(signed_in(alice).get(url))) is is_told

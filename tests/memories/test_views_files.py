@@ -155,7 +155,7 @@ def test_what_cannot_be_saved_says_so_and_keeps_what_was_typed(alice: User, clie
     assert "looks like a secret" in text_of(answer) and "Keeps bees" in text_of(answer)
     users.change_settings(user=alice, changes={"longterm_enabled": False})
     off = save(client, file.text + "- Keeps bees\n", tag=file.etag)
-    assert off.status_code == 422 and "switched off" in text_of(off)
+    assert off.status_code == 422 and "turned off" in text_of(off)
     assert own(client).status_code == 422
 
 

@@ -489,6 +489,6 @@ def test_a_search_without_matches_says_where_it_looked(alice: User) -> None:
     make_memory(alice, "Owns a red canoe", status=MemoryStatus.SUPERSEDED)
     page = text_of(signed_in(alice).get(address("memory_list", q="canoe")))
     everywhere = address("memory_list", q="canoe", status="any")
-    assert "superseded ones or in the recycle bin" in page
+    assert "outdated ones or the recycle bin" in page
     assert everywhere.replace("&", "&amp;") in page
     assert "Owns a red canoe" in text_of(signed_in(alice).get(everywhere))

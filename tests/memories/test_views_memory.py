@@ -225,7 +225,7 @@ def test_why_says_how_it_was_heard_and_decided(alice: User) -> None:
     page = shown(alice, memory)
     assert "You said something newer about the same subject." in page
     assert "You said this about yourself, as something lasting." in page
-    assert "An earlier version of Memory Center recognised it." in page
+    assert "An earlier version of Memory Center recognized it." in page
     assert not [code for code in ("newer_value", "self.lasting", "en.allergy") if code in page]
 
 

@@ -137,8 +137,8 @@ def test_what_was_superseded_can_be_used_again(alice: User, known: Memory, heard
     url = address("memory_page", known.public_id)
     page = text_of(signed_in(alice).get(url))
     enable = address("memory_enable", known.public_id)
-    assert enable in page and "Superseded, so no longer used" in page
-    assert address("memory_page", heard.public_id) in page.split("Superseded, so")[1]
+    assert enable in page and "Outdated, so no longer used" in page
+    assert address("memory_page", heard.public_id) in page.split("Outdated, so")[1]
     signed_in(alice).post(enable)
     for memory in (known, heard):
         memory.refresh_from_db()
@@ -190,7 +190,7 @@ def test_a_decision_on_what_was_forgotten_says_so(alice: User, heard: Memory) ->
 
 def test_while_memory_is_off_nothing_can_be_accepted(alice: User, heard: Memory) -> None:
     users.change_settings(user=alice, changes={"longterm_enabled": False})
-    assert "switched off" in decide(alice, heard, "keep_new")
+    assert "turned off" in decide(alice, heard, "keep_new")
     heard.refresh_from_db()
     assert heard.status == MemoryStatus.CANDIDATE
 
@@ -382,11 +382,11 @@ def test_what_is_always_followed_is_switched_off_only_with_a_word(
     page = text_of(browser.get(address("memory_review")))
     offered = re.findall(r'<button class="([^"]*)" name="decision" value="(\w+)"', page)
     assert [name for look, name in offered if "button--primary" in look] == ["keep_both"]
-    warned = "This switches off what I always follow: “Xiaomin is allergic to peanuts”"
+    warned = "Then I’ll stop following this: “Xiaomin is allergic to peanuts”"
     assert page.count(warned) == 2
     url = address("memory_decide", heard.public_id)
     page = text_of(browser.post(url, {"decision": decision}, follow=True))
-    assert "This is switched off now: “Xiaomin is allergic to peanuts”" in page
+    assert "I no longer follow this: “Xiaomin is allergic to peanuts”" in page
     browser.post(undo_of(page))
     allergy.refresh_from_db()
     assert (allergy.status, allergy.deleted_at) == ("active", None)
@@ -394,7 +394,7 @@ def test_what_is_always_followed_is_switched_off_only_with_a_word(
 
 def test_other_memories_are_replaced_as_before(browser: Client, heard: Memory) -> None:
     page = text_of(browser.get(address("memory_review")))
-    assert "This switches off" not in page
+    assert "stop following" not in page
     assert re.search(r'button--primary[^"]*" name="decision" value="keep_new"', page)
 
 

@@ -105,7 +105,7 @@ def test_while_memory_is_off_nothing_is_added(alice: User) -> None:
     users.change_settings(user=alice, changes={"longterm_enabled": False})
     response = signed_in(alice).post(ADD, GIVEN)
     assert response.status_code == 422
-    assert "switched off" in text_of(response)
+    assert "turned off" in text_of(response)
 
 
 def test_editing_keeps_the_old_text_as_a_version(alice: User) -> None:

@@ -239,7 +239,7 @@ def test_a_server_that_is_down_is_tried_again(
     waiting = operation()
     assert (waiting.status, waiting.last_error) == (
         Status.PENDING,
-        "The mail server can’t be reached.",
+        "The email server can’t be reached.",
     )
     assert WeeklyMail.objects.get().sent_on != MONDAY
     assert ticked() == 0  # it is asked for already

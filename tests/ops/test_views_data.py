@@ -81,7 +81,7 @@ def test_the_settings_say_what_is_kept_and_what_on_and_off_mean(
     client: Client, said: Memory
 ) -> None:
     page = client.get("/settings/").text
-    assert "1 memory is kept, including disabled, replaced and deleted ones." in page
+    assert "1 memory is kept, including disabled, outdated and deleted ones." in page
     assert "1 summary is kept." in page
     assert "1 earlier moment is kept." in page
     assert (page.count("If you turn it off:"), page.count("If you turn it on:")) == (3, 1)
@@ -107,7 +107,7 @@ def test_memories_are_counted_apart_as_in_the_lists(client: Client, maya: User) 
         ("Memories in use", "1"),
         ("Memories disabled or expired", "1"),
         ("Memories waiting for your review", "1"),
-        ("Memories replaced or archived", "2"),
+        ("Memories outdated or archived", "2"),
         ("Memories in the recycle bin", "1"),
     ]
     assert "1 thing remembered" in client.get("/memory/long-term/").text
@@ -395,8 +395,8 @@ def test_two_receipts_in_the_list_are_told_apart(client: Client, maya: User) -> 
                 memory_forgets.forget_memories(user=maya, memories=chosen)
     drain()
     page = client.get("/memory/data/").text
-    assert "1 memory · asked by you" in page
-    assert "2 memories · asked by the program “My notebook”" in page
+    assert "1 memory · requested by you" in page
+    assert "2 memories · requested by the program “My notebook”" in page
     assert all(f"…{one.public_id[-4:]}</p>" in page for one in Receipt.objects.all())
     assert "cello" not in page
 
@@ -449,8 +449,8 @@ def test_a_receipt_is_downloaded_with_all_that_its_hash_covers(
 
 
 SECOND_LINES = [
-    ("en", "this receipt will then say so", "Gone from the data folder at"),
-    ("zh-hans", "届时本回执会写明结果", "从数据文件夹中彻底消失"),
+    ("en", "this receipt will then say so", "Gone from the data folder since"),
+    ("zh-hans", "届时本回执会写明结果", "数据文件夹里已没有它"),
 ]
 
 

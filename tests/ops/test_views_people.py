@@ -110,7 +110,7 @@ def test_everybody_with_a_login_is_listed_and_nobody_else(client: Client, alice:
     shown = [(str(one), role) for one, role in page.context["people"]]
     assert shown[:2] == [("olga", Role.OWNER), ("anna", Role.AUDITOR)]
     assert {name for name, _ in shown[2:]} >= {"gone", "maya"} and len(shown) == 5
-    assert "seen 2\xa0hours ago" in page.text and "switched off" in page.text
+    assert "seen 2\xa0hours ago" in page.text and "deactivated" in page.text
     assert "never signed in" in page.text and "alice" not in page.text
     found = client.get(PEOPLE, {"q": "MAY"}).context["people"]
     assert [str(one) for one, _ in found] == ["maya"]
@@ -198,7 +198,7 @@ def test_a_wrong_form_keeps_the_invitation_and_says_why(client: Client) -> None:
 
 def test_who_has_an_account_uses_up_no_invitation(client: Client, maya: User) -> None:
     way = invited(client)
-    assert "so you need no invitation" in signed_in(maya).get(way, follow=True).text
+    assert "so you don’t need an invitation" in signed_in(maya).get(way, follow=True).text
     assert Invitation.objects.exists()
 
 
@@ -327,16 +327,16 @@ def test_nothing_is_handed_over_to_somebody_who_is_switched_off(
 
 def test_whom_a_backend_key_reaches_stays_a_member(client: Client, alice: User) -> None:
     users.choose_login(user=alice, username="alice", password=PASSWORD)
-    assert "They stay a member." in client.get(of("person_page", alice)).text
+    assert "so they can only be a member." in client.get(of("person_page", alice)).text
     refused = client.post(of("person_role", alice), {"role": "owner", "password": PASSWORD})
     assert refused.status_code == 422
     assert users.role_of(User.objects.get(pk=alice.pk)) is Role.MEMBER
 
 
-# Switching off, and keys.
+# Deactivation, and keys.
 
 
-def test_somebody_who_is_switched_off_is_out_at_once_and_can_come_back(
+def test_somebody_who_is_deactivated_is_out_at_once_and_can_come_back(
     client: Client, maya: User
 ) -> None:
     browser = signed_in(maya)
@@ -347,7 +347,7 @@ def test_somebody_who_is_switched_off_is_out_at_once_and_can_come_back(
     assert own.get("/memory/settings").status_code == 401
     form = {"username": "maya", "password": PASSWORD}
     assert Client().post("/signin/", form).status_code == 422
-    assert "Switch on" in client.get(of("person_page", maya)).text
+    assert "Reactivate" in client.get(of("person_page", maya)).text
     client.post(of("person_active", maya), {"active": "on"})
     assert browser.get("/settings/").status_code == 302
     assert own.get("/memory/settings").status_code == 200
@@ -426,7 +426,7 @@ def test_a_link_that_works_on_this_computer_only_says_so(
     assert ("works on this computer only" in page.text) is is_local
 
 
-# Keys of the whole installation, and oneself.
+# Keys for the whole installation, and oneself.
 
 
 def test_an_owner_sees_and_revokes_the_keys_of_the_installation(client: Client, maya: User) -> None:
@@ -443,7 +443,7 @@ def test_an_owner_sees_and_revokes_the_keys_of_the_installation(client: Client, 
 
 def test_the_key_of_the_first_start_is_named_in_the_language_of_the_page(client: Client) -> None:
     keys.create(name=keys.OF_FIRST_START, scopes=["read"])
-    assert "Key of the first start" in client.get(reverse("api_keys")).text
+    assert "Key from the first start" in client.get(reverse("api_keys")).text
     page = client.get(reverse("api_keys"), headers={"Accept-Language": "zh-Hans"}).text
     assert "首次启动时的密钥" in page and keys.OF_FIRST_START not in page
 

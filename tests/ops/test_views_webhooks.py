@@ -36,7 +36,7 @@ def test_an_address_is_added_tried_and_removed(client_of_alice: Client, alice: U
 
 def test_an_address_is_switched_off_and_on_again(client_of_alice: Client, alice: User) -> None:
     hook = webhooks.create(user=alice, url=URL, events=["memory.created"])
-    for value, active, offered in (("off", False, "Switch on"), ("on", True, "Switch off")):
+    for value, active, offered in (("off", False, "Turn on"), ("on", True, "Turn off")):
         answer = client_of_alice.post(f"{PAGE}{hook.public_id}/switch/", {"active": value})
         assert (answer.status_code, answer["Location"]) == (302, PAGE)
         assert Webhook.objects.get().is_active is active

@@ -135,7 +135,7 @@ def test_without_inference_a_text_is_stored_as_it_is(mem0: Any) -> None:
 @pytest.mark.parametrize("infer", [True, False])
 def test_nothing_is_taken_while_memory_is_off(mem0: Any, alice: User, infer: bool) -> None:
     users.change_settings(user=alice, changes={"longterm_enabled": False})
-    with pytest.raises(mem0_errors.ValidationError, match="switched off"):
+    with pytest.raises(mem0_errors.ValidationError, match="turned off"):
         mem0.add("I like tea.", user_id="alice", infer=infer)
     assert not Memory.objects.exists() and not Turn.objects.exists()
 
