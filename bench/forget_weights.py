@@ -33,6 +33,8 @@ UNSEEN = (
     "fifth",
     "sixth",
     "seventh",
+    "eighth",
+    "ninth",
 )  # prefixes of the files that `training.packing --unseen` leaves out
 _STEPS = 40  # of Newton's method
 _PENALTY = 1.0  # on the squares of the weights of the standardised signals

@@ -178,12 +178,17 @@ def _finding_of_other_value(
     if matter is Matter.LITTLE:
         return CONTRADICTS if ends else BOTH_HOLD
     shared, named = _shared_and_named(candidate, memory)
-    owners_names = owner_names(candidate.content, memory.content)
-    if {word for word in shared if len(word) > 1} <= owners_names:
-        # "Theo is 27" holds although he isn't in Lyon any more.
-        return BOTH_HOLD if reading.share < _SURE_OF_END else CONTRADICTS
+    besides = shared - owner_names(candidate.content, memory.content)
+    if not besides and reading.share < _SURE_OF_END:
+        return BOTH_HOLD  # "Theo is 27" holds although he isn't in Lyon any more
+    if besides and besides < shared and all(_is_character(word) for word in besides):
+        return CONTRADICTS  # 吃 is in most of what is known of a person's meals and pills
     unsure = len(shared) == 1 and (reading.share < _SURE_OF_END or shared <= named)
     return CONTRADICTS if old or (ends and unsure) else None
+
+
+def _is_character(word: str) -> bool:
+    return len(word) == 1 and _HAN.match(word) is not None
 
 
 def _has_old_value(candidate: Candidate, memory: Known) -> bool:
