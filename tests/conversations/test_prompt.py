@@ -17,10 +17,10 @@ from conversations.block.assembly import (
     Limits,
     Recalled,
     assemble,
-    words_for,
 )
 from conversations.block.control_tokens import neutral
 from foundation.text import tokens
+from memories.files.block_words import words_for
 
 PEANUTS = BlockItem("memory", "c1", "I am allergic to peanuts", kind="constraint")
 TEA = BlockItem("memory", "p1", "I like green tea", kind="preference", score=0.6)
