@@ -1,4 +1,7 @@
-"""The admin pages of `ops`; `base` has the read-only classes that all apps use."""
+"""The admin pages of `ops`; `base` has the read-only classes that all apps use.
+
+They may use all packages of `ops` except its API.
+"""
 
 from __future__ import annotations
 
