@@ -192,9 +192,10 @@ def _is_chinese(text: str) -> bool:
 def says_most(subject: str, meant: Meant, *, met: Sequence[Meant]) -> bool:
     """Return True if the memory contains most of the words of a request.
 
-    The model that compares two texts is often wrong if they share fewer words, and a memory that is
-    probably meant is ticked before the user has chosen. If a memory contains exactly half of the
-    words, the other half must occur in some memory; otherwise the user probably never said them.
+    If a memory contains exactly half of the words, every word must occur in some of the compared
+    memories; otherwise the user probably never said the other half. The condition exists because
+    the memory is ticked before the user chooses, and the model that compares two texts is often
+    wrong if they share fewer words.
     """
     asked = set(segment.terms(subject))
     shared = 2 * len(_named_in(meant.content, asked))

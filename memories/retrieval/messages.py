@@ -120,9 +120,9 @@ def _added(
 
 
 def _parts(added: Mapping[str, Floats], judged: Floats, *, total: Floats) -> dict[str, Floats]:
-    """Scale the contributions so that they add up to the relevance.
+    """Scale the contributions so that they and `pool` add up to the relevance.
 
-    `pool` is the remaining offset, which results from scaling over the pool.
+    The relevance is scaled over the pool of candidates; `pool` is the offset that this adds.
     """
     width = _width(total)
     stretch = float(judged.max(initial=0.0)) / width if width else 0.0

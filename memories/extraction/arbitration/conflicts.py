@@ -212,10 +212,11 @@ def spares_other_parts(candidate: Candidate, memory: Known, finding: Finding) ->
 
 
 def _has_other_parts(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the candidate touches some parts of a memory, but not all.
+    """Return True if the candidate shares words with some parts of the memory, but not with all.
 
-    A part that is only a weekday counts beside another weekday. Other parts don't count if the
-    candidate repeats at least half of the memory's words, since it then restates the memory.
+    If the candidate contains at least half of the memory's words, it restates the memory, and its
+    missing parts don't count. Only a missing weekday counts even then, if the candidate names
+    another weekday.
     """
     ours, said = telling_words(candidate.content), ADDED.sub("", memory.content)
     parts = [telling_words(part) for part in PATTERNS["part"].split(said)]
