@@ -404,7 +404,7 @@ class ForgetLine:
 
     @property
     def was(self) -> str:
-        """Return the kinds and dates of the memories forgotten without asking, or an empty string."""
+        """Return the kinds and dates of the memories forgotten without asking, or ""."""
         return _(", ").join(
             _("%(kind)s, from %(moment)s")
             % {"kind": MemoryKind(kind).label, "moment": day_and_time(datetime.fromisoformat(at))}

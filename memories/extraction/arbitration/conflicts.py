@@ -214,9 +214,9 @@ def spares_other_parts(candidate: Candidate, memory: Known, finding: Finding) ->
 def _has_other_parts(candidate: Candidate, memory: Known) -> bool:
     """Return True if the candidate shares words with some parts of the memory, but not with all.
 
-    If the candidate contains at least half of the memory's words, it restates the memory, and its
-    missing parts don't count. Only a missing weekday counts even then, if the candidate names
-    another weekday.
+    A missing part counts if it contains a word that is neither a weekday nor a figure, and if the
+    candidate contains less than half of the memory's words; otherwise it restates the memory. A
+    missing weekday always counts if the shared parts contain a different weekday.
     """
     ours, said = telling_words(candidate.content), ADDED.sub("", memory.content)
     parts = [telling_words(part) for part in PATTERNS["part"].split(said)]
