@@ -49,7 +49,7 @@ class ContextView(MemcenterView):
         answers={200: serializers.Context},
         unknown_user=unless_temporary,
         prepare=lambda call: _prepared(call, "message"),
-        prepares_within=search_index.is_here,
+        prepares_within=search_index.is_local,
         with_person=selectors.SPEAKERS,
         idempotent=False,
         adds=True,
@@ -129,7 +129,7 @@ class EpisodesView(MemcenterView):
         answers={200: page_of(serializers.Episode)},
         paged=True,
         prepare=lambda call: _prepared(call, "query") if "query" in call.data else None,
-        prepares_within=search_index.is_here,
+        prepares_within=search_index.is_local,
         with_person=selectors.SPEAKERS,
         unknown_user=EMPTY,
     )

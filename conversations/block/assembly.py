@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 
-from conversations.block.control_tokens import neutral
+from conversations.block.control_tokens import neutralize_control_tokens
 from foundation.text import segment, tokens
 from memories.files.block_words import Words, words_for
 
@@ -205,7 +205,11 @@ def _without_repetition(chosen: Mapping[str, list[BlockItem]]) -> dict[str, list
 
 
 def _neutral(item: BlockItem) -> BlockItem:
-    text, reply, day = neutral(item.text), neutral(item.reply), neutral(item.day)
+    text, reply, day = (
+        neutralize_control_tokens(item.text),
+        neutralize_control_tokens(item.reply),
+        neutralize_control_tokens(item.day),
+    )
     return replace(item, text=text, reply=reply, day=day)
 
 

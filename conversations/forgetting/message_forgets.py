@@ -133,13 +133,13 @@ def clear_again(
     return _forget_all(kind, user, conversation, forget_memories, None, through=newest.number)
 
 
-def whole(user: User, *, conversation: int, through: int) -> Target:
+def target_through(user: User, *, conversation: int, through: int) -> Target:
     """Return a target with all messages of a conversation whose number is at most `through`."""
     upto = Q(number__lte=through)
     return message_erasure.target_of(user, upto, conversation=conversation, is_whole=True)
 
 
-def chooser(requested_by_key: int | None = None) -> str:
+def requester(requested_by_key: int | None = None) -> str:
     """Return who makes the request: a person on a page, a program, or "" if it is neither."""
     if requested_by_key is not None or audit_log.acting_key_id() is not None:
         return BY_PROGRAM
@@ -172,7 +172,7 @@ def _forget_all(
         return before
     if kind == Kind.CLEAR_CONVERSATION and locked.hidden_at is not None:
         raise NotFound("There is no such conversation.")
-    target = whole(user, conversation=locked.pk, through=last)
+    target = target_through(user, conversation=locked.pk, through=last)
     hide(user, locked, target)
     if kind == Kind.FORGET_CONVERSATION:
         Conversation.objects.filter(pk=locked.pk).update(hidden_at=timezone.now())
@@ -180,7 +180,7 @@ def _forget_all(
     if forget_memories:
         payload |= memory_forgets.still_said(hide_memories(user, target))
     else:
-        payload["chosen"] = chooser(requested_by_key)
+        payload["chosen"] = requester(requested_by_key)
         payload[KEPT_MEMORIES] = rederivation.keep(user=user, lost_sources=target.lost_sources)
     return _begin(
         kind,
@@ -287,7 +287,7 @@ def forget_chosen(
         messages,
         keeping=kept,
         said_in=said_in,
-        extra={"named": named, "chosen": chooser(requested_by_key)},
+        extra={"named": named, "chosen": requester(requested_by_key)},
         requested_by_key=requested_by_key,
     )
 

@@ -80,7 +80,7 @@ class MemcenterView(APIView):
         once = idempotency.read(parsed) if endpoint.idempotent else None
         if once is not None and (before := once.replay()) is not None:
             return before
-        user = people.whose(parsed, endpoint)
+        user = people.resolve_person(parsed, endpoint)
         throttling.count_person(parsed.key, user, scope=parsed.scope, heavy=endpoint.heavy)
         call = Call(user=user, parsed=parsed)  # type: ignore[arg-type] # None only where `whose` says
         within = endpoint.prepares_within()

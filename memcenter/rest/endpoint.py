@@ -112,8 +112,9 @@ class Endpoint:
     `takes` validates the query of a GET, the body of other methods, and both for a DELETE. With
     `strict`, unknown fields are refused, because a misspelt field could change which rows are
     erased. `unknown_user` says how to treat an unknown `user_id`. `whose` determines the person of
-    the call (by default `people.whose`). `prepare` runs before the transaction, for model calls. If
-    `prepares_within` returns true, `prepare` needs no network, and runs inside the transaction.
+    the call (by default `people.resolve_person`). `prepare` runs before the transaction, for model
+    calls. If `prepares_within` returns true, `prepare` needs no network, and runs inside the
+    transaction.
 
     `without_key` names a query parameter with a token; a call with this parameter needs no key.
     With `while_forgetting`, the endpoint also answers while all data of the person is being

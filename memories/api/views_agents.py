@@ -46,7 +46,7 @@ class IngestView(MemcenterView):
         summary="Store a page about a project; a newer edition replaces the older one",
         takes=serializers.IngestedText,
         answers={200: response_shapes.Ingested, 201: response_shapes.Ingested},
-        whose=people.whose_owner,
+        whose=people.resolve_owner,
         prepare=_prepare_text,
     )
     def post(self, call: Call) -> Response:
@@ -61,7 +61,7 @@ class AgentSearchView(MemcenterView):
         summary="Search memories for agents; returns ids and short snippets",
         takes=serializers.AgentSearch,
         answers={200: response_shapes.AgentFound},
-        whose=people.whose_owner,
+        whose=people.resolve_owner,
         prepare=lambda call: search.prepare_query(call.data["query"]),
     )
     def get(self, call: Call) -> Response:
@@ -90,7 +90,7 @@ class AgentMemoriesView(MemcenterView):
         summary="Get memories by their ids, in that order, and list missing ids",
         takes=serializers.AgentFetch,
         answers={200: response_shapes.AgentMemories},
-        whose=people.whose_owner,
+        whose=people.resolve_owner,
     )
     def get(self, call: Call) -> Response:
         wanted = list(dict.fromkeys(call.data["ids"]))
@@ -105,7 +105,7 @@ class TimelineView(MemcenterView):
         summary="List memories by the time of their events, newest first",
         takes=serializers.Timeline,
         answers={200: page_of(response_shapes.TimelineEntry)},
-        whose=people.whose_owner,
+        whose=people.resolve_owner,
         paged=True,
     )
     def get(self, call: Call) -> Response:
@@ -125,7 +125,7 @@ class ProjectsView(MemcenterView):
         summary="List projects, with their number of memories, paths and machines",
         takes=serializers.Owned,
         answers={200: page_of(response_shapes.ListedProject)},
-        whose=people.whose_owner,
+        whose=people.resolve_owner,
         paged=True,
     )
     def get(self, call: Call) -> Response:

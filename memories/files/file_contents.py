@@ -76,7 +76,7 @@ def rendered(
     return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))
 
 
-def begun(user: User, path: str) -> Document:
+def empty_document(user: User, path: str) -> Document:
     """Return the document of a new curated file, which contains only a title."""
     return parse(_TITLES[path, _reads_chinese(user)])
 

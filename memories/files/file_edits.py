@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from foundation.errors import Invalid, Stale
-from memories.extraction.masking import SECRET, blanked, cover, screen
+from memories.extraction.masking import SECRET, cover_secrets, mark_covered_secrets, screen
 from memories.extraction.types import Refused
 from memories.files import file_contents, grammar
 from memories.files.changes import Changes, Created, Disputed, Known, between
@@ -273,7 +273,7 @@ def _screened(
     edited: Document, base: Document
 ) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
     as_was = {line.raw for line in base.lines}
-    covered = cover(edited.text)
+    covered = cover_secrets(edited.text)
     place = 0
     own = {line.id: line.raw for line in base.lines if line.id}
     kept: list[str] = []
@@ -293,7 +293,7 @@ def _screened(
             refused[number] = found.refused
             kept.append(own.get(line.id, ""))
         elif found.text == words and SECRET in shown:  # revealed by an earlier line
-            kept.append(blanked(shown))
+            kept.append(mark_covered_secrets(shown))
         else:
             kept.append(line.raw if found.text == words else _with_text(line, found.text))
     return parse("".join(kept)), refused, problems

@@ -23,7 +23,7 @@ _BATCH = 200
 _MARKS = re.compile(r"(?:(?<![-*+>#])[-*+>#]++|\d{1,3}[.)])[ \t]+|<!--.*?-->")
 
 
-def follow(file: MemoryFile, *, user: User) -> None:
+def update_index(file: MemoryFile, *, user: User) -> None:
     """Update the indexed lines to match the file's current content, in the caller's transaction.
 
     Search finds new lines by their words at once, and by their meaning after an operation has

@@ -227,7 +227,7 @@ def refreshed(user: User, path: str) -> MemoryFile:
 
 def _render_now(user: User, path: str) -> tuple[MemoryFile | None, str]:
     row = file_contents.row_of(user, path)
-    keeping = parse(row.content) if row else file_contents.begun(user, path)
+    keeping = parse(row.content) if row else file_contents.empty_document(user, path)
     known = file_contents.known_of(user)
     return row, file_contents.rendered(known, user=user, path=path, keeping=keeping)
 
@@ -258,7 +258,7 @@ def _stored(
     )
     old = FileVersion.objects.filter(file=row, number__lte=row.version - settings.FILE_VERSIONS)
     old.exclude(number=row.written_version).delete()
-    line_index.follow(row, user=user)
+    line_index.update_index(row, user=user)
     return row
 
 
@@ -368,7 +368,7 @@ def take_back_note(user: User, *, file_id: int) -> MemoryFile:
     check_room_for_note(user, file.path)
     file.deleted_at = None
     file.save(update_fields=["deleted_at", "updated_at"])
-    line_index.follow(file, user=user)
+    line_index.update_index(file, user=user)
     ledger.record_decision("file", file.pk, subject=str(user.subject), recycled=False)
     _audit(user, "file.restored", [file])
     return file

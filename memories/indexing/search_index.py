@@ -55,7 +55,7 @@ class Entry:
 class Embedded(np.ndarray[Any, np.dtype[np.float32]]):
     """Vectors with the identity of their embedder, so that different embedders are never mixed."""
 
-    made_by: Identity | None = None
+    tag_with_embedder: Identity | None = None
 
     def __array_finalize__(self, source: object) -> None:
         self.made_by = getattr(source, "made_by", None)
@@ -73,7 +73,7 @@ def embedder() -> Embedder:
         return embedder_of(_chosen[0])
 
 
-def is_here() -> bool:
+def is_local() -> bool:
     """Return whether texts are embedded in this process, without a network call."""
     return not isinstance(embedder(), OpenAICompatibleEmbedder)
 
@@ -94,10 +94,10 @@ def embed(texts: Sequence[str]) -> Vectors:
     Call this function outside a transaction, since the embedder may be a remote service.
     """
     model = embedder()
-    return made_by(model, model.embed(texts))
+    return tag_with_embedder(model, model.embed(texts))
 
 
-def made_by(model: Embedder, vectors: Vectors) -> Vectors:
+def tag_with_embedder(model: Embedder, vectors: Vectors) -> Vectors:
     """Mark the vectors with the identity of the embedder that computed them."""
     marked = vectors.view(Embedded)
     marked.made_by = identity_of(model)
@@ -337,7 +337,7 @@ def embed_memory(content: str) -> tuple[Vectors, list[str]]:
     if not is_long(content):
         return embed([content]), []
     model = embedder()
-    return made_by(model, embed_whole(content, embedder=model)), split(content)
+    return tag_with_embedder(model, embed_whole(content, embedder=model)), split(content)
 
 
 def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
@@ -348,7 +348,7 @@ def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
     return [
         embed_memory(content)
         if is_long(content)
-        else (made_by(model, np.asarray([next(vectors)])), [])
+        else (tag_with_embedder(model, np.asarray([next(vectors)])), [])
         for content in contents
     ]
 

@@ -254,7 +254,7 @@ def learn_one(
     If a remote model is used, it is called before the transaction.
     """
     user = one.text.user
-    if language_steps.all_here():
+    if language_steps.are_steps_local():
         with run.applying(user):
             decided = decide_here(one)
             then()

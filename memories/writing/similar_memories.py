@@ -127,7 +127,7 @@ _SHORTEST = 4  # letters and digits; unrelated messages may contain a shorter te
 
 
 @dataclass(frozen=True)
-class Meant:
+class RequestMatch:
     """A memory that a request to forget may mean.
 
     `similarity` is the cosine similarity of the vectors, clipped to the range 0-1.
@@ -138,9 +138,9 @@ class Meant:
     similarity: float
 
 
-def perhaps_meant(
+def find_request_matches(
     vector: Vectors, *, user: User, terms: Collection[str], longest: str, floor: float, nearest: int
-) -> list[Meant]:
+) -> list[RequestMatch]:
     """Return the memories that a request to forget may mean.
 
     Each of these memories contains one of `terms`, is among the `nearest` most similar memories,
@@ -156,10 +156,10 @@ def perhaps_meant(
             *(user.pk, like, _MAX_ROWS),
         ],
     )
-    return [Meant(pk, content, min(1.0, max(0.0, cosine))) for pk, content, cosine in found]
+    return [RequestMatch(pk, content, min(1.0, max(0.0, cosine))) for pk, content, cosine in found]
 
 
-def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
+def possible_source_messages(memory: Memory, *, few: int) -> list[int]:
     """Return the ids of the user's messages that may state a memory.
 
     These are the `few` best by meaning and the `few` best by words. Messages that aren't indexed

@@ -15,12 +15,12 @@ import redis
 from django.conf import settings
 from django.core.files.storage import storages
 
-from foundation import storing
+from foundation import file_storage
 from foundation.database import schema
 from ops.models import Export, Import
 from ops.residue import fingerprints
 
-_vouching: list[Vouching] = []
+_independent: list[IndependentTexts] = []
 _remaining: list[Callable[[int], Iterator[str]]] = []
 _personal_folders: list[str] = []
 _elsewhere: list[ExternalStore] = []
@@ -37,7 +37,7 @@ NOT_LOOKED_INTO = ("pg", "static", "run")
 _BROKER = ("celery", "unacked", "_kombu", "reply.celery")
 
 
-class Vouching(Protocol):
+class IndependentTexts(Protocol):
     def __call__(self, user_id: int, *, since: datetime | None) -> Iterator[str]: ...
 
 
@@ -54,7 +54,7 @@ class ExternalStore(Protocol):
     def is_used(self) -> bool:
         """Return whether the store may contain anything. Runs a single statement."""
 
-    def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
+    def erase_deleted_rows(self, user_id: int, *, then: Callable[[int], object]) -> None:
         """Erase from the store those rows of a person that the database has erased.
 
         `then` is called with the number of erased rows, in the transaction that marks them as
@@ -95,21 +95,23 @@ _cached = [
 ]
 
 
-def vouches(texts: Vouching) -> Vouching:
+def register_independent_texts(texts: IndependentTexts) -> IndependentTexts:
     """Register a function that yields remaining texts of independent origin, such as messages.
 
     A match isn't residue if all matching pieces also occur in these texts.
     """
-    _vouching.append(texts)
+    _independent.append(texts)
     return texts
 
 
-def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    for query in _vouching:
+def independent_texts(user_id: int, *, since: datetime | None) -> Iterator[str]:
+    for query in _independent:
         yield from query(user_id, since=since)
 
 
-def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[str]]:
+def register_remaining_texts(
+    texts: Callable[[int], Iterator[str]],
+) -> Callable[[int], Iterator[str]]:
     """Register a function that yields derived texts that a forget leaves, such as summaries.
 
     The function is called after the forgotten rows are hidden. The residue scan doesn't search for
@@ -119,7 +121,7 @@ def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[s
     return texts
 
 
-def remaining(user_id: int) -> Iterator[str]:
+def remaining_texts(user_id: int) -> Iterator[str]:
     for query in _remaining:
         yield from query(user_id)
 
@@ -267,7 +269,7 @@ def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
         if user_id is None or any(True for _ in _path_in(name, "")):
             continue
         try:
-            found = list(storing.names_below(storages[name], str(user_id)))
+            found = list(file_storage.names_below(storages[name], str(user_id)))
         except FileNotFoundError:
             continue
         for file_name in found:

@@ -16,7 +16,7 @@ from django.http import FileResponse
 from django.utils.cache import patch_cache_control
 
 from foundation.errors import ApplicationError, NotFound
-from foundation.storing import DISK_FULL, NO_ROOM
+from foundation.file_storage import DISK_FULL, NO_ROOM
 from ops.models import Export
 
 EXPORTS, IMPORTS, PARTS = "exports", "imports", "parts"

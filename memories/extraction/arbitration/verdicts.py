@@ -229,7 +229,7 @@ def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
         found = _finding_if_both_hold(memory)
     elif of_project and editions.have_one_subject(new, old):
         found = NEWER if editions.differ_in_one_value(new, old) else None
-    return guarded(candidate, memory, found) if found else None
+    return restrict_finding(candidate, memory, found) if found else None
 
 
 def _is_own_page(candidate: Candidate, pair: Comparison) -> bool:
@@ -268,7 +268,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     is_doubtful = memory.kind == "constraint" or relation is Relation.REFINES
     if (is_doubtful or reading.share < sure) and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
-    limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
+    limited = conflicts.find_override(candidate, memory, replace(reading, relation=relation))
     if relation in CONFLICTS and _is_only_planned(candidate, memory):
         found = BOTH_HOLD  # the current state holds until the planned change happens
     elif limited:
@@ -286,7 +286,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     else:
         found = _conflict_finding(candidate, memory, relation)
     ends_surely = relation is Relation.ENDED and reading.share >= conflicts.SURE_OF_STRANGERS
-    return guarded(candidate, memory, found, ends_surely=ends_surely)
+    return restrict_finding(candidate, memory, found, ends_surely=ends_surely)
 
 
 def _may_support(candidate: Candidate, memory: Known, reading: Reading) -> bool:
@@ -416,7 +416,7 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
     return CONTRADICTS
 
 
-def guarded(
+def restrict_finding(
     candidate: Candidate, memory: Known, finding: Finding, *, ends_surely: bool = False
 ) -> Finding:
     """Return the finding, or a safer one if the candidate may not change the memory at once.
@@ -433,7 +433,7 @@ def guarded(
     owners = Ownership.SAME
     if is_compared:
         owners = conflicts.owners(candidate, memory)
-        finding = conflicts.spares_other_parts(candidate, memory, finding)
+        finding = conflicts.protect_other_parts(candidate, memory, finding)
     if owners is Ownership.OTHER:
         return _finding_if_both_hold(memory)
     changes = finding.verdict is Verdict.REPLACE and finding.reason != "says_more"

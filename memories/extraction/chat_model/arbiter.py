@@ -28,7 +28,7 @@ from memories.extraction.arbitration.verdicts import (
     are_strangers,
     decide,
     decision_on,
-    guarded,
+    restrict_finding,
 )
 from memories.extraction.chat_model import prompts, questions
 from memories.extraction.chat_model.questions import Asker
@@ -134,7 +134,7 @@ def _checked(
         return Decision(Verdict.REVIEW, ruled.target_id, kind=candidate.kind, reasons=reasons)
     if target is None or verdict is Verdict.ADD:
         return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model",))
-    finding = guarded(candidate, target, Finding(verdict, "model"))
+    finding = restrict_finding(candidate, target, Finding(verdict, "model"))
     if finding.verdict in _CHANGES and are_strangers(candidate, target):
         finding = Finding(None, "unrelated")
     elif finding.verdict in _CHANGES and _is_doubtful(candidate, target):

@@ -73,7 +73,11 @@ class ModelExtractor:
     ) -> list[Candidate]:
         orders = tuple(request.quote for request in ruled.forget)
         own = Quotable.own_words(
-            turn.user, role=role, without=orders, not_lived=ruled.not_lived, secrets=ruled.secrets
+            turn.user,
+            role=role,
+            without=orders,
+            outside_real_life=ruled.outside_real_life,
+            secrets=ruled.secrets,
         )
         if not own.says_something:
             return []

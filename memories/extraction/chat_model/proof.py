@@ -37,7 +37,7 @@ class Spoken:
     @classmethod
     def of(cls, turn: TurnText, own: Quotable) -> Spoken:
         taken = commands.accepted_claim(own.said.text, turn.before_assistant)
-        earlier = [masking.cover(said.text) for said in turn.before]
+        earlier = [masking.cover_secrets(said.text) for said in turn.before]
         texts = [own.mask, turn.user.speaker, taken.text if taken else "", *earlier]
         return cls(own, taken, "\n".join(texts), turn.user.spoken_at)
 
@@ -180,24 +180,26 @@ class Quotable:
         *,
         role: str,
         without: tuple[str, ...] = (),
-        not_lived: tuple[tuple[int, int], ...] = (),
+        outside_real_life: tuple[tuple[int, int], ...] = (),
         secrets: tuple[tuple[int, int], ...] = (),
     ) -> Quotable:
         """Return the message with everything covered except the person's own words.
 
-        `without` holds sentences that are requests rather than statements, `not_lived` the spans of
-        pasted texts, role play and the like, and `secrets` the spans of secrets that the reader
-        model found.
+        `without` holds sentences that are requests rather than statements, `outside_real_life` the
+        spans of pasted texts, role play and the like, and `secrets` the spans of secrets that the
+        reader model found.
         """
-        text = masking.hide(masking.cover(said.text), secrets, sign=masking.SECRET)
+        text = masking.replace_spans(masking.cover_secrets(said.text), secrets, sign=masking.SECRET)
         places = [(said.text.find(sentence), len(sentence)) for sentence in without if sentence]
         orders = [(at, at + size) for at, size in places if at >= 0]
-        mask = masking.hide(masking.cover_foreign(text), [*not_lived, *orders], sign=masking.COVER)
+        mask = masking.replace_spans(
+            masking.cover_foreign(text), [*outside_real_life, *orders], sign=masking.COVER
+        )
         return cls(said, role, mask)
 
     @property
     def readable(self) -> str:
-        return _COVERED.sub(_OMITTED, masking.blanked(self.mask)).strip()
+        return _COVERED.sub(_OMITTED, masking.mark_covered_secrets(self.mask)).strip()
 
     @property
     def says_something(self) -> bool:

@@ -55,7 +55,7 @@ def nearest(
     )
     before = ask()
     if milvus_sync.are_recorded():
-        milvus_sync.tell(user.pk)
+        milvus_sync.send_changes(user.pk)
     after = ask()
     assert list(before.items()) == list(after.items())
     return dict(after)
