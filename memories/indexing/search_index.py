@@ -55,7 +55,7 @@ class Entry:
 class Embedded(np.ndarray[Any, np.dtype[np.float32]]):
     """Vectors with the identity of their embedder, so that different embedders are never mixed."""
 
-    tag_with_embedder: Identity | None = None
+    made_by: Identity | None = None
 
     def __array_finalize__(self, source: object) -> None:
         self.made_by = getattr(source, "made_by", None)
