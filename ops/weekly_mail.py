@@ -1,7 +1,7 @@
 """The weekly email: who gets it and when, confirming the address, unsubscribing, and sending.
 
 A sent email can't be erased. The weekly email therefore contains only counts and links: no memory,
-no topic and no name. `memories.week_mail` does the counting. Each link contains the nonce of the
+no topic and no name. `memories.week` does the counting. Each link contains the nonce of the
 `WeeklyMail` row, signed for one purpose. Links work without signing in, since only people who can
 read the mailbox have them. After a restore, emails are held back, as webhook deliveries are.
 """

@@ -233,10 +233,8 @@ def _last_exchange(messages: Sequence[Message | TemporaryMessage]) -> set[str]:
     return {newest[-1].public_id} if roles[-1:] == [Role.USER] else set()
 
 
-def build_temporary_bubbles(
-    messages: Sequence[TemporaryMessage], *, is_last: bool = True
-) -> list[Bubble]:
-    last_ones = _last_exchange(messages) if is_last else set()
+def build_temporary_bubbles(messages: Sequence[TemporaryMessage]) -> list[Bubble]:
+    last_ones = _last_exchange(messages)
     return [
         Bubble(
             public_id=one.public_id,

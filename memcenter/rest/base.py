@@ -47,7 +47,6 @@ class MemcenterView(APIView):
     throttle_classes = (KeyThrottle,)
     metadata_class = None
     endpoint: Endpoint | None = None
-    own_transaction: ClassVar[bool] = True
     surface: ClassVar[str] = "api"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

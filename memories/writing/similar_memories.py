@@ -24,6 +24,7 @@ _MAX_ROWS = 300
 # The nearest memories are always compared: an event and the state that it ends may share neither
 # words nor much meaning ("is pregnant", "had a son").
 _ALWAYS_INCLUDED = 5
+_MOST_SIMILAR = 12  # of each: the nearest memories, and those that share the most words
 
 
 # "IS TRUE" makes the planner read only this user's rows and look each up in a hash of eligible ids.
@@ -217,7 +218,6 @@ def similar_to(
     user: User,
     content: str,
     project: Project | None = None,
-    limit: int = 12,
 ) -> list[Known]:
     """Return memories that may be about the same subject, most similar first.
 
@@ -229,8 +229,7 @@ def similar_to(
     Hangzhou") far apart. Being selected only means "perhaps the same subject"; no threshold
     distinguishes a repetition from a contradiction.
     """
-    ask = ask_similar_to(Batch(), vector, user=user, content=content, project=project, limit=limit)
-    return ask()
+    return ask_similar_to(Batch(), vector, user=user, content=content, project=project)()
 
 
 def ask_similar_to(
@@ -240,7 +239,6 @@ def ask_similar_to(
     user: User,
     content: str,
     project: Project | None = None,
-    limit: int = 12,
 ) -> Callable[[], list[Known]]:
     """Add the SQL statement of `similar_to` to a batch; return a function that gets the result."""
     terms = sorted(set(segment.terms(content)))
@@ -250,8 +248,8 @@ def ask_similar_to(
         [
             *(user.pk, list(_STATUSES), project_id, search_index.written(vector), user.pk),
             *search_index.embedder_values(vector),
-            *(limit, _ALWAYS_INCLUDED, settings.SIMILARITY_GATE),
-            *(user.pk, terms, _MAX_ROWS, terms, limit),
+            *(_MOST_SIMILAR, _ALWAYS_INCLUDED, settings.SIMILARITY_GATE),
+            *(user.pk, terms, _MAX_ROWS, terms, _MOST_SIMILAR),
         ],
     )
     return lambda: [_known(*values) for values in found.rows()]
