@@ -223,6 +223,6 @@ def _letter(week: Week, row: WeeklyMail) -> Letter:
             gettext("This mail never says what they are, because a sent mail can’t be forgotten."),
         ),
         action=gettext("See the week"),
-        url=weekly_mail.absolute(page),
+        url=weekly_mail.absolute_url(page),
         stop_url=weekly_mail.url_of(Link.STOP, row),
     )

@@ -93,7 +93,7 @@ def lock_person(user: User) -> None:
 
 
 @contextmanager
-def within(user: User, *, durable: bool = True, at_once: bool = True) -> Iterator[None]:
+def join_transaction(user: User, *, durable: bool = True, at_once: bool = True) -> Iterator[None]:
     """Use the person's open transaction, or open one as `as_user` does."""
     if _whose.get() == user.pk:
         yield
@@ -104,7 +104,7 @@ def within(user: User, *, durable: bool = True, at_once: bool = True) -> Iterato
 
 def _begun(text: str, *, at_once: bool) -> AbstractContextManager[None]:
     if not at_once:
-        return statements.beginning(text)
+        return statements.send_with_begin(text)
     statements.begin(text)
     return nullcontext()
 

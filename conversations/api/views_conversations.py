@@ -30,7 +30,7 @@ from memcenter.rest.endpoint import EMPTY, PRETEND, Call, endpoint
 from memcenter.rest.fields import Personal
 from memcenter.rest.idempotency import UnstoredResponse
 from memcenter.rest.openapi import Accepted, page_of
-from memcenter.rest.pagination import NEWEST, Order, listed
+from memcenter.rest.pagination import NEWEST, Order, single_page
 from memories import selectors as memory_selectors
 from memories.writing.curation import asks_to_forget, rate_memory
 from ops.models import User
@@ -172,7 +172,9 @@ class ConversationMessagesView(MemcenterView):
         thread = thread_of(call, conversation_id)
         if isinstance(thread, TemporaryConversation):
             rows = temporary.read(thread)
-            return Response(listed([_shown_message(one, thread, in_window=True) for one in rows]))
+            return Response(
+                single_page([_shown_message(one, thread, in_window=True) for one in rows])
+            )
         window = _window_ids(call, thread)
         said = selectors.messages_of(call.user, thread).select_related("feedback")
 

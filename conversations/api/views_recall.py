@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from conversations import selectors
 from conversations.api import serializers
-from conversations.api.threads import Thread, kept, thread_of, unless_temporary
+from conversations.api.threads import Thread, kept_conversation, thread_of, unless_temporary
 from conversations.block import context
 from conversations.block.context import Wanted
 from conversations.models import Conversation, Episode, Message, Summary
@@ -19,7 +19,7 @@ from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import EMPTY, Call, endpoint
 from memcenter.rest.openapi import page_of
-from memcenter.rest.pagination import NEWEST, listed
+from memcenter.rest.pagination import NEWEST, single_page
 from memories import projects
 from memories.extraction import masking
 from memories.indexing import search_index
@@ -113,7 +113,7 @@ class SummaryView(MemcenterView):
         answers={200: serializers.Summary},
     )
     def get(self, call: Call) -> Response:
-        thread = kept(call, call.data["conversation_id"])
+        thread = kept_conversation(call, call.data["conversation_id"])
         row = selectors.summary_of(call.user, thread)
         if row is None:
             raise NotFound("This conversation has no summary yet.")
@@ -135,10 +135,10 @@ class EpisodesView(MemcenterView):
     )
     def get(self, call: Call) -> Response:
         if call.user.pk == people.NOBODY:
-            return Response(listed([]))
-        thread = kept(call, call.data["conversation_id"])
+            return Response(single_page([]))
+        thread = kept_conversation(call, call.data["conversation_id"])
         if call.ready is not None:
-            return Response(listed(_similar_episodes(call, thread)))
+            return Response(single_page(_similar_episodes(call, thread)))
         rows = selectors.episodes_of(call.user, thread)
         return Response(
             call.page.of(rows, order=NEWEST, show=lambda row: _shown_episode(row, similarity=None))

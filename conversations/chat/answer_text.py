@@ -397,7 +397,7 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
             assistant_message=MessageInput(reply),
             forget=prepared.forget,
         )
-        traces.answered(
+        traces.link_answer(
             user=user,
             request_id=prepared.found.request_id,
             answer=turn.assistant_message,

@@ -181,7 +181,9 @@ def _forget_all(
         payload |= memory_forgets.still_said(hide_memories(user, target))
     else:
         payload["chosen"] = requester(requested_by_key)
-        payload[KEPT_MEMORIES] = rederivation.keep(user=user, lost_sources=target.lost_sources)
+        payload[KEPT_MEMORIES] = rederivation.keep_as_own(
+            user=user, lost_sources=target.lost_sources
+        )
     return _begin(
         kind,
         user,
@@ -431,7 +433,7 @@ def _keep_without_messages(user: User, targets: Sequence[Target], kept: Collecti
     if not kept or not targets:
         return 0
     theirs = lost_sources_of(targets, gone=()) & Q(memory__in=kept)
-    return rederivation.keep(user=user, lost_sources=theirs, comment=rederivation.KEPT_ALONE)
+    return rederivation.keep_as_own(user=user, lost_sources=theirs, comment=rederivation.KEPT_ALONE)
 
 
 def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:

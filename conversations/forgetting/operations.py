@@ -170,7 +170,7 @@ def _erase(
             if forget_memories:
                 message_forgets.hide_memories(user, target)
             else:
-                rederivation.keep(user=user, lost_sources=target.lost_sources)
+                rederivation.keep_as_own(user=user, lost_sources=target.lost_sources)
         return {}
 
     lost_sources = message_forgets.lost_sources_of(targets, gone=gone)
@@ -261,7 +261,7 @@ def _still_said(run: Run) -> tuple[str, ...]:
 
 stores.register_independent_texts(message_erasure.independent_texts)
 stores.register_remaining_texts(message_erasure.remaining_summaries)
-stores.caches(
+stores.register_caches(
     Cached("mc:temporary:", "conversations.recording.temporary", messages=True),
     Cached("mc:answering:", "conversations.chat.answer_stream"),
 )

@@ -84,7 +84,7 @@ def create(
     """
     if external_id is not None:
         check_external_id(external_id, field="conversation_id")
-    made = unsaved(user=user, external_id=external_id, title=title, kind=kind)
+    made = unsaved_conversation(user=user, external_id=external_id, title=title, kind=kind)
     index, field = _index(made.owner), external_id or made.public_id
 
     def change(pipe: Any) -> TemporaryConversation:
@@ -105,7 +105,7 @@ def create(
     return one
 
 
-def unsaved(
+def unsaved_conversation(
     *, user: User, external_id: str | None, title: str = "", kind: str | None = None
 ) -> TemporaryConversation:
     """Return a temporary conversation that isn't stored, for a recall that must store nothing."""
@@ -169,7 +169,7 @@ def append(
     return _change(conversation, change)
 
 
-def cut(conversation: TemporaryConversation, *, count: int) -> TemporaryConversation:
+def delete_newest(conversation: TemporaryConversation, *, count: int) -> TemporaryConversation:
     """Delete the `count` newest messages, and return the updated conversation."""
 
     def change(pipe: Any, current: TemporaryConversation) -> TemporaryConversation:

@@ -300,7 +300,7 @@ def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -
         token_count=tokens.count(message.content),
         created_at=message.created_at or moment,
     )
-    learnability.mark(row, is_on=thread.learns)
+    learnability.mark_learnability(row, is_on=thread.learns)
     conversation.last_message_at = max(conversation.last_message_at or moment, row.created_at)
     if message.speaker and message.speaker not in conversation.speakers:
         conversation.speakers.append(message.speaker)

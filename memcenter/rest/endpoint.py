@@ -12,7 +12,7 @@ from rest_framework.serializers import Serializer
 
 from memcenter.rest import openapi
 from memcenter.rest.pagination import CursorPage
-from ops.access import within
+from ops.access import join_transaction
 from ops.accounts.keys import Person
 from ops.models import ApiKey, Scope, User, UserSettings
 
@@ -91,7 +91,7 @@ class Call:
         """
         if self.person is not None:
             return self.person.extra
-        with within(self.user):
+        with join_transaction(self.user):
             return read(self.user)
 
     @property

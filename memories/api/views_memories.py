@@ -355,7 +355,7 @@ class BulkView(MemcenterView):
         data = call.data
         if data["action"] == "forget":
             return _forget(call)
-        done = curation.bulk(
+        done = curation.apply_to_many(
             user=call.user, ids=data["ids"], action=data["action"], tag_name=data.get("tag", "")
         )
         return Response({"results": [{"id": one, "result": result} for one, result in done]})

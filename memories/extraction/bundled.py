@@ -52,7 +52,7 @@ from memories.extraction.heard_message import (
     quotation,
     spans_outside_real_life,
 )
-from memories.extraction.statement_checks import checked, is_fragment
+from memories.extraction.statement_checks import check_statements, is_fragment
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, Said, TurnText
 from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
@@ -262,14 +262,14 @@ class BundledExtractor:
         read = partial(self._reader.read, before=before, assistant=answers)
         opened = without_openers(said.text)
         reading = read(opened)
-        reading = replace(reading, statements=checked(reading.statements, opened))
+        reading = replace(reading, statements=check_statements(reading.statements, opened))
         asked = [name for name in _ORDERS if reading.flags[name] >= FLAG]
         if asked and (before or answers):
             # "Don't keep this" in an earlier message or reply must not affect this message.
             alone = self._reader.read(opened)
             flags = {name: min(reading.flags[name], alone.flags[name]) for name in asked}
             if min(flags.values()) < FLAG:
-                reading = replace(reading, statements=checked(alone.statements, opened))
+                reading = replace(reading, statements=check_statements(alone.statements, opened))
             reading = replace(reading, flags={**reading.flags, **flags})
         spans = screened.of_reading(said.text, reading, read)
         covered = masking.cover_foreign(masking.cover_spans(said.text, spans))

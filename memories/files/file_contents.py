@@ -60,7 +60,7 @@ def _known(public_id: str, kind: str, content: str, summary: str) -> Known:
     return Known(public_id, kind, text, long=True)
 
 
-def rendered(
+def render_file(
     known: Sequence[Known],
     *,
     user: User,

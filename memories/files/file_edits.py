@@ -13,7 +13,7 @@ from foundation.errors import Invalid, Stale
 from memories.extraction.masking import SECRET, cover_secrets, mark_covered_secrets, screen
 from memories.extraction.types import Refused
 from memories.files import file_contents, grammar
-from memories.files.changes import Changes, Created, Disputed, Known, between
+from memories.files.changes import Changes, Created, Disputed, Known, find_changes
 from memories.files.grammar import Document, Line, Role, parse
 from memories.models import Kind, Memory, MemoryStatus, Origin, Tombstone
 from memories.writing import curation, direct_writes, memory_writes
@@ -149,7 +149,7 @@ class _Work:
         for one in plan.edited:
             self._edit(one.id, one.content, one.kind)
         if plan.removed:
-            gone = curation.bulk(user=self.user, ids=plan.removed, action="recycle")
+            gone = curation.apply_to_many(user=self.user, ids=plan.removed, action="recycle")
             self.done.recycled += [id for id, result in gone if result == "done"]
         for created in plan.created:
             self._create(created)
@@ -249,7 +249,7 @@ def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
         replace(one, newer=seen.get(one.id) not in ((one.text.strip(), one.kind), (one.text, "")))
         for one in known
     ]
-    return between(typed.base, edited, memories=judged, elsewhere=typed.elsewhere)
+    return find_changes(typed.base, edited, memories=judged, elsewhere=typed.elsewhere)
 
 
 def _texts_to_embed(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
@@ -312,4 +312,4 @@ def _with_text(line: Line, text: str) -> str:
     if line.role is Role.MEMORY:
         return grammar.memory_line(text, id=line.id, kind=line.kind, end=line.end).raw
     start = "- " if line.role is Role.NEW else ""
-    return f"{start}{grammar.written(text)}{line.end}"
+    return f"{start}{grammar.encode_line(text)}{line.end}"

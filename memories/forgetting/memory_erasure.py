@@ -250,7 +250,7 @@ def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
     ):
         for pk, content in rows.values_list("pk", "content"):
             lines = content.splitlines(keepends=True)
-            kept = "".join(line for line in lines if line_index.bare(line) not in said)
+            kept = "".join(line for line in lines if line_index.strip_marks(line) not in said)
             if kept != content:
                 rows.filter(pk=pk).update(content=kept)
 

@@ -144,7 +144,7 @@ def derive(*, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int 
     return Derived(erased, more=len(touched) > limit)
 
 
-def keep(*, user: User, lost_sources: Q, comment: str = KEPT) -> int:
+def keep_as_own(*, user: User, lost_sources: Q, comment: str = KEPT) -> int:
     """Keep memories although their source is erased; from then on they count as the user's own.
 
     In each version, the sources that match `lost_sources` are replaced by a single source without
@@ -270,7 +270,7 @@ def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -
         _give_text(graph, outcomes, memory, own)
     else:
         memory.save(update_fields=["tags", "data", "metadata", "feedback_reason", "updated_at"])
-    memory_writes.changed(memory)
+    memory_writes.announce_change(memory)
 
 
 def _give_text(

@@ -60,7 +60,7 @@ def server() -> MilvusServer:
     )
 
 
-def searched() -> VectorStore:
+def searched_store() -> VectorStore:
     """Return the store to search: Milvus with PostgreSQL as its fallback, or only PostgreSQL."""
     if not settings.MILVUS_URI:
         return PgVectorStore()

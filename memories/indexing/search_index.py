@@ -104,7 +104,7 @@ def tag_with_embedder(model: Embedder, vectors: Vectors) -> Vectors:
     return marked
 
 
-def joined(rows: Sequence[Vectors], *, like: Vectors) -> Vectors:
+def stack_vectors(rows: Sequence[Vectors], *, like: Vectors) -> Vectors:
     """Stack single vectors into one array that is marked with the embedder of `like`."""
     marked = np.asarray(rows).view(Embedded)
     marked.made_by = getattr(like, "made_by", None)
@@ -204,7 +204,7 @@ def rows_of_new(memory: Memory, *, vector: Vectors, held: HeldSpace) -> list[Mod
         milvus_sync.request(memory.user)
     return [
         LexicalEntry(**target, terms=terms, length=len(terms)),
-        Vector(**target, space_id=held.space.pk, embedding=written(vector)),
+        Vector(**target, space_id=held.space.pk, embedding=as_sql_text(vector)),
     ]
 
 
@@ -222,14 +222,14 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
     meanings = [
         value
         for entry, vector in zip(entries, vectors, strict=True)
-        for value in (space.pk, *_target(user, entry), written(vector))
+        for value in (space.pk, *_target(user, entry), as_sql_text(vector))
     ]
     statements.rows(_store_statement(len(entries)), [*words, *meanings])
     if space.searched_in == SearchedIn.MILVUS:
         milvus_sync.request(user)
 
 
-def stored(memory: Memory) -> Vectors | None:
+def stored_vector(memory: Memory) -> Vectors | None:
     """Return the stored vector of a memory, or None if the memory isn't indexed yet."""
     row = Vector.objects.filter(
         user=memory.user_id,
@@ -240,7 +240,7 @@ def stored(memory: Memory) -> Vectors | None:
     return None if row is None else np.asarray(row.embedding, dtype=np.float32)
 
 
-def written(vector: Vectors) -> str:
+def as_sql_text(vector: Vectors) -> str:
     """Return a vector in PostgreSQL's text format."""
     return orjson.dumps(np.ascontiguousarray(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
 

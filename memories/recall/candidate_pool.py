@@ -110,7 +110,7 @@ class Pool:
 
 
 def store(words: Words) -> VectorStore:
-    return milvus_sync.searched() if words.elsewhere else PgVectorStore()
+    return milvus_sync.searched_store() if words.elsewhere else PgVectorStore()
 
 
 def fill(prepared: PreparedQuery, scope: SearchScope, *, user: User) -> Pool:

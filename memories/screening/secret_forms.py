@@ -49,7 +49,7 @@ def accept_any(text: str) -> bool:
     return True
 
 
-def bare(text: str) -> str:
+def ungroup(text: str) -> str:
     """Return a number in upper case, without the characters that group its digits."""
     return "".join(sign for sign in text if sign.isalnum()).upper()
 
@@ -105,7 +105,7 @@ _CARDS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (
 
 
 def is_card(text: str) -> bool:
-    digits = bare(text)
+    digits = ungroup(text)
     lengths = next((found for begins, found in _CARDS if digits.startswith(begins)), ())
     return len(digits) in lengths and len(set(digits)) > 1 and bool(luhn.is_valid(digits))
 
@@ -116,13 +116,13 @@ def is_chinese_identity(text: str) -> bool:
     The checksum, the date of birth and the region code are checked.
     """
     try:
-        return bool(ric.is_valid(bare(text)))
+        return bool(ric.is_valid(ungroup(text)))
     except KeyError:  # the table lacks this county; checksum and birthday were checked before
         return True
 
 
 def is_iban(text: str) -> bool:
-    return bool(iban.is_valid(bare(text)))
+    return bool(iban.is_valid(ungroup(text)))
 
 
 _PRINTED = frozenset(["078-05-1120", "219-09-9999", "457-55-5462"])

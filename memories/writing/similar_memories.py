@@ -151,7 +151,7 @@ def find_request_matches(
     found = statements.rows(
         _MEANT,
         [
-            *(user.pk, search_index.written(vector), user.pk),
+            *(user.pk, search_index.as_sql_text(vector), user.pk),
             *search_index.embedder_values(vector),
             *(nearest, floor, _MAX_ROWS, user.pk, sorted(terms), _MAX_ROWS),
             *(user.pk, like, _MAX_ROWS),
@@ -175,7 +175,7 @@ def possible_source_messages(memory: Memory, *, few: int) -> list[int]:
     return [pk for (pk,) in found]
 
 
-def repeating(texts: Iterable[str], *, user: User) -> list[int]:
+def messages_containing(texts: Iterable[str], *, user: User) -> list[int]:
     """Return the ids of messages that contain one of the texts word for word.
 
     The messages of the user and the assistant are searched. Parts of a text in square brackets were
@@ -246,7 +246,7 @@ def ask_similar_to(
     found = batch.add(
         _SIMILAR,
         [
-            *(user.pk, list(_STATUSES), project_id, search_index.written(vector), user.pk),
+            *(user.pk, list(_STATUSES), project_id, search_index.as_sql_text(vector), user.pk),
             *search_index.embedder_values(vector),
             *(_MOST_SIMILAR, _ALWAYS_INCLUDED, settings.SIMILARITY_GATE),
             *(user.pk, terms, _MAX_ROWS, terms, _MOST_SIMILAR),

@@ -172,7 +172,7 @@ def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memor
     memories stay in use, and conflicts that the user has settled aren't raised again. Without
     `near`, the stored vector is used.
     """
-    near = search_index.stored(memory) if near is None else near
+    near = search_index.stored_vector(memory) if near is None else near
     if memory.status != MemoryStatus.ACTIVE or near is None:
         return None
     found = similar_memories.similar_to(

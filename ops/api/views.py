@@ -215,7 +215,9 @@ class KeysView(MemcenterView):
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        return Response(call.page.of(keys.of(call.user), order=_NEWEST, show=serializers.Key.show))
+        return Response(
+            call.page.of(keys.keys_of(call.user), order=_NEWEST, show=serializers.Key.show)
+        )
 
     @endpoint(
         summary="Create an API key, optionally bound to a user; the key is shown only once",

@@ -246,5 +246,5 @@ def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[s
                 target=receipt.public_id,
                 details={"operation": run.operation.public_id, **details},
             )
-        disk_traces.drop([receipt.operation_id for receipt in waiting])
+        disk_traces.delete_hashes([receipt.operation_id for receipt in waiting])
     audit_chain.seal()

@@ -186,7 +186,7 @@ def remember(
         hashed = erased_hashes.remember(
             run.operation, texts=texts(), rows=rows(), staying=staying()
         )
-        disk_traces.keep(run.operation, hashed)
+        disk_traces.store_hashes(run.operation, hashed)
         if not leaves:
             erased_hashes.leave_out(run.operation, stores.remaining_texts(user.pk))
         return {}

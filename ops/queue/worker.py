@@ -76,7 +76,7 @@ class _Turns:
 
     def _taken(self, *, after: UUID | None) -> Claimed | None:
         kinds = sorted(registry.handled_kinds())
-        return outbox.take(kinds, now=timezone.now(), after=after)
+        return outbox.claim_next(kinds, now=timezone.now(), after=after)
 
 
 _turns = _Turns()

@@ -153,7 +153,7 @@ def scan(whose: ScannedPerson, erased: Erased, *, by_hand: bool = False) -> Scan
             search.found.append(Residue(f"{item.table}.{item.column}", item.row, "id"))
         _look_for_texts(search, tables)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
-    for entry in stores.everything(whose.user_id, is_gone=is_gone, gone=erased.row_ids):
+    for entry in stores.read_entries(whose.user_id, is_gone=is_gone, gone=erased.row_ids):
         search.looked[entry.store] += 1
         if entry.has_words:
             search.field(entry.place, entry.row, entry.strings, short=by_hand)
@@ -217,7 +217,7 @@ def _others_wait(whose: ScannedPerson) -> bool:
     return waiting.count() > 1
 
 
-def explained(
+def explained_hashes(
     texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
 ) -> Hashes:
     """Return the hashes that occur in remaining messages, or in versions written by people.
@@ -237,14 +237,14 @@ def explained(
 def _unexplained(search: _Search) -> list[Residue]:
     """Return the suspects that remaining messages and versions don't explain.
 
-    A suspect is explained if all of its hashes occur in remaining texts (see `explained`).
+    A suspect is explained if all of its hashes occur in remaining texts (see `explained_hashes`).
     """
     if not search.suspects:
         return []
     whose = search.whose
     wanted = np.unique(np.concatenate([suspect.hashes for suspect in search.suspects]))
     user_id = None if search.by_hand else whose.user_id
-    known = explained(search.erased.texts, wanted, user_id=user_id, since=whose.since)
+    known = explained_hashes(search.erased.texts, wanted, user_id=user_id, since=whose.since)
     return [
         suspect.residue
         for suspect in search.suspects
@@ -278,7 +278,7 @@ class Copies:
         if not held:
             return set()
         hashes = [match.hashes for found in held.values() for match in found]
-        known = explained(
+        known = explained_hashes(
             self._texts,
             np.unique(np.concatenate(hashes)),
             user_id=self._user.pk,

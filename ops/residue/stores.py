@@ -126,11 +126,11 @@ def remaining_texts(user_id: int) -> Iterator[str]:
         yield from query(user_id)
 
 
-def caches(*found: Cached) -> None:
+def register_caches(*found: Cached) -> None:
     _cached.extend(found)
 
 
-def personal_folders(storage: str) -> None:
+def register_personal_folders(storage: str) -> None:
     """Register a file storage in which each person has a folder named by their primary key."""
     _personal_folders.append(storage)
 
@@ -164,7 +164,7 @@ class Entry:
     is_left: bool = False
 
 
-def everything(
+def read_entries(
     user_id: int | None, *, is_gone: bool, gone: Mapping[str, Collection[int]]
 ) -> Iterator[Entry]:
     """Yield all entries in Redis (including Celery's messages), in files and in other stores.
@@ -251,7 +251,7 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
         real = path.resolve()
         has_words = real not in others and _may_be_of(real, user_id, folders)
         try:
-            for strings in parts(path, lines if has_words else _ids):
+            for strings in read_parts(path, read_lines if has_words else _ids):
                 yield Entry(
                     store=store,
                     place=f"{store}",
@@ -274,7 +274,7 @@ def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
             continue
         for file_name in found:
             with storages[name].open(f"{user_id}/{file_name}") as file:
-                for strings in lines(cast(BinaryIO, file)):
+                for strings in read_lines(cast(BinaryIO, file)):
                     yield Entry("files", "files", f"{user_id}/{file_name}", strings)
 
 
@@ -317,7 +317,7 @@ def _path_in(storage: str, path: str) -> Iterator[Path]:
         return
 
 
-def parts(path: Path, read: Reader) -> Iterator[list[str]]:
+def read_parts(path: Path, read: Reader) -> Iterator[list[str]]:
     """Yield the strings in a file, a few hundred lines at a time. Archives are unpacked."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
@@ -336,7 +336,7 @@ def parts(path: Path, read: Reader) -> Iterator[list[str]]:
             yield from read(file)
 
 
-def lines(file: BinaryIO) -> Iterator[list[str]]:
+def read_lines(file: BinaryIO) -> Iterator[list[str]]:
     found: list[str] = []
     while line := file.readline(_CHUNK):
         found.extend(fingerprints.strings_in(line))

@@ -111,13 +111,13 @@ def _die_while_exporting(moment: str) -> None:
     if moment == "written":
         exports.publish_export = lambda *_, **__: die()
     if moment == "moved":
-        keep = stored_files.keep
+        keep = stored_files.store_part
 
         def kept(kind: str, name: str) -> None:
             keep(kind, name)
             die()
 
-        stored_files.keep = kept
+        stored_files.store_part = kept
     if moment == "writing":
         write = stored_files.Part.write
 

@@ -46,7 +46,7 @@ class Found:
     score: float = 0.0
 
 
-def wanted(body: Mapping[str, Any]) -> Wanted:
+def parse_filters(body: Mapping[str, Any]) -> Wanted:
     """Parse the filter parameters of a call. Raise `Invalid` if a parameter is invalid."""
     others: dict[str, Any] = {
         key: body[key]
@@ -95,7 +95,7 @@ def page(
     return count, [Found(read[pk], whose) for _, pk, whose in chosen if pk in read]
 
 
-def summarized(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
+def find_for_summary(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
     """Return the number of matching memories, and the newest of them for a summary.
 
     Users whose long-term memory is switched off are left out.
@@ -108,7 +108,7 @@ def summarized(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int,
     return page(on, what, number=1, size=most)
 
 
-def best(
+def find_best(
     prepared: PreparedQuery,
     people: Sequence[User],
     what: Wanted,
@@ -154,7 +154,7 @@ def _best_of(
     return [Found(rows[hit.id], user, hit.score) for hit in hits if hit.id in rows]
 
 
-def every(body: Mapping[str, Any]) -> Wanted:
+def parse_query_filters(body: Mapping[str, Any]) -> Wanted:
     """Parse the filters in a query string, where objects are written as text.
 
     Raise `Invalid` if a user, agent, app or run has an empty name. Ignoring an empty name would
@@ -166,7 +166,7 @@ def every(body: Mapping[str, Any]) -> Wanted:
     for key in ("filters", "metadata"):
         if key in body:
             given[key] = filters.read_object(str(body[key]), field=key)
-    return wanted(given)
+    return parse_filters(given)
 
 
 def forget_of_each(people: Sequence[User], tree: Node, *, key_id: int | None) -> Operation | None:

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from foundation.errors import Invalid, NotFound
-from memcenter.compat.mem0.filters import ANY, Joined, named, names_somebody
+from memcenter.compat.mem0.filters import ANY, Joined, names_in, names_somebody
 from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView, read
 from memcenter.rest.endpoint import CREATE, Endpoint, ParsedRequest
@@ -64,7 +64,7 @@ def readers(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
     """
     if not names_somebody(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
-    names, bound = named(tree, "user_id"), parsed.bound_user
+    names, bound = names_in(tree, "user_id"), parsed.bound_user
     if bound is not None:
         if set(names) - {ANY, name_of(bound)}:
             raise NotFound("There is no such user.")

@@ -205,7 +205,7 @@ def decide(candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
 
 def merge(old: str, new: str) -> str | None:
     """Merge two statements into one text; return None if the text would be too long."""
-    text = pairs.fuller(old, new) or pairs.join([old, new])
+    text = pairs.fuller_text(old, new) or pairs.join([old, new])
     return text if len(text) <= LONGEST_MERGE else None
 
 
@@ -364,7 +364,7 @@ def _is_rewritten_page(candidate: Candidate, memory: Known) -> bool:
     if not _are_of_projects(candidate, memory):
         return False
     new, old = Document(candidate.content), Document(memory.content)
-    if new.words == old.words or pairs.fuller(old.text, new.text) == old.text:
+    if new.words == old.words or pairs.fuller_text(old.text, new.text) == old.text:
         return False
     return editions.have_one_subject(new, old) or editions.differ_in_one_value(
         new, old, telling=True
@@ -386,7 +386,7 @@ def _finding_if_both_hold(memory: Known) -> Finding:
 
 def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
     """Return the verdict if one statement is more precise: keep the fuller text, or merge both."""
-    text = pairs.fuller(memory.content, candidate.content)
+    text = pairs.fuller_text(memory.content, candidate.content)
     if text == candidate.content:
         return Finding(Verdict.REPLACE, "says_more")
     if text == memory.content:

@@ -48,14 +48,14 @@ class Spoken:
         return language_of(text)
 
 
-def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
+def prove_candidate(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
     """Return the candidate for a proposal of the model, with invalid values replaced.
 
     Return None if nobody said the quotation, if the statement contains a number or name that was
     never mentioned, or if the statement is empty or only a secret.
     """
-    content = questions.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
-    traced = _traced(questions.cleaned(item.get("quote")), spoken)
+    content = questions.clean_text(item.get("content"))[: prompts.LONGEST_CONTENT]
+    traced = _traced(questions.clean_text(item.get("quote")), spoken)
     if traced is None:
         return None
     quotation, role = traced
@@ -123,7 +123,7 @@ def _day(value: object, quotation: Quotation, *, spoken: Spoken) -> date | None:
     if named := days_named(quotation.text, spoken_at=spoken.at):
         return named[0]
     try:
-        claimed = date.fromisoformat(questions.cleaned(value)[:10])
+        claimed = date.fromisoformat(questions.clean_text(value)[:10])
     except ValueError:
         return None
     return claimed if claimed.year in _YEARS and str(claimed.year) in spoken.said else None

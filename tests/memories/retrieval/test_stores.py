@@ -27,7 +27,7 @@ def store(request: pytest.FixtureRequest) -> VectorStore:
         return PgVectorStore()
     request.getfixturevalue("milvus")
     moved()
-    return milvus_sync.searched()
+    return milvus_sync.searched_store()
 
 
 def remember(user: User, content: str) -> Memory:
