@@ -231,7 +231,7 @@ def send_with_begin(text: str) -> Iterator[None]:
 
 
 def _begin_before(execute: Any, text: str, values: Any, many: bool, context: Any) -> Any:
-    """Run a statement of the ORM; if necessary, begin the transaction of `send_with_begin` first."""
+    """Run a statement of the ORM; first begin the transaction of `send_with_begin` if necessary."""
     server = context["connection"].connection
     entering = _entering(server)
     if entering and not _begun(server.pgconn, entering):
