@@ -18,7 +18,6 @@ from foundation.errors import NotFound
 from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import EMPTY, Call, endpoint
-from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import NEWEST, single_page
 from memories import projects
 from memories.extraction import masking
@@ -126,8 +125,7 @@ class EpisodesView(MemcenterView):
     @endpoint(
         summary="List the episodes of a conversation, newest first or by similarity to a query",
         takes=serializers.EpisodeQuery,
-        answers={200: page_of(serializers.Episode)},
-        paged=True,
+        pages=serializers.Episode,
         prepare=lambda call: _prepared(call, "query") if "query" in call.data else None,
         prepares_within=search_index.is_local,
         with_person=selectors.SPEAKERS,

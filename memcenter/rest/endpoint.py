@@ -150,22 +150,31 @@ class Endpoint:
 
 def endpoint(
     *,
-    answers: Mapping[int, Any],
     summary: str,
+    answers: Mapping[int, Any] | None = None,
+    pages: type[Serializer[Any]] | None = None,
     scope: str | None = None,
     unknown_user: str | Callable[[ParsedRequest], str] = REFUSE,
     **options: Any,
 ) -> Callable[[Handler], Handler]:
-    """Declare a method of a `MemcenterView`, and describe it in the OpenAPI schema."""
+    """Declare a method of a `MemcenterView`, and describe it in the OpenAPI schema.
+
+    `answers` holds the answer of each status. An endpoint that lists items by pages names the shape
+    of an item in `pages` instead.
+    """
+    shapes = {200: openapi.page_of(pages)} if pages else answers or {}
     chosen = unknown_user if callable(unknown_user) else (lambda parsed: unknown_user)
 
     def declare(handler: Handler) -> Handler:
         method = handler.__name__
         declared = Endpoint(
-            scope=scope or _SCOPE_OF.get(method, Scope.WRITE), unknown_user=chosen, **options
+            scope=scope or _SCOPE_OF.get(method, Scope.WRITE),
+            unknown_user=chosen,
+            paged=pages is not None,
+            **options,
         )
         described: Handler = extend_schema(
-            **openapi.describe(handler.__qualname__, method, declared, answers, summary)
+            **openapi.describe(handler.__qualname__, method, declared, shapes, summary)
         )(handler)
         described.endpoint = declared  # type: ignore[attr-defined]
         return described

@@ -10,7 +10,6 @@ from rest_framework.response import Response
 from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Call, endpoint
-from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import Order
 from memcenter.rest.parsers import OrjsonParser
 from memories import project_pages, selectors
@@ -104,9 +103,8 @@ class TimelineView(MemcenterView):
     @endpoint(
         summary="List memories by the time of their events, newest first",
         takes=serializers.Timeline,
-        answers={200: page_of(response_shapes.TimelineEntry)},
+        pages=response_shapes.TimelineEntry,
         whose=people.resolve_owner,
-        paged=True,
     )
     def get(self, call: Call) -> Response:
         data = call.data
@@ -124,9 +122,8 @@ class ProjectsView(MemcenterView):
     @endpoint(
         summary="List projects, with their number of memories, paths and machines",
         takes=serializers.Owned,
-        answers={200: page_of(response_shapes.ListedProject)},
+        pages=response_shapes.ListedProject,
         whose=people.resolve_owner,
-        paged=True,
     )
     def get(self, call: Call) -> Response:
         rows = selectors.projects_of(call.user)

@@ -84,8 +84,7 @@ class FileVersionsView(MemcenterView):
     @endpoint(
         summary="List the versions of a memory file, newest first",
         takes=Personal,
-        answers={200: page_of(response_shapes.FileVersion)},
-        paged=True,
+        pages=response_shapes.FileVersion,
     )
     def get(self, call: Call, file_path: str) -> Response:
         rows = memory_files.versions_of(call.user, file_path)

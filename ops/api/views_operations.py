@@ -25,7 +25,6 @@ from memcenter.rest.authentication import HasScope
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import EMPTY, Call, ParsedRequest, endpoint
 from memcenter.rest.fields import Personal
-from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import Order
 from memcenter.rest.people import require_reachable
 from memcenter.rest.responses import as_json
@@ -162,8 +161,7 @@ class OperationsView(MemcenterView):
     @endpoint(
         summary="List the operations of a user, newest first",
         takes=serializers.OperationQuery,
-        answers={200: page_of(serializers.Operation)},
-        paged=True,
+        pages=serializers.Operation,
         while_forgetting=True,
         unknown_user=EMPTY,
     )
