@@ -149,9 +149,9 @@ def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -
 )
 def test_every_error_is_said_in_both_languages(error: str) -> None:
     with translation.override("en"):
-        english = operation_rows.said(error)
+        english = operation_rows.error_words(error)
     with translation.override("zh-hans"):
-        chinese = operation_rows.said(error)
+        chinese = operation_rows.error_words(error)
     assert english and chinese != english
     assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
 
@@ -172,7 +172,7 @@ def test_every_error_is_said_in_both_languages(error: str) -> None:
     ],
 )
 def test_what_is_left_is_said_without_the_names_of_columns(error: str, words: str) -> None:
-    assert operation_rows.said(error) == f"Some of what should be erased is left {words}"
+    assert operation_rows.error_words(error) == f"Some of what should be erased is left {words}"
 
 
 def test_a_full_disk_is_said_wherever_it_is_met_and_tried_again(
