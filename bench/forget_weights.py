@@ -68,14 +68,14 @@ def _signals(row: Row) -> Iterator[Signals]:
     from memories.extraction.request_subjects import clauses_of
     from memories.forgetting import request_matching
     from memories.indexing import search_index
-    from memories.writing.similar_memories import Meant
+    from memories.writing.similar_memories import RequestMatch
 
     subject = ", ".join(clauses_of(row.request))
     if not subject:
         return
     vectors = search_index.configured_embedder().embed([subject, *row.memories])
     met = [
-        Meant(place, text, min(1.0, max(0.0, float(vectors[0] @ vector))))
+        RequestMatch(place, text, min(1.0, max(0.0, float(vectors[0] @ vector))))
         for place, (text, vector) in enumerate(zip(row.memories, vectors[1:], strict=True))
     ]
     reader = language_steps.pair_reader()

@@ -54,7 +54,7 @@ class LanguageSteps:
             "words": segment.terms,
             "question": lambda text: analyse(text, speakers=("Will", "小美")),
             "memory file": parse,
-            "block": control_tokens.neutral,
+            "block": control_tokens.neutralize_control_tokens,
             "page": richtext.as_html,
             "difference": self._difference,
             "residue": self._residue,

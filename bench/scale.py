@@ -309,18 +309,18 @@ from bench.context_latency import sentence
 from memories.retrieval.stores import pgvector
 from memories.indexing import search_index
 from memories.recall.search import prepare_query
-from memories.recall.searchable_texts import Filters, memory_shelf
+from memories.recall.searchable_texts import Filters, memory_scope
 from ops.access import as_user
 from ops.accounts import users
 user, rng, found = users.find("big"), random.Random(19), []
 store, space = pgvector.PgVectorStore(), search_index.active_space().pk
-shelf = memory_shelf(user, filters=Filters(personal=True))
+scope = memory_scope(user, filters=Filters(personal=True))
 for number in range(50):
     asked = prepare_query("Who " + sentence(rng, number).split(" (")[0].lower() + "?")
     with as_user(user):
         near = [
             list(store.nearest(asked.vector, user_id=user.pk, space_id=space, kind="memory",
-                               eligible=shelf.ids, limit=limit, many=many))[:10]
+                               eligible=scope.ids, limit=limit, many=many))[:10]
             for many, limit in ((False, 10), (True, 64))
         ]
     found.append(len({*near[0]} & {*near[1]}) / 10)

@@ -4,7 +4,7 @@
 
 The training data are the people of `training/data/block` (see `bench/block.py`), and the questions
 and chatter of `train_statements.py`. An affine map of low rank is applied to the prompt's vector.
-A logistic regression weighs the cosine of the mapped vector and the other evidence (`Signs`). Both
+A logistic regression weighs the cosine of the mapped vector and the other `EvidenceFeatures`. Both
 are trained together (Adam, Kingma and Ba 2015). Every memory labelled as wanted or out of place
 counts once. Memories that the product always includes are left out of the training: constraints,
 pinned memories, and wishes about the manner of answers as the reader detects them.
@@ -35,7 +35,7 @@ from bench.product import print_result
 from foundation.providers.embedders import BundledEmbedder
 from memories.extraction.bundled import BundledExtractor
 from memories.reader.reading import reader
-from memories.retrieval.evidence import Signs
+from memories.retrieval.evidence import EvidenceFeatures
 
 Floats = NDArray[np.float64]
 Parameters = dict[str, Floats]
@@ -155,7 +155,7 @@ def _table(case: train_statements.Case, file: int, language: str, wanted: Floats
         np.full(size, language, dtype="U2"),
         np.repeat(case.question[None], size, axis=0),
         case.memories,
-        _signs(case.signs),
+        _signs(case.features),
         wanted,
         counting,
         np.zeros(size, dtype=bool),
@@ -163,7 +163,7 @@ def _table(case: train_statements.Case, file: int, language: str, wanted: Floats
     )
 
 
-def _signs(signs: Signs) -> Floats:
+def _signs(signs: EvidenceFeatures) -> Floats:
     return np.stack([getattr(signs, name) for name in SIGNS], axis=1)
 
 

@@ -109,12 +109,12 @@ def _columns(case: Case, sums: Floats) -> Floats:
 
 
 def _features(case: Case, sums: Floats) -> dict[str, Floats]:
-    return {**dict(zip(NAMES, case.features.T, strict=True)), **rerank.standing(sums)}
+    return {**dict(zip(NAMES, case.features.T, strict=True)), **rerank.rank_features(sums)}
 
 
 def _looked_at_again(case: Case, sums: Floats, forest: Forest) -> Floats:
     features = _features(case, sums)
-    return rerank.second_look(features, weighed=sums, asked=case.asked, forest=forest).total
+    return rerank.rerank_best(features, weighed=sums, asked=case.asked, forest=forest).total
 
 
 def _weighed(case: Case, weights: dict[str, float] | None = None) -> Floats:

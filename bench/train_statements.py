@@ -30,7 +30,7 @@ from bench.product import print_result
 from foundation.providers.embedders import BundledEmbedder
 from foundation.text import segment
 from memories.retrieval import signals
-from memories.retrieval.evidence import Signs, signs
+from memories.retrieval.evidence import EvidenceFeatures, evidence_features
 from memories.retrieval.query import analyse
 from memories.retrieval.units import Unit
 from memories.retrieval.weights import COSINE_SCALES
@@ -67,7 +67,7 @@ class Case:
     question: Floats
     memories: Floats
     wanted: NDArray[np.bool_]
-    signs: Signs
+    features: EvidenceFeatures
     chinese: bool
     unknown: bool
 
@@ -111,7 +111,7 @@ def cases(person: Person) -> Iterator[Case]:
         ]
         counts = signals.count_terms(query.terms, terms)
         corpus = signals.corpus_of(counts)
-        found = signs(query, units, counts=counts, corpus=corpus, with_concepts=True)
+        found = evidence_features(query, units, counts=counts, corpus=corpus, with_concepts=True)
         wanted = np.array([text in line.wanted for text in texts])
         chinese = query.language == "zh"
         yield Case(situation, question, vectors, wanted, found, chinese, line.unknown)
@@ -156,7 +156,7 @@ def _evidence(cases: Sequence[Case], extra: Sequence[tuple[Floats, Floats]]) -> 
             if case.situation == situation:
                 tables.append(_table(case, learned))
                 marks.append(np.stack([case.wanted, _counting(case)]))
-                rare.append(RARE * case.signs.rare)
+                rare.append(RARE * case.features.rare)
     wanted, counting = np.concatenate(marks, axis=1)
     weights = _logistic(np.vstack(tables), wanted, counting, given=np.concatenate(rare))
     return {"rare": RARE, **dict(zip(LEARNED, weights.round(2).tolist(), strict=True))}
@@ -174,7 +174,7 @@ def _table(case: Case, learned: tuple[Floats, Floats]) -> Floats:
     scale = COSINE_SCALES["usem3"].of_statements
     shift = scale.chinese if case.chinese else 0.0
     relation = (cosine - shift - scale.unrelated) / (scale.related - scale.unrelated)
-    found = case.signs
+    found = case.features
     bias = np.ones(cosine.size)
     signs = (found.matched, found.concept, found.personal, found.beside, found.length)
     return np.stack([bias, relation, *signs], axis=1)

@@ -1,4 +1,5 @@
 """What is known about people: memories, how they are learned, recalled, shown and forgotten.
 
-Use cases may use `ops`. Models may use the models of `conversations` and `ops`.
+Use cases may use `ops`, `conversations.models` and `conversations.selectors`. Models may use the
+models of `conversations` and `ops`.
 """

@@ -130,9 +130,9 @@ def bundled_summarizer() -> Summarizer:
     return ExtractiveSummarizer()
 
 
-def all_here() -> bool:
+def are_steps_local() -> bool:
     """Return True if arbitration and embedding run in this process, without network calls."""
-    return arbiter() is bundled_arbiter() and search_index.is_here()
+    return arbiter() is bundled_arbiter() and search_index.is_local()
 
 
 def _by_model() -> bool:

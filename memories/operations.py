@@ -42,7 +42,9 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
     if user is None or not run.payload.get("learns", True):
         return None
     with as_user(user):
-        queued = run.find_queued(limit=turn_batches.TOGETHER) if language_steps.all_here() else []
+        queued = (
+            run.find_queued(limit=turn_batches.TOGETHER) if language_steps.are_steps_local() else []
+        )
         waiting = [run.payload, *(one.payload for one in queued)]
         found = turn_context.load_turns(user=user, turn_ids=[one["turn"] for one in waiting])
     loaded = found.get(run.payload["turn"])
@@ -184,7 +186,7 @@ def sync_vectors(run: Run) -> None:
     """
     user = run.user()
     if user is not None:
-        milvus_sync.tell(user.pk)
+        milvus_sync.send_changes(user.pk)
 
 
 @handles(Kind.CLEANUP, is_long=True)

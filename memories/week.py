@@ -1,15 +1,17 @@
-"""Find the memories that were learned, changed, ended or forgotten within seven days.
+"""Find the memories that were learned, changed, ended or forgotten within seven days, and mail it.
 
 The days are those of the person's time zone. The result is computed from the memories each time and
-isn't stored. Memories that aren't active are left out; forgotten memories are only counted.
+isn't stored. Memories that aren't active are left out; forgotten memories are only counted. The
+weekly email contains only counts and a link.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from django.db.models import (
@@ -26,14 +28,20 @@ from django.db.models import (
     Window,
 )
 from django.db.models.functions import Coalesce, RowNumber
-from django.utils import timezone
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.formats import date_format
 from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from memories.models import Change, Memory, MemoryStatus, MemoryVersion, Tombstone
+from ops import weekly_mail
 from ops.accounts import users
-from ops.models import User
+from ops.models import Kind, User, WeeklyMail
+from ops.queue.run import Run
+from ops.registry import handles
+from ops.weekly_mail import Letter, Link, NotSent
 
 DAYS = 7
 SHOWN = 40  # memories per section
@@ -41,6 +49,16 @@ TITLES: Mapping[str, str | Promise] = {
     "learned": pgettext_lazy("this week", "Learned"),
     "changed": _("Changed"),
     "ended": _("No longer the case"),
+}
+_COUNTED: Mapping[str, Callable[[int], str]] = {
+    "learned": lambda n: ngettext("%(n)d thing was learned.", "%(n)d things were learned.", n),
+    "changed": lambda n: ngettext("%(n)d thing has changed.", "%(n)d things have changed.", n),
+    "ended": lambda n: ngettext(
+        "%(n)d thing is no longer the case.", "%(n)d things are no longer the case.", n
+    ),
+    "forgotten": lambda n: ngettext(
+        "%(n)d thing was forgotten.", "%(n)d things were forgotten.", n
+    ),
 }
 _FIRST_YEAR = 2000
 
@@ -165,3 +183,48 @@ def _forgotten(user: User, begins: datetime, ends: datetime) -> int:
 
 def _is_known(user: User, *, before: datetime) -> bool:
     return Memory.objects.filter(user=user, created_at__lt=before).exists()
+
+
+@handles(Kind.WEEKLY_MAIL)
+def send_weekly_mail(run: Run) -> None:
+    """Send an email with the counts of the week that ended on Sunday, unless the week is empty.
+
+    Safe to run twice: the email is marked as sent before it is sent. If the worker dies in between,
+    no email is sent for this week. If sending certainly failed, the mark is removed and the
+    operation is retried.
+    """
+    user = run.user()
+    if user is None:
+        return
+    monday = date.fromisoformat(run.payload["monday"])
+    with run.applying(user):
+        row = weekly_mail.claim(user, monday=monday)
+        week = week_of(user, last=monday - timedelta(days=1)) if row else None
+    if row is None or week is None or week.is_empty:
+        return
+    try:
+        with translation.override(weekly_mail.language_of(row)):
+            weekly_mail.send(_letter(week, row), row)
+    except NotSent:
+        with run.applying(user):
+            weekly_mail.unclaim(row)
+        raise
+
+
+def _letter(week: Week, row: WeeklyMail) -> Letter:
+    counts = {one.key: one.count for one in week.sections} | {"forgotten": week.forgotten}
+    days = {"first": date_format(week.first), "last": date_format(week.last)}
+    page = f"{reverse('memory_week')}?{urlencode({'last': week.last.isoformat()})}"
+    return Letter(
+        subject=gettext("What I learned this week"),
+        lines=(
+            gettext("From %(first)s to %(last)s:") % days,
+            *(_COUNTED[key](n) % {"n": n} for key, n in counts.items() if n),
+            gettext(
+                "This email never says what they are, because a sent email can’t be forgotten."
+            ),
+        ),
+        action=gettext("See the week"),
+        url=weekly_mail.absolute_url(page),
+        stop_url=weekly_mail.url_of(Link.STOP, row),
+    )

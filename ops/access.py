@@ -93,7 +93,7 @@ def lock_person(user: User) -> None:
 
 
 @contextmanager
-def within(user: User, *, durable: bool = True, at_once: bool = True) -> Iterator[None]:
+def join_transaction(user: User, *, durable: bool = True, at_once: bool = True) -> Iterator[None]:
     """Use the person's open transaction, or open one as `as_user` does."""
     if _whose.get() == user.pk:
         yield
@@ -104,7 +104,7 @@ def within(user: User, *, durable: bool = True, at_once: bool = True) -> Iterato
 
 def _begun(text: str, *, at_once: bool) -> AbstractContextManager[None]:
     if not at_once:
-        return statements.beginning(text)
+        return statements.send_with_begin(text)
     statements.begin(text)
     return nullcontext()
 
@@ -119,7 +119,7 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def among_everybody() -> Iterator[None]:
+def reading_all_rows() -> Iterator[None]:
     """Allow the block to read the rows of all people, inside the transaction of one person.
 
     Use it to check that a name is unique or that another owner remains. The block must neither show
@@ -143,7 +143,7 @@ def _entering(name: str, value: str, *more: str, durable: bool) -> str:
     return f"SELECT {', '.join(acts)}"
 
 
-def last_acts() -> Sequence[Callable[[], object]]:
+def before_commit_actions() -> Sequence[Callable[[], object]]:
     """Return the actions registered by `before_commit` for the open transaction.
 
     The result is empty if no transaction opened by this module is open.
@@ -179,7 +179,9 @@ class Gathered(LastStatement):
 
     def add(self, id_: str) -> None:
         """Add the id to an equal registered statement, or else register this statement."""
-        waiting = (act for act in last_acts() if isinstance(act, Gathered) and act == self)
+        waiting = (
+            act for act in before_commit_actions() if isinstance(act, Gathered) and act == self
+        )
         if (same := next(waiting, None)) is not None:
             same.ids.append(id_)
             return

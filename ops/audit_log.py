@@ -71,7 +71,7 @@ class _Together(Gathered):
             target=self.ids[0] if alone else "",
             details={} if alone else {"ids": self.ids[:_LISTED], "count": len(self.ids)},
         )
-        return statements.insertion([event])
+        return statements.insert_statement([event])
 
 
 def append(

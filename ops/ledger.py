@@ -32,7 +32,7 @@ from uuid import UUID
 import orjson
 from django.conf import settings
 
-from ops.access import as_system, before_commit, last_acts
+from ops.access import as_system, before_commit, before_commit_actions
 from ops.models import Kind, Operation
 
 SCOPES = {
@@ -189,7 +189,7 @@ def decisions_path() -> Path:
 def record_decision(kind: str, target: object, **state: Any) -> None:
     """Write the new state of the target to the ledger, just before the commit."""
     line = {"kind": kind, "target": str(target), "state": state, "at": datetime.now(UTC)}
-    batch = next((act for act in last_acts() if isinstance(act, _Batch)), None)
+    batch = next((act for act in before_commit_actions() if isinstance(act, _Batch)), None)
     if batch is None:
         before_commit(_Batch([line]))
     else:

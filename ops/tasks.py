@@ -43,7 +43,7 @@ def sweep() -> int:
 
 
 def _round() -> int:
-    broker.begun()
+    broker.record_worker_start()
     stop_at = time.monotonic() + _ROUND_SECONDS
     count = worker.drain(seconds=_ROUND_SECONDS)
     if time.monotonic() > stop_at:

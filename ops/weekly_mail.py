@@ -1,7 +1,7 @@
 """The weekly email: who gets it and when, confirming the address, unsubscribing, and sending.
 
 A sent email can't be erased. The weekly email therefore contains only counts and links: no memory,
-no topic and no name. `memories.week_mail` does the counting. Each link contains the nonce of the
+no topic and no name. `memories.week` does the counting. Each link contains the nonce of the
 `WeeklyMail` row, signed for one purpose. Links work without signing in, since only people who can
 read the mailbox have them. After a restore, emails are held back, as webhook deliveries are.
 """
@@ -140,10 +140,10 @@ def find(link: Link, token: str) -> WeeklyMail | None:
 
 
 def url_of(link: Link, row: WeeklyMail) -> str:
-    return absolute(reverse(link, args=[_signer(link).sign(str(row.nonce))]))
+    return absolute_url(reverse(link, args=[_signer(link).sign(str(row.nonce))]))
 
 
-def absolute(path: str) -> str:
+def absolute_url(path: str) -> str:
     return f"{settings.PUBLIC_URL.rstrip('/')}{path}"
 
 
@@ -151,7 +151,7 @@ def _signer(link: Link) -> signing.TimestampSigner:
     return signing.TimestampSigner(salt=f"ops.{link}", sep=".")
 
 
-def unconfirmed() -> QuerySet[WeeklyMail]:
+def unconfirmed_addresses() -> QuerySet[WeeklyMail]:
     """Return the addresses that weren't confirmed before their link expired."""
     too_old = timezone.now() - timedelta(days=CONFIRM_DAYS)
     return WeeklyMail.objects.filter(confirmed_at=None, asked_at__lt=too_old)

@@ -13,7 +13,7 @@ from ops.queue import outbox
 def claim(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Operation | None:
     try:
         with transaction.atomic():
-            claimed = outbox.take(kinds, now=now, after=after)
+            claimed = outbox.claim_next(kinds, now=now, after=after)
     except IntegrityError:
         return None
     return claimed.operation if claimed else None

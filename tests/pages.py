@@ -213,7 +213,7 @@ def _fields(n: int, project: Project, *, against: Memory) -> list[dict[str, Any]
 def _filed(user: User, size: int) -> None:
     """Both curated files with a history, notes of their own, lines of many days."""
     for path in CURATED:
-        memory_files.refreshed(user, path)
+        memory_files.refresh_file(user, path)
     steps = "\n".join(f"- Step {n} matters" for n in range(size))
     for path in ("notes/plan.md", *(f"notes/{n}.md" for n in range(min(size, 40)))):
         file = MemoryFile.objects.create(user=user, path=path, content=f"# Plan\n\n{steps}\n")

@@ -26,9 +26,9 @@ from memcenter.rest.fields import (
     Prose,
     QueryFlag,
     Shape,
+    StrictInteger,
     Text,
     Texts,
-    Whole,
     constrained,
 )
 from memcenter.rest.openapi import Accepted
@@ -178,8 +178,8 @@ class ContextInput(Personal):
     project_key = Text(required=False, allow_null=True, max_length=100)
     project_name = Text(required=False, allow_null=True, max_length=200)
     kinds = serializers.ListField(child=OneOf(choices=_KINDS), required=False, max_length=20)
-    token_budget = Whole(required=False, allow_null=True, min_value=100, max_value=32_000)
-    top_k = Whole(required=False, allow_null=True, min_value=1, max_value=50)
+    token_budget = StrictInteger(required=False, allow_null=True, min_value=100, max_value=32_000)
+    top_k = StrictInteger(required=False, allow_null=True, min_value=1, max_value=50)
     include_window = Flag(required=False)
     language = Text(required=False, allow_null=True, max_length=16)
 

@@ -62,7 +62,7 @@ def named_conversation(call: Call) -> Conversation | None:
     return conversation_names.resolve(user=call.user, reference=named) if named else None
 
 
-def kept(call: Call, reference: str) -> Conversation:
+def kept_conversation(call: Call, reference: str) -> Conversation:
     found = thread_of(call, reference)
     if isinstance(found, TemporaryConversation):
         raise NotFound("A temporary conversation keeps nothing of this kind.")
@@ -126,7 +126,7 @@ def forget_message(call: Call, reference: str) -> Response:
         cascade=call.data.get("cascade", False),
         requested_by_key=call.key_id,
     )
-    return accepted(operation)
+    return accepted_response(operation)
 
 
 def clear(call: Call, reference: str) -> Response:
@@ -147,10 +147,10 @@ def _forget_or_clear(
         forget_memories=call.data.get("forget_memories", True),
         requested_by_key=call.key_id,
     )
-    return accepted(operation)
+    return accepted_response(operation)
 
 
-def accepted(operation: Operation) -> Response:
+def accepted_response(operation: Operation) -> Response:
     return Response({"status": "accepted", "op_id": operation.public_id}, status=202)
 
 

@@ -29,8 +29,8 @@ from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import EMPTY, PRETEND, Call, endpoint
 from memcenter.rest.fields import Personal
 from memcenter.rest.idempotency import UnstoredResponse
-from memcenter.rest.openapi import Accepted, page_of
-from memcenter.rest.pagination import NEWEST, Order, listed
+from memcenter.rest.openapi import Accepted
+from memcenter.rest.pagination import NEWEST, Order, single_page
 from memories import selectors as memory_selectors
 from memories.writing.curation import asks_to_forget, rate_memory
 from ops.models import User
@@ -42,8 +42,7 @@ class ConversationsView(MemcenterView):
     @endpoint(
         summary="List the conversations of a user, newest first",
         takes=serializers.ConversationQuery,
-        answers={200: page_of(serializers.Conversation)},
-        paged=True,
+        pages=serializers.Conversation,
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
@@ -164,15 +163,16 @@ class ConversationMessagesView(MemcenterView):
     @endpoint(
         summary="List the messages of a conversation, oldest first",
         takes=Personal,
-        answers={200: page_of(serializers.Message)},
-        paged=True,
+        pages=serializers.Message,
         unknown_user=PRETEND,
     )
     def get(self, call: Call, conversation_id: str) -> Response:
         thread = thread_of(call, conversation_id)
         if isinstance(thread, TemporaryConversation):
             rows = temporary.read(thread)
-            return Response(listed([_shown_message(one, thread, in_window=True) for one in rows]))
+            return Response(
+                single_page([_shown_message(one, thread, in_window=True) for one in rows])
+            )
         window = _window_ids(call, thread)
         said = selectors.messages_of(call.user, thread).select_related("feedback")
 

@@ -9,7 +9,7 @@ from django.http import FileResponse, HttpResponseNotModified
 from rest_framework.response import Response
 
 from conversations.api import serializers, threads
-from conversations.api.threads import accepted, kept
+from conversations.api.threads import accepted_response, kept_conversation
 from conversations.forgetting import message_forgets
 from conversations.importing import file_import
 from memcenter.rest.base import MemcenterView
@@ -61,7 +61,7 @@ def _forget_memory(call: Call) -> Response:
     operation = memory_forgets.forget_memory(
         user=call.user, memory=memory, requested_by_key=call.key_id
     )
-    return accepted(operation)
+    return accepted_response(operation)
 
 
 def _forget_about(call: Call) -> Response:
@@ -83,7 +83,7 @@ def _forget_chosen(call: Call) -> Response:
         conversation=threads.named_conversation(call),
         requested_by_key=call.key_id,
     )
-    return accepted(operation)
+    return accepted_response(operation)
 
 
 def _forget_project(call: Call) -> Response:
@@ -91,7 +91,7 @@ def _forget_project(call: Call) -> Response:
     operation = memory_forgets.forget_project(
         user=call.user, project=project, requested_by_key=call.key_id
     )
-    return accepted(operation)
+    return accepted_response(operation)
 
 
 def _forget_user(call: Call) -> Response:
@@ -131,7 +131,7 @@ class ExportView(MemcenterView):
     )
     def post(self, call: Call) -> Response:
         reference = call.data.get("conversation_id")
-        conversation = kept(call, reference) if reference else None
+        conversation = kept_conversation(call, reference) if reference else None
         export = exports.request_export(
             user=call.user,
             format=call.data["format"],
@@ -140,7 +140,7 @@ class ExportView(MemcenterView):
             conversation=(conversation.pk, conversation.public_id) if conversation else None,
             requested_by_key=call.key_id,
         )
-        return accepted(export.operation)
+        return accepted_response(export.operation)
 
 
 class ExportDownloadView(MemcenterView):
@@ -186,4 +186,4 @@ class ImportView(TakesUploads, MemcenterView):
             surface="api",
             requested_by_key=call.key_id,
         )
-        return accepted(row.operation)
+        return accepted_response(row.operation)

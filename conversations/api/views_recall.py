@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from conversations import selectors
 from conversations.api import serializers
-from conversations.api.threads import Thread, kept, thread_of, unless_temporary
+from conversations.api.threads import Thread, kept_conversation, thread_of, unless_temporary
 from conversations.block import context
 from conversations.block.context import Wanted
 from conversations.models import Conversation, Episode, Message, Summary
@@ -18,8 +18,7 @@ from foundation.errors import NotFound
 from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import EMPTY, Call, endpoint
-from memcenter.rest.openapi import page_of
-from memcenter.rest.pagination import NEWEST, listed
+from memcenter.rest.pagination import NEWEST, single_page
 from memories import projects
 from memories.extraction import masking
 from memories.indexing import search_index
@@ -49,7 +48,7 @@ class ContextView(MemcenterView):
         answers={200: serializers.Context},
         unknown_user=unless_temporary,
         prepare=lambda call: _prepared(call, "message"),
-        prepares_within=search_index.is_here,
+        prepares_within=search_index.is_local,
         with_person=selectors.SPEAKERS,
         idempotent=False,
         adds=True,
@@ -113,7 +112,7 @@ class SummaryView(MemcenterView):
         answers={200: serializers.Summary},
     )
     def get(self, call: Call) -> Response:
-        thread = kept(call, call.data["conversation_id"])
+        thread = kept_conversation(call, call.data["conversation_id"])
         row = selectors.summary_of(call.user, thread)
         if row is None:
             raise NotFound("This conversation has no summary yet.")
@@ -126,19 +125,18 @@ class EpisodesView(MemcenterView):
     @endpoint(
         summary="List the episodes of a conversation, newest first or by similarity to a query",
         takes=serializers.EpisodeQuery,
-        answers={200: page_of(serializers.Episode)},
-        paged=True,
+        pages=serializers.Episode,
         prepare=lambda call: _prepared(call, "query") if "query" in call.data else None,
-        prepares_within=search_index.is_here,
+        prepares_within=search_index.is_local,
         with_person=selectors.SPEAKERS,
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
         if call.user.pk == people.NOBODY:
-            return Response(listed([]))
-        thread = kept(call, call.data["conversation_id"])
+            return Response(single_page([]))
+        thread = kept_conversation(call, call.data["conversation_id"])
         if call.ready is not None:
-            return Response(listed(_similar_episodes(call, thread)))
+            return Response(single_page(_similar_episodes(call, thread)))
         rows = selectors.episodes_of(call.user, thread)
         return Response(
             call.page.of(rows, order=NEWEST, show=lambda row: _shown_episode(row, similarity=None))

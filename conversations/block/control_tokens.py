@@ -87,7 +87,7 @@ _HEADING = re.compile(
 _Found = list[tuple[tuple[int, int], str]]
 
 
-def neutral(text: str) -> str:
+def neutralize_control_tokens(text: str) -> str:
     """Return the text on one line, without anything that a model could read as prompt structure."""
     text = _HIDDEN.sub("", text)
     if _OPENERS.search(text):

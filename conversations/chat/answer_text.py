@@ -30,7 +30,7 @@ from memories.learning import ingest, learnability
 from memories.models import Memory, MemoryStatus, MemoryVersion
 from memories.recall import candidate_pool, search, traces
 from memories.recall.candidate_pool import PreparedQuery
-from memories.recall.searchable_texts import Filters, memory_shelf
+from memories.recall.searchable_texts import Filters, memory_scope
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
@@ -245,8 +245,8 @@ def _waits_for_review(query: PreparedQuery, *, user: User) -> bool:
         return Memory.visible.filter(user=user, status=MemoryStatus.CANDIDATE).exists()
     if intent is not Intent.QUESTION:
         return False
-    shelf = memory_shelf(user, filters=Filters(personal=True, status=MemoryStatus.CANDIDATE))
-    pool = candidate_pool.fill(query, shelf, user=user)
+    scope = memory_scope(user, filters=Filters(personal=True, status=MemoryStatus.CANDIDATE))
+    pool = candidate_pool.fill(query, scope, user=user)
     ranked = search.rank(query, pool, limit=None, least=settings.RELEVANCE_FLOOR, prompts=True)
     return any(_fits({**one.components, "raw_relevance": one.relevance}) for one in ranked)
 
@@ -397,7 +397,7 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
             assistant_message=MessageInput(reply),
             forget=prepared.forget,
         )
-        traces.answered(
+        traces.link_answer(
             user=user,
             request_id=prepared.found.request_id,
             answer=turn.assistant_message,
@@ -406,7 +406,7 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
     return Exchange(turn, prepared.found, prepared.forget)
 
 
-def exchange_in_passing(text: str, *, user: User, conversation: TemporaryConversation) -> str:
+def exchange_temporary(text: str, *, user: User, conversation: TemporaryConversation) -> str:
     """Answer `text` with the demo assistant in a temporary chat, and return the answer.
 
     The turn is stored in Redis only. An unambiguous request to forget is carried out here too.

@@ -93,7 +93,7 @@ class KeptThread(_Thread[Conversation, Message]):
                 self.said = self._replace_turn(reply, prepared.forget)
             else:
                 self.said = [self.question, self._complete_turn(reply, prepared.forget)]
-            traces.answered(
+            traces.link_answer(
                 user=self.user,
                 request_id=prepared.found.request_id,
                 answer=self.said[-1],
@@ -139,7 +139,7 @@ class TemporaryThread(_Thread[TemporaryConversation, TemporaryMessage]):
         if now is None or now.shown != self.shown:
             raise Conflict(SAID_LATER)
         if self.answer is not None:
-            self.conversation = temporary.cut(self.conversation, count=1)
+            self.conversation = temporary.delete_newest(self.conversation, count=1)
         made, _ = temporary.append(self.conversation, messages=(reply,))
         self.said = [self.question, made[0]]
 
@@ -282,7 +282,7 @@ def edit(
     """
     if isinstance(conversation, TemporaryConversation):
         found = _confirmed(user, conversation, message, newest)
-        shorter = temporary.cut(conversation, count=len(found.gone))
+        shorter = temporary.delete_newest(conversation, count=len(found.gone))
         return Edited(_record_temporary_question(text, user=user, conversation=shorter), found.gone)
     with as_user(user, changing=True):
         locked = message_forgets.lock(user, conversation.pk)

@@ -125,7 +125,7 @@ def consequences_of_conversation(conversation: Conversation, *, user: User) -> C
 
 
 def _consequences(target: Target, *, user: User) -> Consequences:
-    lost, changed, kept = lost_changed_kept(target.lost_sources, user=user)
+    lost, changed, kept = preview_memory_effects(target.lost_sources, user=user)
     touched = Memory.visible.filter(user=user, pk__in=[*lost, *changed]).order_by("pk")
     memories = list(touched) if lost or changed else []
     messages = Message.objects.filter(user=user, pk__in=target.messages)
@@ -133,7 +133,7 @@ def _consequences(target: Target, *, user: User) -> Consequences:
     return Consequences(
         messages=len(roles),
         replies=roles.count(Role.ASSISTANT),
-        summaries=covering(user, target).filter(hidden_at__isnull=True).count(),
+        summaries=covering_summaries(user, target).filter(hidden_at__isnull=True).count(),
         episodes=Episode.objects.filter(user=user, turn__in=target.turns).count(),
         memories=[one for one in memories if one.pk in lost],
         changed=[one for one in memories if one.pk in changed],
@@ -141,7 +141,9 @@ def _consequences(target: Target, *, user: User) -> Consequences:
     )
 
 
-def lost_changed_kept(lost_sources: Q, *, user: User) -> tuple[list[int], list[int], list[int]]:
+def preview_memory_effects(
+    lost_sources: Q, *, user: User
+) -> tuple[list[int], list[int], list[int]]:
     """Return the primary keys of the memories that forgetting would delete, change and keep.
 
     `lost_sources` is a filter for the sources that would be lost.
@@ -177,7 +179,7 @@ def hide(user: User, target: Target) -> int:
     messages that this call hid.
     """
     now = timezone.now()
-    for rows in (_turns(user, target), _episodes(user, target), covering(user, target)):
+    for rows in (_turns(user, target), _episodes(user, target), covering_summaries(user, target)):
         rows.filter(hidden_at__isnull=True).update(hidden_at=now)
     # Nothing may be learned from the other message of a forgotten turn.
     turns = _turns(user, target)
@@ -189,7 +191,7 @@ def hide(user: User, target: Target) -> int:
     return messages.update(hidden_at=now)
 
 
-def covering(user: User, target: Target) -> QuerySet[Summary]:
+def covering_summaries(user: User, target: Target) -> QuerySet[Summary]:
     """Return the summaries that cover messages of the target, including all later versions."""
     own = Summary.everything.filter(user=user, conversation=target.conversation)
     if target.is_whole:
@@ -220,7 +222,7 @@ def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
     If the conversation is kept, its newest summary isn't among these rows: the summary's text is
     cleared, but the row remains.
     """
-    summaries = covering(user, target)
+    summaries = covering_summaries(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
     return [
         _messages(user, target),
@@ -234,13 +236,13 @@ def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
     """Return the rows whose texts will be erased: messages, summaries, feedback and verdicts."""
     return [
         _messages(user, target),
-        covering(user, target),
+        covering_summaries(user, target),
         Feedback.objects.filter(user=user, message__in=target.messages),
         Arbitration.objects.filter(user=user, turn__in=target.turns),
     ]
 
 
-def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
+def independent_texts(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """Yield the texts of all messages that still exist, and of summaries written after `since`.
 
     Parts of an erased text that also occur in these texts may stay in the database, so the residue
@@ -271,7 +273,7 @@ def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]
     erased = memory_erasure.erase_traces(
         user=user, answers=target.messages, conversation=conversation, until=until
     )
-    rows = (_messages(user, target), _episodes(user, target), covering(user, target))
+    rows = (_messages(user, target), _episodes(user, target), covering_summaries(user, target))
     names = [one for found in rows for one in found.values_list("public_id", flat=True)]
     erased += memory_erasure.erase_hits(user=user, public_ids=names)
     return erased + memory_erasure.erase_resembling(user=user, texts=texts_of(user, target))
@@ -282,7 +284,7 @@ def erase_index(user: User, target: Target) -> Counter[str]:
     for kind, rows in (
         (TargetKind.MESSAGE, _messages(user, target)),
         (TargetKind.EPISODE, _episodes(user, target)),
-        (TargetKind.SUMMARY, covering(user, target)),
+        (TargetKind.SUMMARY, covering_summaries(user, target)),
     ):
         pks = list(rows.values_list("pk", flat=True))
         erased += memory_erasure.erase_index(user=user, kind=kind, target_ids=pks)
@@ -295,7 +297,7 @@ def erase_summaries(user: User, target: Target) -> Counter[str]:
     If the conversation is kept, its newest summary stays as a hidden row without text, so that the
     remaining messages are summarized again and the summary's version number isn't used twice.
     """
-    summaries = covering(user, target)
+    summaries = covering_summaries(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
     if last is None:
         return cascades.delete(summaries)

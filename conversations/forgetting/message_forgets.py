@@ -133,13 +133,13 @@ def clear_again(
     return _forget_all(kind, user, conversation, forget_memories, None, through=newest.number)
 
 
-def whole(user: User, *, conversation: int, through: int) -> Target:
+def target_through(user: User, *, conversation: int, through: int) -> Target:
     """Return a target with all messages of a conversation whose number is at most `through`."""
     upto = Q(number__lte=through)
     return message_erasure.target_of(user, upto, conversation=conversation, is_whole=True)
 
 
-def chooser(requested_by_key: int | None = None) -> str:
+def requester(requested_by_key: int | None = None) -> str:
     """Return who makes the request: a person on a page, a program, or "" if it is neither."""
     if requested_by_key is not None or audit_log.acting_key_id() is not None:
         return BY_PROGRAM
@@ -172,7 +172,7 @@ def _forget_all(
         return before
     if kind == Kind.CLEAR_CONVERSATION and locked.hidden_at is not None:
         raise NotFound("There is no such conversation.")
-    target = whole(user, conversation=locked.pk, through=last)
+    target = target_through(user, conversation=locked.pk, through=last)
     hide(user, locked, target)
     if kind == Kind.FORGET_CONVERSATION:
         Conversation.objects.filter(pk=locked.pk).update(hidden_at=timezone.now())
@@ -180,8 +180,10 @@ def _forget_all(
     if forget_memories:
         payload |= memory_forgets.still_said(hide_memories(user, target))
     else:
-        payload["chosen"] = chooser(requested_by_key)
-        payload[KEPT_MEMORIES] = rederivation.keep(user=user, lost_sources=target.lost_sources)
+        payload["chosen"] = requester(requested_by_key)
+        payload[KEPT_MEMORIES] = rederivation.keep_as_own(
+            user=user, lost_sources=target.lost_sources
+        )
     return _begin(
         kind,
         user,
@@ -287,7 +289,7 @@ def forget_chosen(
         messages,
         keeping=kept,
         said_in=said_in,
-        extra={"named": named, "chosen": chooser(requested_by_key)},
+        extra={"named": named, "chosen": requester(requested_by_key)},
         requested_by_key=requested_by_key,
     )
 
@@ -431,7 +433,7 @@ def _keep_without_messages(user: User, targets: Sequence[Target], kept: Collecti
     if not kept or not targets:
         return 0
     theirs = lost_sources_of(targets, gone=()) & Q(memory__in=kept)
-    return rederivation.keep(user=user, lost_sources=theirs, comment=rederivation.KEPT_ALONE)
+    return rederivation.keep_as_own(user=user, lost_sources=theirs, comment=rederivation.KEPT_ALONE)
 
 
 def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:

@@ -143,7 +143,7 @@ def forget_layer(run: Run) -> Mapping[str, Any]:
 def _erase_whole(run: Run, user: User) -> None:
     payload = run.payload
     with as_user(user):
-        target = message_forgets.whole(
+        target = message_forgets.target_through(
             user, conversation=payload["conversation"], through=payload["through"]
         )
     _erase(run, user, [target], forget_memories=payload["forget_memories"])
@@ -170,7 +170,7 @@ def _erase(
             if forget_memories:
                 message_forgets.hide_memories(user, target)
             else:
-                rederivation.keep(user=user, lost_sources=target.lost_sources)
+                rederivation.keep_as_own(user=user, lost_sources=target.lost_sources)
         return {}
 
     lost_sources = message_forgets.lost_sources_of(targets, gone=gone)
@@ -259,9 +259,9 @@ def _still_said(run: Run) -> tuple[str, ...]:
     return ("messages",) if run.payload.get(erasure.STILL_SAID) else ()
 
 
-stores.vouches(message_erasure.vouching)
-stores.remains(message_erasure.remaining_summaries)
-stores.caches(
+stores.register_independent_texts(message_erasure.independent_texts)
+stores.register_remaining_texts(message_erasure.remaining_summaries)
+stores.register_caches(
     Cached("mc:temporary:", "conversations.recording.temporary", messages=True),
     Cached("mc:answering:", "conversations.chat.answer_stream"),
 )

@@ -118,12 +118,12 @@ def read(row: Import) -> Opened:
     Raise `Invalid` if the file can't be read, `NoRoom` if the disk lacks space to unpack it, and
     `Conflict` if the file no longer exists.
     """
-    storage = stored_files.place(IMPORTS)
+    storage = stored_files.storage_of(IMPORTS)
     if not row.path or not storage.exists(row.path):
         raise Conflict("The file was erased; please choose it again.")
     path = Path(storage.path(row.path))
     if file_rows.is_zip(path):
-        with stored_files.writing(row.path) as part:
+        with stored_files.open_part(row.path) as part:
             file_rows.unpack(path, into=part, limit=settings.MAX_IMPORT_BYTES * UNPACKED_TIMES)
         path = stored_files.part_of(row.path)
     return file_rows.open_file(path, named=Format(row.format) if row.format else None)
@@ -198,7 +198,7 @@ def _add_episodes(loading: Loading) -> None:
 
 def _learn(loading: Loading) -> int:
     new = Turn.objects.filter(pk__in=loading.added[Turn], extracted_at__isnull=True)
-    pks = learnability.teaching(new).order_by("pk").values_list("pk", flat=True)
+    pks = learnability.teachable_turns(new).order_by("pk").values_list("pk", flat=True)
     payloads = [{"turn": pk} for pk in pks]
     subject = loading.user.subject
     return outbox.enqueue_all(
@@ -264,7 +264,7 @@ def _import_file(run: Run, row: Import, *, user: User) -> None:
             report = apply(opened, user=user, reference=reference, on_progress=watch.look)
             finish(row, report=report)
             check_still_wanted(user)
-            if not outbox.holds(run.operation):
+            if not outbox.has_lease(run.operation):
                 raise LeaseLost(run.operation.public_id)
     except ApplicationError:
         with as_user(user):

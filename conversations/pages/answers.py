@@ -204,14 +204,14 @@ class AnswerEvents:
         context: dict[str, Any] = {"row": found.row, "opened": found}
         thread = self._answering.thread
         if isinstance(thread, TemporaryThread):
-            context["said"] = bubbles.temporary_ones(thread.said)
+            context["said"] = bubbles.build_temporary_bubbles(thread.said)
         else:
             said, kept = thread.said, thread.conversation
             before = selectors.messages_of(user, kept).filter(number__lt=said[0].number)
-            context["said"] = bubbles.made(
+            context["said"] = bubbles.build_bubbles(
                 user, said, after=before.order_by("-number").first(), is_last=True
             )
-            context |= chat_page.beside(user, said[-1])
+            context |= chat_page.side_panel_context(user, said[-1])
             context["edge"] = chat_page.edge_of(user, kept)
         context["ending"] = bubbles.ending_after(
             self._end(), thread.public_id, had_answer=self._had_answer

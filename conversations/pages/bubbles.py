@@ -129,7 +129,7 @@ def bubbles_of(
     rows = list(found.select_related("feedback")[: PAGE + 1])
     messages = _fitting_messages(rows[:PAGE])[::-1]
     return Bubbles(
-        made(user, messages, is_last=before is None),
+        build_bubbles(user, messages, is_last=before is None),
         messages,
         earlier=messages[0].number if len(rows) > len(messages) else None,
         is_latest=before is None,
@@ -162,7 +162,7 @@ def _page_end(found: QuerySet[Message], public_id: str) -> int | None:
     return beyond[0] if beyond else None
 
 
-def made(
+def build_bubbles(
     user: User,
     messages: Sequence[Message],
     *,
@@ -233,8 +233,8 @@ def _last_exchange(messages: Sequence[Message | TemporaryMessage]) -> set[str]:
     return {newest[-1].public_id} if roles[-1:] == [Role.USER] else set()
 
 
-def temporary_ones(messages: Sequence[TemporaryMessage], *, is_last: bool = True) -> list[Bubble]:
-    last_ones = _last_exchange(messages) if is_last else set()
+def build_temporary_bubbles(messages: Sequence[TemporaryMessage]) -> list[Bubble]:
+    last_ones = _last_exchange(messages)
     return [
         Bubble(
             public_id=one.public_id,

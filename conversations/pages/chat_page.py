@@ -152,7 +152,7 @@ def _common_context(request: HttpRequest, found: Opened, part: str) -> dict[str,
 def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
     user, conversation = person(request), found.conversation
     if isinstance(conversation, TemporaryConversation):
-        said = Bubbles(bubbles.temporary_ones(temporary.read(conversation)), ())
+        said = Bubbles(bubbles.build_temporary_bubbles(temporary.read(conversation)), ())
         return {"bubbles": said, "ending": _ending(conversation.public_id, said)}
     if conversation is None or part in _WITHOUT_MESSAGES:
         return {"bubbles": Bubbles((), ())}
@@ -165,7 +165,7 @@ def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[st
     known = next(
         (b.lessons for b in said.shown if answer and b.public_id == answer.public_id), None
     )
-    return context | beside(user, answer, lessons=known)
+    return context | side_panel_context(user, answer, lessons=known)
 
 
 def _unfolding(
@@ -198,7 +198,9 @@ def _ending(name: str, said: Bubbles) -> Ending | None:
     return bubbles.ending_of_page(name, said.shown[-1]) if said.shown and said.is_latest else None
 
 
-def beside(user: User, answer: Message | None, *, lessons: Lessons | None = None) -> dict[str, Any]:
+def side_panel_context(
+    user: User, answer: Message | None, *, lessons: Lessons | None = None
+) -> dict[str, Any]:
     """Return the content of the side panel about an answer.
 
     It shows the memories that the answer used and those learned from its turn.

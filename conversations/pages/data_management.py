@@ -38,7 +38,7 @@ from ops.pages.base import (
     render_page,
     target,
 )
-from ops.pages.operation_rows import forgotten_words, said
+from ops.pages.operation_rows import error_words, forgotten_words
 from ops.transfer import exports
 from ops.transfer.exports import FORMATS
 from ops.transfer.stored_files import as_attachment
@@ -251,7 +251,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
     try:
         _import(request)
     except ApplicationError as error:
-        messages.error(request, said(error.message))
+        messages.error(request, error_words(error.message))
     else:
         messages.success(request, _("The file has arrived and is being read."))
     return _to_transfers(request)

@@ -35,7 +35,7 @@ from ops.models import Kind, Operation, Receipt, Status, User
 from ops.pages import forgetting, operation_rows
 from ops.pages.base import is_htmx, own_transaction, person, personal_page
 from ops.pages.forgetting import ShownReceipt
-from ops.pages.operation_rows import Happening
+from ops.pages.operation_rows import OperationLine
 
 _SHOWN = 160
 _NEAREST = 3  # doubtful memories shown at once if no memory is likely; the others are folded
@@ -404,7 +404,7 @@ class ForgetLine:
 
     @property
     def was(self) -> str:
-        """Return the kinds and dates of the memories that went without a question, else ""."""
+        """Return the kinds and dates of the memories forgotten without asking, or ""."""
         return _(", ").join(
             _("%(kind)s, from %(moment)s")
             % {"kind": MemoryKind(kind).label, "moment": day_and_time(datetime.fromisoformat(at))}
@@ -412,8 +412,8 @@ class ForgetLine:
         )
 
     @property
-    def happening(self) -> Happening:
-        return operation_rows.happening(self.operation)
+    def happening(self) -> OperationLine:
+        return operation_rows.line_of(self.operation)
 
     @property
     def words(self) -> str:

@@ -82,7 +82,11 @@ def message_rate(request: HttpRequest, message_id: str) -> HttpResponse:
             return redirect(f"{page}#{message_id}")
         message = selectors.message_of(person(request), message_id)
         asks = "comment" not in request.POST and rating is not None
-        context = {"bubble": bubbles.made(person(request), [message])[0], "asks": asks, "oob": True}
+        context = {
+            "bubble": bubbles.build_bubbles(person(request), [message])[0],
+            "asks": asks,
+            "oob": True,
+        }
         return render(request, "conversations/includes/thumbs.html", context)
 
 
@@ -114,7 +118,7 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
     with own_transaction(request):
         found = Opened(turn.conversation)
         context = {"row": found.row, "opened": found, "page": found.url}
-        context |= chat_page.beside(person(request), turn.assistant_message)
+        context |= chat_page.side_panel_context(person(request), turn.assistant_message)
         return render(request, f"{chat_page.TEMPLATE}#undone", context)
 
 

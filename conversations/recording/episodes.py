@@ -136,7 +136,7 @@ def store(
         entries, rows = zip(*wanted.values(), strict=True)
         whole = next(iter(vectors.values()))
         search_index.store(
-            user=user, entries=entries, vectors=search_index.joined(rows, like=whole)
+            user=user, entries=entries, vectors=search_index.stack_vectors(rows, like=whole)
         )
     return episodes
 

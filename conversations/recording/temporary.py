@@ -22,7 +22,7 @@ from redis.retry import Retry
 
 from conversations.models import ConversationKind, Role
 from conversations.recording.conversation_names import check_external_id
-from conversations.recording.turns import MessageInput, at_rest
+from conversations.recording.turns import MessageInput, mask_for_storage
 from foundation import ids
 from foundation.errors import Conflict, Invalid, NotFound
 from foundation.process import once
@@ -84,7 +84,7 @@ def create(
     """
     if external_id is not None:
         check_external_id(external_id, field="conversation_id")
-    made = unsaved(user=user, external_id=external_id, title=title, kind=kind)
+    made = unsaved_conversation(user=user, external_id=external_id, title=title, kind=kind)
     index, field = _index(made.owner), external_id or made.public_id
 
     def change(pipe: Any) -> TemporaryConversation:
@@ -105,7 +105,7 @@ def create(
     return one
 
 
-def unsaved(
+def unsaved_conversation(
     *, user: User, external_id: str | None, title: str = "", kind: str | None = None
 ) -> TemporaryConversation:
     """Return a temporary conversation that isn't stored, for a recall that must store nothing."""
@@ -169,7 +169,7 @@ def append(
     return _change(conversation, change)
 
 
-def cut(conversation: TemporaryConversation, *, count: int) -> TemporaryConversation:
+def delete_newest(conversation: TemporaryConversation, *, count: int) -> TemporaryConversation:
     """Delete the `count` newest messages, and return the updated conversation."""
 
     def change(pipe: Any, current: TemporaryConversation) -> TemporaryConversation:
@@ -324,7 +324,7 @@ def _find_existing(
         return None
     check_external_id(message.external_id, field="message_id")
     found = known.get(message.external_id)
-    [message] = at_rest(message)
+    [message] = mask_for_storage(message)
     if found is not None and (found.content, found.role) != (message.content, message.role):
         raise Conflict("This id was used for another message.")
     return found
@@ -335,7 +335,7 @@ def _new_message(message: MessageInput) -> TemporaryMessage:
         raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
     if not message.content.strip():
         raise Invalid.field("content", "The text must not be empty.")
-    [message] = at_rest(message)
+    [message] = mask_for_storage(message)
     return TemporaryMessage(
         public_id=ids.message_id(),
         external_id=message.external_id,

@@ -100,7 +100,7 @@ def record_turn(
     if said.external_id is not None and said.external_id == reply.external_id:
         raise Invalid.field("assistant_message_id", "The two messages need two ids.")
     told = said.content
-    said, reply = at_rest(said, reply)
+    said, reply = mask_for_storage(said, reply)
     thread = _lock(user, conversation)
     conversation = thread.conversation
     moment = occurred_at or timezone.now()
@@ -130,7 +130,7 @@ def record_message(
     if message.role not in Role.values:
         raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
     _check(message, field="content")
-    [message] = at_rest(message)
+    [message] = mask_for_storage(message)
     thread = _lock(user, conversation)
     row, repeated = _find_or_add(thread, message, moment=timezone.now(), field="message_id")
     if repeated:
@@ -152,7 +152,7 @@ def record_answer(
     """
     reply = replace(answer, role=Role.ASSISTANT)
     _check(reply, field="assistant_message")
-    [reply] = at_rest(reply)
+    [reply] = mask_for_storage(reply)
     thread = _lock(user, question.conversation)
     if not Message.objects.filter(pk=question.pk, user=user).exists():
         raise NotFound("There is no such message.")
@@ -177,7 +177,7 @@ def rate_message(
     return feedback
 
 
-def at_rest(*messages: MessageInput) -> list[MessageInput]:
+def mask_for_storage(*messages: MessageInput) -> list[MessageInput]:
     """Return the messages as they will be stored.
 
     Secrets are masked, unless the setting `SECRETS_IN_MESSAGES` is "keep". The reader model is
@@ -300,7 +300,7 @@ def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -
         token_count=tokens.count(message.content),
         created_at=message.created_at or moment,
     )
-    learnability.mark(row, is_on=thread.learns)
+    learnability.mark_learnability(row, is_on=thread.learns)
     conversation.last_message_at = max(conversation.last_message_at or moment, row.created_at)
     if message.speaker and message.speaker not in conversation.speakers:
         conversation.speakers.append(message.speaker)

@@ -209,7 +209,7 @@ def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[A
 
 
 @contextmanager
-def beginning(text: str) -> Iterator[None]:
+def send_with_begin(text: str) -> Iterator[None]:
     """Send `text` together with the BEGIN of the transaction, which saves a round trip.
 
     Use this function inside `atomic`. During the block, `text` runs before the first statement,
@@ -231,7 +231,7 @@ def beginning(text: str) -> Iterator[None]:
 
 
 def _begin_before(execute: Any, text: str, values: Any, many: bool, context: Any) -> Any:
-    """Run a statement of the ORM, after beginning the transaction of `beginning` if necessary."""
+    """Run a statement of the ORM; first begin the transaction of `send_with_begin` if necessary."""
     server = context["connection"].connection
     entering = _entering(server)
     if entering and not _begun(server.pgconn, entering):
@@ -277,12 +277,12 @@ def insert(instances: Sequence[Row]) -> None:
     This function is much faster than `bulk_create`, but supports neither ON CONFLICT nor model
     inheritance.
     """
-    made = rows(*insertion(instances))
+    made = rows(*insert_statement(instances))
     for row, (pk,) in zip(instances, made, strict=True):
         _is_stored(row, pk)
 
 
-def insertion(instances: Sequence[Model]) -> tuple[str, list[Any]]:
+def insert_statement(instances: Sequence[Model]) -> tuple[str, list[Any]]:
     """Return the INSERT statement for new rows of one model, and its values."""
     return _insertion(type(instances[0]), len(instances)), _values(instances)
 

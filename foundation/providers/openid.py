@@ -44,7 +44,7 @@ def shown_name() -> str:
     return settings.OIDC_NAME or urlsplit(settings.OIDC_ISSUER).netloc
 
 
-def lead_there(request: HttpRequest) -> HttpResponse:
+def redirect_to_provider(request: HttpRequest) -> HttpResponse:
     """Redirect to the provider's sign-in page. Raise `ProviderError` if it can't be reached."""
     back = settings.PUBLIC_URL.rstrip("/") + reverse("oidc_return")
     with _failing_as_one():

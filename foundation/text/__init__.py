@@ -1,1 +1,4 @@
-"""Text functions: search terms, stop words, tokens, Markdown, and detection of copied text."""
+"""Text functions: search terms, stop words, tokens, Markdown, and detection of copied text.
+
+They use no app.
+"""

@@ -1,1 +1,1 @@
-"""The date formats of each language, if they differ from Django's formats."""
+"""The date formats of each language, if they differ from Django's formats. Imports nothing."""

@@ -109,7 +109,7 @@ def _perform(tool: Declared, arguments: Mapping[str, Any], key: ApiKey) -> Mappi
     throttling.count_key(key)
     page = ToolPage.read_from(data)
     parsed = Called(cast(Request, None), key, {}, data, page, tool.scope, writing=tool.writes)
-    user = people.whose_owner(parsed)
+    user = people.resolve_owner(parsed)
     throttling.count_person(key, user, scope=tool.scope)
     call = Call(user=user, parsed=parsed)
     call = replace(call, ready=tool.prepare(call)) if tool.prepare else call

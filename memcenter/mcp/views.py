@@ -15,11 +15,11 @@ from foundation.errors import Invalid
 from memcenter.rest.authentication import KeyAuthentication
 from memcenter.rest.parsers import check_names
 from memcenter.rest.responses import body as error_body
-from memcenter.rest.throttling import Share
+from memcenter.rest.throttling import ConcurrencyLimit
 from ops import audit_log
 from ops.models import ApiKey
 
-_share = Share(settings.LONG_ANSWERS)
+_share = ConcurrencyLimit(settings.LONG_ANSWERS)
 _REALM = 'Bearer realm="Memory Center"'
 
 

@@ -28,7 +28,7 @@ class KeyAuthentication(BaseAuthentication):
 
     `request.auth` is the key; `request.user` is the person to whom the key is bound, or None.
     `request.person` is the person that the key or the call seems to name, loaded together with the
-    key. Whether the call really concerns this person is decided later, in `people.whose`.
+    key. Whether the call really concerns this person is decided later, in `people.resolve_person`.
     """
 
     def authenticate(self, request: Request) -> tuple[User | None, ApiKey] | None:

@@ -47,7 +47,6 @@ class MemcenterView(APIView):
     throttle_classes = (KeyThrottle,)
     metadata_class = None
     endpoint: Endpoint | None = None
-    own_transaction: ClassVar[bool] = True
     surface: ClassVar[str] = "api"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -80,7 +79,7 @@ class MemcenterView(APIView):
         once = idempotency.read(parsed) if endpoint.idempotent else None
         if once is not None and (before := once.replay()) is not None:
             return before
-        user = people.whose(parsed, endpoint)
+        user = people.resolve_person(parsed, endpoint)
         throttling.count_person(parsed.key, user, scope=parsed.scope, heavy=endpoint.heavy)
         call = Call(user=user, parsed=parsed)  # type: ignore[arg-type] # None only where `whose` says
         within = endpoint.prepares_within()

@@ -12,7 +12,7 @@ from rest_framework.serializers import Serializer
 
 from memcenter.rest import openapi
 from memcenter.rest.pagination import CursorPage
-from ops.access import within
+from ops.access import join_transaction
 from ops.accounts.keys import Person
 from ops.models import ApiKey, Scope, User, UserSettings
 
@@ -91,7 +91,7 @@ class Call:
         """
         if self.person is not None:
             return self.person.extra
-        with within(self.user):
+        with join_transaction(self.user):
             return read(self.user)
 
     @property
@@ -112,8 +112,9 @@ class Endpoint:
     `takes` validates the query of a GET, the body of other methods, and both for a DELETE. With
     `strict`, unknown fields are refused, because a misspelt field could change which rows are
     erased. `unknown_user` says how to treat an unknown `user_id`. `whose` determines the person of
-    the call (by default `people.whose`). `prepare` runs before the transaction, for model calls. If
-    `prepares_within` returns true, `prepare` needs no network, and runs inside the transaction.
+    the call (by default `people.resolve_person`). `prepare` runs before the transaction, for model
+    calls. If `prepares_within` returns true, `prepare` needs no network, and runs inside the
+    transaction.
 
     `without_key` names a query parameter with a token; a call with this parameter needs no key.
     With `while_forgetting`, the endpoint also answers while all data of the person is being
@@ -149,22 +150,31 @@ class Endpoint:
 
 def endpoint(
     *,
-    answers: Mapping[int, Any],
     summary: str,
+    answers: Mapping[int, Any] | None = None,
+    pages: type[Serializer[Any]] | None = None,
     scope: str | None = None,
     unknown_user: str | Callable[[ParsedRequest], str] = REFUSE,
     **options: Any,
 ) -> Callable[[Handler], Handler]:
-    """Declare a method of a `MemcenterView`, and describe it in the OpenAPI schema."""
+    """Declare a method of a `MemcenterView`, and describe it in the OpenAPI schema.
+
+    `answers` holds the answer of each status. An endpoint that lists items by pages names the shape
+    of an item in `pages` instead.
+    """
+    shapes = {200: openapi.page_of(pages)} if pages else answers or {}
     chosen = unknown_user if callable(unknown_user) else (lambda parsed: unknown_user)
 
     def declare(handler: Handler) -> Handler:
         method = handler.__name__
         declared = Endpoint(
-            scope=scope or _SCOPE_OF.get(method, Scope.WRITE), unknown_user=chosen, **options
+            scope=scope or _SCOPE_OF.get(method, Scope.WRITE),
+            unknown_user=chosen,
+            paged=pages is not None,
+            **options,
         )
         described: Handler = extend_schema(
-            **openapi.describe(handler.__qualname__, method, declared, answers, summary)
+            **openapi.describe(handler.__qualname__, method, declared, shapes, summary)
         )(handler)
         described.endpoint = declared  # type: ignore[attr-defined]
         return described

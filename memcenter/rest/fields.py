@@ -122,7 +122,7 @@ class QueryFlag(serializers.BooleanField):
         return self._WORDS[word]
 
 
-class Whole(serializers.IntegerField):
+class StrictInteger(serializers.IntegerField):
     """An integer. As in JSON Schema, 2.0 is one, too."""
 
     def to_internal_value(self, data: Any) -> int:
@@ -133,7 +133,7 @@ class Whole(serializers.IntegerField):
         return data
 
 
-class Share(serializers.FloatField):
+class Fraction(serializers.FloatField):
     """A fraction, from 0 to 1."""
 
     def __init__(self, **options: Any) -> None:

@@ -106,7 +106,7 @@ def cursor_at(order: Order, row: Model, *, backwards: bool) -> str:
     return _Cursor(backwards, _name(order), getattr(row, order.field), row.pk).encoded()
 
 
-def listed(results: list[Any]) -> dict[str, Any]:
+def single_page(results: list[Any]) -> dict[str, Any]:
     """Return the results as a list response with a single page."""
     return {"results": results, "next": None, "previous": None}
 

@@ -15,7 +15,7 @@ NOBODY = 0  # no person has this id, so nothing is found
 _UNNAMED = "Give {name}: this key is not bound to one user."
 
 
-def whose(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
+def resolve_person(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
     """Return the person whose data the request concerns, or None if it concerns all people.
 
     Whether a write creates an unknown person depends on the endpoint. With an unbound key, a call
@@ -31,14 +31,14 @@ def whose(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
         if _asks_about_all(parsed, endpoint):
             return None
         raise Invalid.field("user_id", _UNNAMED.format(name="user_id"))
-    return user if endpoint.while_forgetting else present(user, writes=parsed.writes)
+    return user if endpoint.while_forgetting else require_not_forgotten(user, writes=parsed.writes)
 
 
-def whose_owner(parsed: ParsedRequest) -> User:
-    """Return the same person as `whose`, but named by `owner_id`, the field that agents use.
+def resolve_owner(parsed: ParsedRequest) -> User:
+    """Return the same person as `resolve_person`, named by `owner_id`, the field that agents use.
 
     A call that names nobody refers to the default owner, if one is configured. A write creates an
-    unknown person. Raise the same errors as `whose`.
+    unknown person. Raise the same errors as `resolve_person`.
     """
     named, user_id = parsed.data.get("owner_id"), parsed.user_id
     if None not in (named, user_id) and named != user_id:
@@ -47,7 +47,7 @@ def whose_owner(parsed: ParsedRequest) -> User:
     if named is not None:
         parsed = replace(parsed, data={**parsed.data, "user_id": named})
     unknown = CREATE if parsed.writes else EMPTY
-    user = whose(parsed, Endpoint(scope=parsed.scope, unknown_user=lambda _: unknown))
+    user = resolve_person(parsed, Endpoint(scope=parsed.scope, unknown_user=lambda _: unknown))
     if user is None:
         raise NotFound("There is no such user.")
     return user
@@ -74,7 +74,7 @@ def _asks_about_all(parsed: ParsedRequest, endpoint: Endpoint) -> bool:
     return endpoint.all_users_for in scopes and "user_id" not in parsed.data
 
 
-def present(user: User, *, writes: bool) -> User:
+def require_not_forgotten(user: User, *, writes: bool) -> User:
     """Return the person unless they are being forgotten.
 
     If they are being forgotten, raise `Conflict` for a write and `NotFound` for a read.
@@ -86,7 +86,7 @@ def present(user: User, *, writes: bool) -> User:
     return user
 
 
-def reachable(user: User | None) -> User:
+def require_reachable(user: User | None) -> User:
     """Return the person if an unbound key may access them, else raise `NotFound`.
 
     An unbound key may access active people who have an external id and aren't staff.
@@ -108,9 +108,9 @@ def _named(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
         return None
     person = parsed.person
     if person is not None and person.user.external_id == parsed.user_id:
-        return reachable(person.user)
+        return require_reachable(person.user)
     try:
-        return reachable(users.find(parsed.user_id))
+        return require_reachable(users.find(parsed.user_id))
     except NotFound:
         choice = endpoint.unknown_user(parsed)
         if choice == REFUSE:
@@ -119,4 +119,4 @@ def _named(parsed: ParsedRequest, endpoint: Endpoint) -> User | None:
         return User(pk=NOBODY, external_id=parsed.user_id)
     if choice == PRETEND:
         return User(external_id=parsed.user_id)
-    return reachable(users.find_or_create(parsed.user_id, created_by=parsed.key))
+    return require_reachable(users.find_or_create(parsed.user_id, created_by=parsed.key))

@@ -174,7 +174,7 @@ def _used(names: Sequence[str]) -> list[int]:
 _RETRY_SECONDS = 2
 
 
-class Share:
+class ConcurrencyLimit:
     """A limit on concurrent long calls, so that some threads stay free for short calls.
 
     A call above the limit is refused rather than queued.
@@ -193,5 +193,5 @@ class Share:
 
 
 @cache
-def long_answers() -> Share:
-    return Share(settings.LONG_ANSWERS)
+def long_answers() -> ConcurrencyLimit:
+    return ConcurrencyLimit(settings.LONG_ANSWERS)

@@ -1,1 +1,4 @@
-"""REST endpoints for memories, search, files, notes and review."""
+"""REST endpoints for memories, search, files, notes and review.
+
+They may use this app, `conversations.recording`, `ops` and `memcenter.rest`, but no pages.
+"""

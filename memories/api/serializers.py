@@ -13,6 +13,7 @@ from conversations.models import ConversationKind
 from memcenter.rest.fields import (
     ConversationId,
     Flag,
+    Fraction,
     Moment,
     Object,
     OneOf,
@@ -22,11 +23,10 @@ from memcenter.rest.fields import (
     QueryFlag,
     QueryMoment,
     QueryWords,
-    Share,
+    StrictInteger,
     Text,
     Texts,
     UserId,
-    Whole,
     constrained,
 )
 from memories.files.grammar import ROOT
@@ -100,8 +100,8 @@ class WeekQuery(Personal):
 
 class _MemoryFields(serializers.Serializer[Any]):
     tags = Texts(required=False, max_text=50, max_length=20)
-    importance = Share(required=False)
-    confidence = Share(required=False)
+    importance = Fraction(required=False)
+    confidence = Fraction(required=False)
     data = Object(required=False)  # type: ignore[assignment] # the API contract requires this name
     summary = Text(required=False, allow_blank=True, max_length=settings.MAX_MEMORY_CHARS)
     metadata = Object(required=False)
@@ -117,8 +117,8 @@ class MemoryItem(_MemoryFields):
     agent_id = Text(required=False, allow_blank=True, max_length=200)
     app_id = Text(required=False, allow_blank=True, max_length=200)
     run_id = Text(required=False, allow_blank=True, max_length=200)
-    importance = Share(required=False, allow_null=True)
-    confidence = Share(required=False, allow_null=True)
+    importance = Fraction(required=False, allow_null=True)
+    confidence = Fraction(required=False, allow_null=True)
 
 
 class MemoryInputShape(MemoryItem, Personal):
@@ -157,7 +157,7 @@ class MemoryRemoval(Personal):
 
 
 class RestoreInput(Personal):
-    version = Whole(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
+    version = StrictInteger(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
 
 
 class DecisionInput(serializers.Serializer[Any]):
@@ -199,7 +199,7 @@ class FileText(Personal):
 
 
 class FileRestore(Personal):
-    version = Whole(min_value=1, max_value=2**31 - 1)
+    version = StrictInteger(min_value=1, max_value=2**31 - 1)
 
 
 @extend_schema_field({"type": "string", "maxLength": 1_000, "pattern": f"^{ROOT}(/[^\\u0000]*)?$"})
@@ -233,7 +233,7 @@ class ToolCommand(Personal):
     view_range = serializers.ListField(
         required=False,
         allow_null=True,
-        child=Whole(),
+        child=StrictInteger(),
         min_length=2,
         max_length=2,
         help_text="view: the first and the last line; -1 is the end.",
@@ -241,7 +241,9 @@ class ToolCommand(Personal):
     file_text = Text(required=False, allow_blank=True, help_text="create")
     old_str = Text(required=False, help_text="str_replace: must occur exactly once in the file.")
     new_str = Text(required=False, allow_blank=True, help_text="str_replace")
-    insert_line = Whole(required=False, help_text="insert: after this line; 0 is the beginning.")
+    insert_line = StrictInteger(
+        required=False, help_text="insert: after this line; 0 is the beginning."
+    )
     insert_text = Text(required=False, allow_blank=True, help_text="insert")
     old_path = MemoryPath(required=False, max_length=1_000, help_text="rename")
     new_path = MemoryPath(required=False, max_length=1_000, help_text="rename")

@@ -10,7 +10,6 @@ from rest_framework.response import Response
 from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Call, endpoint
-from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import Order
 from memcenter.rest.parsers import OrjsonParser
 from memories import project_pages, selectors
@@ -46,7 +45,7 @@ class IngestView(MemcenterView):
         summary="Store a page about a project; a newer edition replaces the older one",
         takes=serializers.IngestedText,
         answers={200: response_shapes.Ingested, 201: response_shapes.Ingested},
-        whose=people.whose_owner,
+        whose=people.resolve_owner,
         prepare=_prepare_text,
     )
     def post(self, call: Call) -> Response:
@@ -61,7 +60,7 @@ class AgentSearchView(MemcenterView):
         summary="Search memories for agents; returns ids and short snippets",
         takes=serializers.AgentSearch,
         answers={200: response_shapes.AgentFound},
-        whose=people.whose_owner,
+        whose=people.resolve_owner,
         prepare=lambda call: search.prepare_query(call.data["query"]),
     )
     def get(self, call: Call) -> Response:
@@ -90,7 +89,7 @@ class AgentMemoriesView(MemcenterView):
         summary="Get memories by their ids, in that order, and list missing ids",
         takes=serializers.AgentFetch,
         answers={200: response_shapes.AgentMemories},
-        whose=people.whose_owner,
+        whose=people.resolve_owner,
     )
     def get(self, call: Call) -> Response:
         wanted = list(dict.fromkeys(call.data["ids"]))
@@ -104,9 +103,8 @@ class TimelineView(MemcenterView):
     @endpoint(
         summary="List memories by the time of their events, newest first",
         takes=serializers.Timeline,
-        answers={200: page_of(response_shapes.TimelineEntry)},
-        whose=people.whose_owner,
-        paged=True,
+        pages=response_shapes.TimelineEntry,
+        whose=people.resolve_owner,
     )
     def get(self, call: Call) -> Response:
         data = call.data
@@ -124,9 +122,8 @@ class ProjectsView(MemcenterView):
     @endpoint(
         summary="List projects, with their number of memories, paths and machines",
         takes=serializers.Owned,
-        answers={200: page_of(response_shapes.ListedProject)},
-        whose=people.whose_owner,
-        paged=True,
+        pages=response_shapes.ListedProject,
+        whose=people.resolve_owner,
     )
     def get(self, call: Call) -> Response:
         rows = selectors.projects_of(call.user)

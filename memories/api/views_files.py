@@ -11,7 +11,7 @@ from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.fields import Personal
 from memcenter.rest.openapi import page_of
-from memcenter.rest.pagination import Order, listed
+from memcenter.rest.pagination import Order, single_page
 from memcenter.rest.responses import not_modified
 from memories.api import rendering, response_shapes, serializers
 from memories.files import daily_notes, file_sync, memory_files, memory_tool
@@ -28,7 +28,7 @@ class FilesView(MemcenterView):
     )
     def get(self, call: Call) -> Response:
         found = memory_files.all_of(call.user) if call.user.pk != people.NOBODY else []
-        return Response(listed([response_shapes.FileEntry.show(one) for one in found]))
+        return Response(single_page([response_shapes.FileEntry.show(one) for one in found]))
 
 
 def _prepare_put(call: Call) -> Ready:
@@ -84,8 +84,7 @@ class FileVersionsView(MemcenterView):
     @endpoint(
         summary="List the versions of a memory file, newest first",
         takes=Personal,
-        answers={200: page_of(response_shapes.FileVersion)},
-        paged=True,
+        pages=response_shapes.FileVersion,
     )
     def get(self, call: Call, file_path: str) -> Response:
         rows = memory_files.versions_of(call.user, file_path)

@@ -15,7 +15,7 @@ from foundation.errors import Invalid, NotAllowed
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.fields import Personal
-from memcenter.rest.openapi import Accepted, page_of
+from memcenter.rest.openapi import Accepted
 from memcenter.rest.pagination import NEWEST, Order
 from memcenter.rest.responses import error_of
 from memories import portrait, project_pages, selectors, week
@@ -100,8 +100,7 @@ class LongTermView(MemcenterView):
     @endpoint(
         summary="List memories, newest first; by default active and disabled ones",
         takes=serializers.MemoryQuery,
-        answers={200: page_of(response_shapes.Memory)},
-        paged=True,
+        pages=response_shapes.Memory,
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
@@ -247,8 +246,7 @@ class MemoryVersionsView(MemcenterView):
     @endpoint(
         summary="List the versions of a memory, newest first",
         takes=Personal,
-        answers={200: page_of(response_shapes.MemoryVersion)},
-        paged=True,
+        pages=response_shapes.MemoryVersion,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
@@ -263,8 +261,7 @@ class MemorySourcesView(MemcenterView):
     @endpoint(
         summary="List the sources of a memory, newest first",
         takes=Personal,
-        answers={200: page_of(response_shapes.NumberedSource)},
-        paged=True,
+        pages=response_shapes.NumberedSource,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         rows = selectors.sources_of(selectors.memory_of(call.user, memory_id))
@@ -275,8 +272,7 @@ class MemoryRecallsView(MemcenterView):
     @endpoint(
         summary="List the uses of a memory in prompts, newest first",
         takes=Personal,
-        answers={200: page_of(response_shapes.MemoryRecall)},
-        paged=True,
+        pages=response_shapes.MemoryRecall,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
@@ -288,8 +284,7 @@ class MemoryRelationsView(MemcenterView):
     @endpoint(
         summary="List the memories that support or contradict a memory",
         takes=Personal,
-        answers={200: page_of(response_shapes.MemoryRelation)},
-        paged=True,
+        pages=response_shapes.MemoryRelation,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
@@ -355,7 +350,7 @@ class BulkView(MemcenterView):
         data = call.data
         if data["action"] == "forget":
             return _forget(call)
-        done = curation.bulk(
+        done = curation.apply_to_many(
             user=call.user, ids=data["ids"], action=data["action"], tag_name=data.get("tag", "")
         )
         return Response({"results": [{"id": one, "result": result} for one, result in done]})

@@ -34,7 +34,7 @@ class SearchView(MemcenterView):
         takes=serializers.SearchQuery,
         answers={200: response_shapes.SearchAnswer},
         prepare=_prepare,
-        prepares_within=search_index.is_here,
+        prepares_within=search_index.is_local,
         with_person=conversation_selectors.SPEAKERS,
         adds=True,
         defers_writes=True,
@@ -87,11 +87,11 @@ def _conversation(call: Call) -> Conversation | None:
 def _whose_trace(parsed: ParsedRequest) -> User:
     key = parsed.key
     of_all = key is not None and key.user_id is not None and Scope.ADMIN in key.scopes
-    named = None if of_all else people.whose(parsed, Endpoint(scope=parsed.scope))
+    named = None if of_all else people.resolve_person(parsed, Endpoint(scope=parsed.scope))
     user = selectors.owner_of_request(parsed.ids["request_id"])
     if user is None or parsed.user_id not in (None, user.external_id) or named not in (None, user):
         raise NotFound("There is no such request.")
-    return people.present(user, writes=False)
+    return people.require_not_forgotten(user, writes=False)
 
 
 class DebugView(MemcenterView):

@@ -49,11 +49,11 @@ from memories.extraction.heard_message import (
     is_in_a_role,
     is_not_to_keep,
     is_of_client,
-    not_lived,
     orders_of,
     quotation,
+    spans_outside_real_life,
 )
-from memories.extraction.statement_checks import checked, is_fragment
+from memories.extraction.statement_checks import check_statements, is_fragment
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, Said, TurnText
 from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
@@ -131,7 +131,7 @@ class BundledExtractor:
             forget,
             secrets=tuple((span.start, span.end) for span in message.spans),
             not_to_keep=not_to_keep,
-            not_lived=tuple(not_lived(message)),
+            outside_real_life=tuple(spans_outside_real_life(message)),
         )
 
     def kind_of(self, text: str) -> str:
@@ -231,7 +231,9 @@ class BundledExtractor:
         """
         if any(map(message.flag, NOT_OWN)):
             return ()
-        sentences = [sentence for _, _, sentence in taken_back(masking.blanked(message.covered))]
+        sentences = [
+            sentence for _, _, sentence in taken_back(masking.mark_covered_secrets(message.covered))
+        ]
         said = [one for one in sentences if PATTERNS["own_statement"].search(one)]
         return tuple(ForgetRequest(one, one, in_words=False) for one in said)
 
@@ -264,17 +266,17 @@ class BundledExtractor:
         read = partial(self._reader.read, before=before, assistant=answers)
         opened = without_openers(said.text)
         reading = read(opened)
-        reading = replace(reading, statements=checked(reading.statements, opened))
+        reading = replace(reading, statements=check_statements(reading.statements, opened))
         asked = [name for name in _ORDERS if reading.flags[name] >= FLAG]
         if asked and (before or answers):
             # "Don't keep this" in an earlier message or reply must not affect this message.
             alone = self._reader.read(opened)
             flags = {name: min(reading.flags[name], alone.flags[name]) for name in asked}
             if min(flags.values()) < FLAG:
-                reading = replace(reading, statements=checked(alone.statements, opened))
+                reading = replace(reading, statements=check_statements(alone.statements, opened))
             reading = replace(reading, flags={**reading.flags, **flags})
         spans = screened.of_reading(said.text, reading, read)
-        covered = masking.cover_foreign(masking.covered(said.text, spans))
+        covered = masking.cover_foreign(masking.cover_spans(said.text, spans))
         orders = tuple(commands(without_openers(covered)))
         return HeardMessage(said, role, before, answers, reading, spans, covered, orders)
 
@@ -339,7 +341,9 @@ def _mention_wish(message: HeardMessage, start: int, end: int) -> Candidate:
     quote, at = quotation(message, start, end)
     return Candidate(
         kind="preference",
-        content=_with_speaker(masking.blanked(message.covered[start:end]), message.said.speaker),
+        content=_with_speaker(
+            masking.mark_covered_secrets(message.covered[start:end]), message.said.speaker
+        ),
         importance=labels.IMPORTANCE["preference"],
         confidence=labels.ACCEPTED,
         quote=quote,
@@ -388,7 +392,7 @@ def _candidate(statement: Statement, message: HeardMessage, *, explicit: bool) -
         whose="others" if unsure else statement.best("whose"),
         holds=statement.best("holds"),
     )
-    content = masking.blanked(own.text)
+    content = masking.mark_covered_secrets(own.text)
     quote, start = quotation(message, begin, statement.end)
     if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
         return None
@@ -427,7 +431,7 @@ def _ordered_candidates(message: HeardMessage) -> Iterator[Candidate]:
     """Yield a candidate for each "remember …" in a message in which no statement was found."""
     for order in orders_of(message, "remember"):
         quote, at = quotation(message, order.start, order.start + len(order.what))
-        content = masking.blanked(order.what).strip(" \t,，.。!！:：;；")
+        content = masking.mark_covered_secrets(order.what).strip(" \t,，.。!！:：;；")
         if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
             continue
         yield Candidate(

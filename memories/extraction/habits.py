@@ -65,7 +65,7 @@ def habits(turns: Sequence[JointTurn]) -> Iterator[JointCandidate]:
 
 def _activities(heard: JointTurn) -> Iterator[_Activity]:
     said = heard.text.user.text
-    covered = masking.cover_foreign(masking.cover(said))
+    covered = masking.cover_foreign(masking.cover_secrets(said))
     own = _P["speech"].sub(lambda quoted: masking.COVER * len(quoted[0]), covered)
     for match in _P["en"].finditer(own):
         rest = " ".join(_P["joins"].sub("", _P["at_times"].sub("", match["rest"])).split())

@@ -69,7 +69,7 @@ def is_in_a_role(message: HeardMessage) -> bool:
     return message.flag("role") and not turning
 
 
-def not_lived(message: HeardMessage) -> Iterator[tuple[int, int]]:
+def spans_outside_real_life(message: HeardMessage) -> Iterator[tuple[int, int]]:
     """Return the spans that are certainly not about anyone's real life.
 
     If the message contains someone else's text or role play, the spans cover everything except the
@@ -139,7 +139,7 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
     in_words = speaks_of_forgetting(message.covered)
     if CORRECTIONS["overruling_order"].search(message.covered):
         return  # "scrap that, the course is moved to the 16th" is a correction
-    whole = masking.blanked(message.covered).strip()[:400]
+    whole = masking.mark_covered_secrets(message.covered).strip()[:400]
     forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))
     if forget > before and forget >= (FLAG if in_words else _SURELY_FORGET):
         yield ForgetRequest(whole, whole, in_words=in_words)
@@ -150,5 +150,5 @@ def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
 
 
 def _request(order: Command) -> ForgetRequest:
-    what, sentence = map(masking.blanked, (order.what, order.sentence))
+    what, sentence = map(masking.mark_covered_secrets, (order.what, order.sentence))
     return ForgetRequest(what, sentence, in_words=not order.brief)

@@ -47,16 +47,16 @@ class Screened:
     drop: bool
 
 
-def cover(text: str) -> str:
+def cover_secrets(text: str) -> str:
     """Replace each character of a secret by a cover character, so that offsets stay valid."""
-    return covered(text, find(text))
+    return cover_spans(text, find(text))
 
 
-def covered(text: str, spans: Sequence[Span]) -> str:
-    return hide(text, ((span.start, span.end) for span in spans), sign=SECRET)
+def cover_spans(text: str, spans: Sequence[Span]) -> str:
+    return replace_spans(text, ((span.start, span.end) for span in spans), sign=SECRET)
 
 
-def blanked(text: str) -> str:
+def mark_covered_secrets(text: str) -> str:
     """Replace covered secrets by a readable mark in the language of the text."""
     if SECRET not in text:
         return text
@@ -65,7 +65,7 @@ def blanked(text: str) -> str:
 
 def masked(text: str) -> str:
     """Replace each secret by a readable mark, even if little else is left."""
-    return blanked(cover(text))
+    return mark_covered_secrets(cover_secrets(text))
 
 
 def masked_by_reading(text: str) -> str:
@@ -73,7 +73,7 @@ def masked_by_reading(text: str) -> str:
 
     The model is slow, so don't use this function for what a page waits for.
     """
-    return blanked(covered(text, learned_secrets.find(text)))
+    return mark_covered_secrets(cover_spans(text, learned_secrets.find(text)))
 
 
 def masked_together(
@@ -98,7 +98,7 @@ def masked_together(
     if not secrets:
         return list(texts)
     return [
-        blanked(covered(text, (*spans, *_repeated(secrets, text))))
+        mark_covered_secrets(cover_spans(text, (*spans, *_repeated(secrets, text))))
         for text, spans in zip(texts, found, strict=True)
     ]
 
@@ -155,7 +155,7 @@ def screen(text: str) -> Screened:
     spans = learned_secrets.find(text)
     if not spans:
         return Screened(text=text, refused=(), drop=False)
-    kept = blanked(covered(text, spans))
+    kept = mark_covered_secrets(cover_spans(text, spans))
     drop = says_nothing(kept)
     return Screened(text=kept, refused=refusals(spans, kept=not drop), drop=drop)
 
@@ -179,7 +179,7 @@ def plain(text: str) -> str:
     return text.translate(_PLAIN)
 
 
-def hide(text: str, places: Iterable[tuple[int, int]], *, sign: str) -> str:
+def replace_spans(text: str, places: Iterable[tuple[int, int]], *, sign: str) -> str:
     """Replace each character in these spans by `sign`; the length stays the same."""
     for start, end in places:
         text = text[:start] + sign * (end - start) + text[end:]

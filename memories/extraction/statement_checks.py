@@ -30,7 +30,7 @@ _ENDS = ("", "。", "!", "！", "?", "？", "\n")  # around a sentence
 _NEAR = 24  # characters read before and after a statement
 
 
-def checked(statements: Sequence[Statement], text: str) -> tuple[Statement, ...]:
+def check_statements(statements: Sequence[Statement], text: str) -> tuple[Statement, ...]:
     """Extend the statements to whole words, and mark statements that aren't worth keeping."""
     ends = [0, *(statement.end for statement in statements)]
     whole = [_whole(one, text, floor=floor) for one, floor in zip(statements, ends, strict=False)]

@@ -117,13 +117,12 @@ class Extraction:
     """Everything that was extracted from one turn."""
 
     candidates: tuple[Candidate, ...] = ()
-    endings: tuple[Candidate, ...] = ()  # those with `only_ends`
     refused: tuple[Refused, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
     secrets: tuple[tuple[int, int], ...] = ()  # spans of the secrets in the user's message
     not_to_keep: bool = False  # the person asked not to keep this message
     # Spans that aren't the user's statements: quotations, role play, jokes, a text to work on.
-    not_lived: tuple[tuple[int, int], ...] = ()
+    outside_real_life: tuple[tuple[int, int], ...] = ()
 
     @property
     def undecided(self) -> tuple[Candidate, ...]:

@@ -95,7 +95,7 @@ class Changes:
     repeated: tuple[int, ...] = ()
 
 
-def between(
+def find_changes(
     synced: Document,
     edited: Document,
     *,

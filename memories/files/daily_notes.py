@@ -35,6 +35,7 @@ from ops.queue.run import Run
 
 FOLDER = "memory"  # the folder of the daily notes among the memory files
 MAX_SOURCE = 200
+_MOST_RECENT = 30  # lines of daily notes in a prompt
 _OF_FILE = 100  # most lines of a memory file in a prompt
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
@@ -113,12 +114,10 @@ class Recent:
     layers: Mapping[str, Sequence[DailyNote]] = field(default_factory=dict)
 
 
-def ask_recent(
-    user: User, *, zone: ZoneInfo, batch: statements.Batch, limit: int = 30
-) -> statements.Later:
+def ask_recent(user: User, *, zone: ZoneInfo, batch: statements.Batch) -> statements.Later:
     """Add the SQL statement for recent notes to a batch; pass the result to `recent`."""
     today = timezone.now().astimezone(zone).date()
-    of_days = [user.pk, today - timedelta(days=1), today, limit]
+    of_days = [user.pk, today - timedelta(days=1), today, _MOST_RECENT]
     return batch.add(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
 
 

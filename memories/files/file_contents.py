@@ -60,7 +60,7 @@ def _known(public_id: str, kind: str, content: str, summary: str) -> Known:
     return Known(public_id, kind, text, long=True)
 
 
-def rendered(
+def render_file(
     known: Sequence[Known],
     *,
     user: User,
@@ -76,7 +76,7 @@ def rendered(
     return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))
 
 
-def begun(user: User, path: str) -> Document:
+def empty_document(user: User, path: str) -> Document:
     """Return the document of a new curated file, which contains only a title."""
     return parse(_TITLES[path, _reads_chinese(user)])
 

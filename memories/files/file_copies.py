@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
-from foundation import storing
+from foundation import file_storage
 from foundation.database import statements
 from foundation.errors import ApplicationError
 
@@ -134,7 +134,7 @@ def erase(user_id: int) -> int:
 def names(user_id: int) -> Iterator[str]:
     """Yield all paths below a user's folder, including partial writes and unrelated files."""
     with suppress(FileNotFoundError):
-        yield from storing.names_below(_storage(), str(user_id))
+        yield from file_storage.names_below(_storage(), str(user_id))
 
 
 def changed_at(user_id: int, path: str) -> float | None:

@@ -10,10 +10,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from foundation.errors import Invalid, Stale
-from memories.extraction.masking import SECRET, blanked, cover, screen
+from memories.extraction.masking import SECRET, cover_secrets, mark_covered_secrets, screen
 from memories.extraction.types import Refused
 from memories.files import file_contents, grammar
-from memories.files.changes import Changes, Created, Disputed, Known, between
+from memories.files.changes import Changes, Created, Disputed, Known, find_changes
 from memories.files.grammar import Document, Line, Role, parse
 from memories.models import Kind, Memory, MemoryStatus, Origin, Tombstone
 from memories.writing import curation, direct_writes, memory_writes
@@ -149,7 +149,7 @@ class _Work:
         for one in plan.edited:
             self._edit(one.id, one.content, one.kind)
         if plan.removed:
-            gone = curation.bulk(user=self.user, ids=plan.removed, action="recycle")
+            gone = curation.apply_to_many(user=self.user, ids=plan.removed, action="recycle")
             self.done.recycled += [id for id, result in gone if result == "done"]
         for created in plan.created:
             self._create(created)
@@ -249,7 +249,7 @@ def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
         replace(one, newer=seen.get(one.id) not in ((one.text.strip(), one.kind), (one.text, "")))
         for one in known
     ]
-    return between(typed.base, edited, memories=judged, elsewhere=typed.elsewhere)
+    return find_changes(typed.base, edited, memories=judged, elsewhere=typed.elsewhere)
 
 
 def _texts_to_embed(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
@@ -273,7 +273,7 @@ def _screened(
     edited: Document, base: Document
 ) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
     as_was = {line.raw for line in base.lines}
-    covered = cover(edited.text)
+    covered = cover_secrets(edited.text)
     place = 0
     own = {line.id: line.raw for line in base.lines if line.id}
     kept: list[str] = []
@@ -293,7 +293,7 @@ def _screened(
             refused[number] = found.refused
             kept.append(own.get(line.id, ""))
         elif found.text == words and SECRET in shown:  # revealed by an earlier line
-            kept.append(blanked(shown))
+            kept.append(mark_covered_secrets(shown))
         else:
             kept.append(line.raw if found.text == words else _with_text(line, found.text))
     return parse("".join(kept)), refused, problems
@@ -312,4 +312,4 @@ def _with_text(line: Line, text: str) -> str:
     if line.role is Role.MEMORY:
         return grammar.memory_line(text, id=line.id, kind=line.kind, end=line.end).raw
     start = "- " if line.role is Role.NEW else ""
-    return f"{start}{grammar.written(text)}{line.end}"
+    return f"{start}{grammar.encode_line(text)}{line.end}"

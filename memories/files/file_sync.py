@@ -118,7 +118,7 @@ def write_copy(user: User, path: str) -> bool:
         file_copies.hold(user.pk)
         if _is_being_forgotten(user):
             return False
-        row = memory_files.refreshed(user, path)
+        row = memory_files.refresh_file(user, path)
         try:
             found = file_copies.read(user.pk, path)
         except file_copies.Unreadable:

@@ -86,8 +86,10 @@ def read(raw: str, *, kind: str) -> Line:
     if body.startswith("- "):
         found = _MEMORY.fullmatch(body)
         if found is not None:
-            return Line(raw, Role.MEMORY, kind=kind, text=plain(found["text"]), id=found["id"])
-        text = plain(body.removeprefix("- ")).strip()
+            return Line(
+                raw, Role.MEMORY, kind=kind, text=decode_line(found["text"]), id=found["id"]
+            )
+        text = decode_line(body.removeprefix("- ")).strip()
         if not kind or not text:
             return Line(raw, kind=kind)
         return Line(raw, Role.NEW, kind=kind, text=text)
@@ -100,7 +102,9 @@ def read(raw: str, *, kind: str) -> Line:
 
 def memory_line(text: str, *, id: str, kind: str, end: str = "\n") -> Line:
     """Return the line that shows a memory."""
-    return Line(f"- {written(text)} <!-- {id} -->{end}", Role.MEMORY, kind=kind, text=text, id=id)
+    return Line(
+        f"- {encode_line(text)} <!-- {id} -->{end}", Role.MEMORY, kind=kind, text=text, id=id
+    )
 
 
 def heading_line(kind: str, *, chinese: bool = False, end: str = "\n") -> Line:
@@ -109,13 +113,13 @@ def heading_line(kind: str, *, chinese: bool = False, end: str = "\n") -> Line:
     return Line(f"## {word}{end}", Role.HEADING, kind=kind)
 
 
-def ended(line: Line, *, end: str) -> Line:
+def with_line_ending(line: Line, *, end: str) -> Line:
     """Return the line; if the line has no line ending, add `end`."""
     return line if line.raw.endswith("\n") else replace(line, raw=line.raw + end)
 
 
-def written(content: str) -> str:
-    """Encode any content so that it fits on one line; `plain` restores the content."""
+def encode_line(content: str) -> str:
+    """Encode any content so that it fits on one line; `decode_line` restores the content."""
 
     def escape(found: re.Match[str]) -> str:
         slashes, what = found[1] * 2, found[2]
@@ -128,8 +132,8 @@ def written(content: str) -> str:
     return _PLAIN.sub(escape, content)
 
 
-def plain(text: str) -> str:
-    """Decode a text that was encoded by `written`, or typed by hand."""
+def decode_line(text: str) -> str:
+    """Decode a text that was encoded by `encode_line`, or typed by hand."""
 
     def unescape(found: re.Match[str]) -> str:
         slashes, what = "\\" * (len(found[1]) // 2), found[2]
@@ -248,9 +252,9 @@ class Noted:
 
 def written_note_line(noted: Noted) -> str:
     """Return the line of a note without a line ending; `read_note_line` can always parse it."""
-    text = written(noted.text)
+    text = encode_line(noted.text)
     if noted.source:
-        return f"- {noted.time} [{_escape_source(written(noted.source))}] {text}"
+        return f"- {noted.time} [{_escape_source(encode_line(noted.source))}] {text}"
     slashes = len(text) - len(text.lstrip("\\"))
     if text[slashes : slashes + 1] == "[":
         text = "\\" * (2 * slashes + 1) + text[slashes:]
@@ -266,11 +270,11 @@ def read_note_line(line: str) -> Noted | None:
     end = _END.search(text, 1) if text[0] == "[" else None
     if end is not None and end.end() > 3 and text[end.end() :].strip():
         source = _unescape_source(text[1 : end.end() - 2])
-        return Noted(found["time"], plain(text[end.end() :]), plain(source))
+        return Noted(found["time"], decode_line(text[end.end() :]), decode_line(source))
     slashes = len(text) - len(text.lstrip("\\"))
     if slashes % 2 and text[slashes : slashes + 1] == "[":
         text = text[(slashes + 1) // 2 :]
-    return Noted(found["time"], plain(text))
+    return Noted(found["time"], decode_line(text))
 
 
 def read_note_lines(text: str) -> Iterator[Noted]:
@@ -377,7 +381,7 @@ def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str)
     for place, line in enumerate(kept):
         lines.append(line)
         if line.kind in sections and places[line.kind] == place:
-            lines[-1] = ended(line, end=end)
+            lines[-1] = with_line_ending(line, end=end)
             lines += [Line(end, kind=line.kind)] if line.role is Role.HEADING else []
             lines += _memories(sections.pop(line.kind), end=end)
     return lines
@@ -402,7 +406,7 @@ def _section(
     kind: str, memories: list[Shown], *, after: list[Line], chinese: bool, end: str
 ) -> list[Line]:
     if after:
-        after[-1] = ended(after[-1], end=end)
+        after[-1] = with_line_ending(after[-1], end=end)
     apart = [Line(end)] if after and after[-1].raw.strip() else []
     head = [heading_line(kind, chinese=chinese, end=end), Line(end, kind=kind)]
     return [*apart, *head, *_memories(memories, end=end)]

@@ -23,7 +23,7 @@ _BATCH = 200
 _MARKS = re.compile(r"(?:(?<![-*+>#])[-*+>#]++|\d{1,3}[.)])[ \t]+|<!--.*?-->")
 
 
-def follow(file: MemoryFile, *, user: User) -> None:
+def update_index(file: MemoryFile, *, user: User) -> None:
     """Update the indexed lines to match the file's current content, in the caller's transaction.
 
     Search finds new lines by their words at once, and by their meaning after an operation has
@@ -31,7 +31,7 @@ def follow(file: MemoryFile, *, user: User) -> None:
     lines of the file.
     """
     missing: dict[str, deque[int]] = defaultdict(deque)
-    for number, text in enumerate(said(file), start=1):
+    for number, text in enumerate(texts_to_index(file), start=1):
         missing[text].append(number)
     gone: list[int] = []
     moved: list[DailyNote] = []
@@ -69,18 +69,18 @@ def drop_all(file: MemoryFile, *, user: User) -> None:
     drop(list(DailyNote.everything.filter(file=file).values_list("pk", flat=True)), user=user)
 
 
-def said(file: MemoryFile) -> Iterator[str]:
+def texts_to_index(file: MemoryFile) -> Iterator[str]:
     """Yield the texts to index: all lines of a note, or the free text of a curated file."""
     if file.deleted_at is not None:
         return
     for line in parse(file.content).lines:
         if file.path in CURATED and line.role is not Role.FREE:
             continue
-        text = bare(line.raw)
+        text = strip_marks(line.raw)
         yield from (text[start : start + _MOST] for start in range(0, len(text), _MOST))
 
 
-def bare(line: str) -> str:
+def strip_marks(line: str) -> str:
     """Return the text of a line without Markdown marks and comments.
 
     Return "" if no letter or digit is left.

@@ -84,7 +84,7 @@ def read(user: User, path: str) -> Shown:
     Raise `NotFound` if there is no such file.
     """
     if path in CURATED:
-        return _shown(refreshed(user, path))
+        return _shown(refresh_file(user, path))
     day, row = file_contents.day_of(path), None
     if day is None:
         row = file_contents.row_of(user, path)
@@ -145,7 +145,7 @@ def prepare(
     with as_user(user, changing=True):
         row = _row_to_edit(user, path, new=new)
         if match is not None:
-            row = refreshed(user, path) if path in CURATED else row
+            row = refresh_file(user, path) if path in CURATED else row
             if not _is_state(row, path, match):
                 raise Stale(_("The file has changed. Please check again."))
         version = row.version if row else 0
@@ -203,7 +203,7 @@ def _carry_out(
 ) -> tuple[MemoryFile, Done]:
     done = file_edits.carry_out(edit, user=user)
     known = file_contents.known_of(user)
-    text = file_contents.rendered(
+    text = file_contents.render_file(
         known, user=user, path=ready.path, keeping=edit.edited, became=done.became
     )
     digest = file_contents.digest_of(ready.text)
@@ -211,7 +211,7 @@ def _carry_out(
     return row, done
 
 
-def refreshed(user: User, path: str) -> MemoryFile:
+def refresh_file(user: User, path: str) -> MemoryFile:
     """Return a curated file, rendered from the current memories.
 
     If the text has changed, the new text is stored as a new version.
@@ -227,9 +227,9 @@ def refreshed(user: User, path: str) -> MemoryFile:
 
 def _render_now(user: User, path: str) -> tuple[MemoryFile | None, str]:
     row = file_contents.row_of(user, path)
-    keeping = parse(row.content) if row else file_contents.begun(user, path)
+    keeping = parse(row.content) if row else file_contents.empty_document(user, path)
     known = file_contents.known_of(user)
-    return row, file_contents.rendered(known, user=user, path=path, keeping=keeping)
+    return row, file_contents.render_file(known, user=user, path=path, keeping=keeping)
 
 
 def _stored(
@@ -258,7 +258,7 @@ def _stored(
     )
     old = FileVersion.objects.filter(file=row, number__lte=row.version - settings.FILE_VERSIONS)
     old.exclude(number=row.written_version).delete()
-    line_index.follow(row, user=user)
+    line_index.update_index(row, user=user)
     return row
 
 
@@ -368,7 +368,7 @@ def take_back_note(user: User, *, file_id: int) -> MemoryFile:
     check_room_for_note(user, file.path)
     file.deleted_at = None
     file.save(update_fields=["deleted_at", "updated_at"])
-    line_index.follow(file, user=user)
+    line_index.update_index(file, user=user)
     ledger.record_decision("file", file.pk, subject=str(user.subject), recycled=False)
     _audit(user, "file.restored", [file])
     return file

@@ -71,7 +71,7 @@ def collect(*, user: User, lost_sources: Q, gone: Collection[int] = ()) -> Erase
     lost = [
         one
         for one in graph.memories
-        if one.pk in gone or not rederivation.stands(graph, outcomes, one.pk)
+        if one.pk in gone or not rederivation.has_remaining_version(graph, outcomes, one.pk)
     ]
     lost_ids = [one.pk for one in lost]
     anew = [
@@ -133,7 +133,7 @@ def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]
     return [content for content in others.distinct().iterator() if wanted.held_by(content)]
 
 
-def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
+def independent_texts(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """Yield texts that a user or client wrote or confirmed, and texts newer than `since`.
 
     The residue scan doesn't report these texts. `since` is the time of the request to forget: from

@@ -45,7 +45,7 @@ def erase_memories(*, user: User, memories: Sequence[Memory]) -> Counter[str]:
     pks = [one.pk for one in memories]
     public_ids = [one.public_id for one in memories]
     versions = MemoryVersion.everything.filter(user=user, memory__in=pks)
-    tombstones.leave(user=user, version_ids=list(versions.values_list("pk", flat=True)))
+    tombstones.create_tombstones(user=user, version_ids=list(versions.values_list("pk", flat=True)))
     erased = Counter(erase_fragments(user=user, memory_ids=pks))
     erased += erase_index(user=user, kind=TargetKind.MEMORY, target_ids=pks)
     erased += erase_lines(user=user, public_ids=public_ids)
@@ -227,7 +227,7 @@ def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
             model._base_manager.filter(pk=pk).update(content=kept)
             erased[f"files:{model._meta.model_name}_line"] += len(gone)
     for file in MemoryFile.objects.filter(user=user) if erased else ():
-        line_index.follow(file, user=user)
+        line_index.update_index(file, user=user)
     return erased
 
 
@@ -250,7 +250,7 @@ def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
     ):
         for pk, content in rows.values_list("pk", "content"):
             lines = content.splitlines(keepends=True)
-            kept = "".join(line for line in lines if line_index.bare(line) not in said)
+            kept = "".join(line for line in lines if line_index.strip_marks(line) not in said)
             if kept != content:
                 rows.filter(pk=pk).update(content=kept)
 

@@ -211,7 +211,7 @@ def repeating_messages(
 
 
 def _repeating(user: User, texts: Collection[str], *, told: Collection[int]) -> list[Message]:
-    found = similar_memories.repeating(texts, user=user)
+    found = similar_memories.messages_containing(texts, user=user)
     rows = Message.objects.filter(user=user, pk__in=found).exclude(pk__in=told)
     questions = {*found, *told}
     answered = Turn.objects.filter(user=user, user_message__in=questions)

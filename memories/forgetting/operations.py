@@ -99,11 +99,13 @@ def _erase_project(user: User, pk: int, until: datetime) -> Counts:
     return cascades.delete(own)
 
 
-stores.vouches(erased_texts.vouching)
-stores.vouches(erased_texts.texts_written_since)
-stores.personal_folders(file_copies.STORAGE)
+stores.register_independent_texts(erased_texts.independent_texts)
+stores.register_independent_texts(erased_texts.texts_written_since)
+stores.register_personal_folders(file_copies.STORAGE)
 stores.register_store(milvus_sync.InMilvus())
-stores.caches(Cached("survey:", "memories.pages.memory_list", of_user=memory_writes.facet_key))
+stores.register_caches(
+    Cached("survey:", "memories.pages.memory_list", of_user=memory_writes.facet_key)
+)
 
 
 @reapplies("memory")

@@ -116,9 +116,9 @@ def _hide_rows(
     memory_erasure.hide_notes(user=user, texts=memory_erasure.texts_of(versions), at=now)
     graph, outcomes = found.graph, found.outcomes
     hidden = {one.pk for one in found.memories}
-    going = {pk for pk in hidden if pk in leaving or not stands(graph, outcomes, pk)}
+    going = {pk for pk in hidden if pk in leaving or not has_remaining_version(graph, outcomes, pk)}
     erased = [one.pk for one in versions if outcomes[one.pk].erased or one.memory_id in going]
-    tombstones.leave(user=user, version_ids=erased)
+    tombstones.create_tombstones(user=user, version_ids=erased)
     daily_notes.hide_cited_lines(user=user, memories=going, at=now)
     named = [memory.public_id for memory in graph.memories if memory.pk in going]
     memory_erasure.blank_questions(user=user, public_ids=named)
@@ -144,7 +144,7 @@ def derive(*, user: User, lost_sources: Q, gone: Sequence[int] = (), limit: int 
     return Derived(erased, more=len(touched) > limit)
 
 
-def keep(*, user: User, lost_sources: Q, comment: str = KEPT) -> int:
+def keep_as_own(*, user: User, lost_sources: Q, comment: str = KEPT) -> int:
     """Keep memories although their source is erased; from then on they count as the user's own.
 
     In each version, the sources that match `lost_sources` are replaced by a single source without
@@ -185,7 +185,11 @@ def _apply(
         if outcomes[pk].changed and version.memory_id in memory_ids
     }
     emptied = [pk for pk, outcome in changed.items() if outcome.erased]
-    lost = [one for one in graph.memories if one.pk in gone or not stands(graph, outcomes, one.pk)]
+    lost = [
+        one
+        for one in graph.memories
+        if one.pk in gone or not has_remaining_version(graph, outcomes, one.pk)
+    ]
     lost_ids = {one.pk for one in lost}
     texts = memory_erasure.texts_of(
         one for pk, one in graph.versions.items() if pk in changed or one.memory_id in lost_ids
@@ -208,13 +212,13 @@ def _derive_kept(
 ) -> Counter[str]:
     of_kept = {pk: one for pk, one in changed.items() if graph.versions[pk].memory_id in kept}
     left = [pk for pk in emptied if pk in of_kept]
-    tombstones.leave(user=user, version_ids=left)
+    tombstones.create_tombstones(user=user, version_ids=left)
     erased = _mark_versions(user, of_kept, kept)
     erased["memories_memoryversion"] += len(left)
     return erased
 
 
-def stands(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
+def has_remaining_version(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
     return any(
         not outcomes[one.id].erased and _is_open(graph, outcomes, one)
         for one in graph.by_memory[memory]
@@ -266,7 +270,7 @@ def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -
         _give_text(graph, outcomes, memory, own)
     else:
         memory.save(update_fields=["tags", "data", "metadata", "feedback_reason", "updated_at"])
-    memory_writes.changed(memory)
+    memory_writes.announce_change(memory)
 
 
 def _give_text(

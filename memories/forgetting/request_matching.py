@@ -17,7 +17,7 @@ from foundation.text import segment
 from memories.extraction.arbitration import pairs
 from memories.extraction.wording.languages import language_of
 from memories.extraction.wording.people import people_in
-from memories.writing.similar_memories import Meant
+from memories.writing.similar_memories import RequestMatch
 
 _AMONG = 10  # number of memories assumed for the rarity of a word
 _LEAST = 1e-4  # probabilities of the reader model are limited to _LEAST and 1 - _LEAST
@@ -87,7 +87,7 @@ class Signals:
     (0 to 1).
     """
 
-    meant: Meant
+    meant: RequestMatch
     cosine: float
     about: float
     covered: float
@@ -124,7 +124,7 @@ class Signals:
 
 
 def signals_of(
-    subject: str, met: Sequence[Meant], probabilities: Mapping[int, float]
+    subject: str, met: Sequence[RequestMatch], probabilities: Mapping[int, float]
 ) -> list[Signals]:
     """Return the signals of each memory, most probable first.
 
@@ -159,7 +159,7 @@ def _best_other(own: float, best: Sequence[float]) -> float:
     return best[1] if own == best[0] else best[0]
 
 
-def possible_matches(ranked: Sequence[Signals]) -> list[Meant]:
+def possible_matches(ranked: Sequence[Signals]) -> list[RequestMatch]:
     """Return the memories that the request may mean, most probable first.
 
     If any memory is related to the request, the best of the unrelated memories are listed too,
@@ -189,12 +189,13 @@ def _is_chinese(text: str) -> bool:
     return language_of(text) == "zh"
 
 
-def says_most(subject: str, meant: Meant, *, met: Sequence[Meant]) -> bool:
+def says_most(subject: str, meant: RequestMatch, *, met: Sequence[RequestMatch]) -> bool:
     """Return True if the memory contains most of the words of a request.
 
-    The model that compares two texts is often wrong if they share fewer words, and a memory that is
-    probably meant is ticked before the user has chosen. If a memory contains exactly half of the
-    words, the other half must occur in some memory; otherwise the user probably never said them.
+    If a memory contains exactly half of the words, every word must occur in some of the compared
+    memories; otherwise the user probably never said the other half. The condition exists because
+    the memory is ticked before the user chooses, and the model that compares two texts is often
+    wrong if they share fewer words.
     """
     asked = set(segment.terms(subject))
     shared = 2 * len(_named_in(meant.content, asked))
@@ -221,7 +222,7 @@ def _stands_apart(term: str, text: str) -> bool:
     )
 
 
-def clear_match(request: str, ranked: Sequence[Signals]) -> Meant | None:
+def clear_match(request: str, ranked: Sequence[Signals]) -> RequestMatch | None:
     """Return the memory that the request clearly means, or None.
 
     The probabilities must show that this memory is meant and no other. In addition, the memory must

@@ -31,7 +31,7 @@ from memories.indexing import search_index
 from memories.models import Memory, MemoryVersion, Source
 from memories.retrieval import query
 from memories.writing import similar_memories
-from memories.writing.similar_memories import Meant
+from memories.writing.similar_memories import RequestMatch
 from ops.access import as_user
 from ops.models import User
 from ops.queue.run import Run
@@ -174,7 +174,7 @@ def asked_about(about: str) -> list[Asked]:
     speaks = speaks_of_forgetting(about)
     requests = [one for one in _requests_in(about) if one.about]
     found = [one for one in requests if one.in_words or not speaks]
-    words = masking.cover(_THAT.sub("", about.strip()))
+    words = masking.cover_secrets(_THAT.sub("", about.strip()))
     whole = ForgetRequest(words, words, in_words=bool(requests) or not speaks)
     return prepare([replace(one, in_words=True) for one in found] or [whole])
 
@@ -284,7 +284,7 @@ def _find_meant(asked: Asked, user: User) -> Found:
         return Found(_latest(user))
     floor = max(_NEAR, settings.SIMILARITY_GATE)
     concepts = query.asked_about(subject)
-    met = similar_memories.perhaps_meant(
+    met = similar_memories.find_request_matches(
         asked.vector,
         user=user,
         terms={*segment.terms(subject), *(term for topic in concepts for term in topic.words)},
@@ -326,7 +326,11 @@ def _begins_with_nothing(request: ForgetRequest) -> bool:
 
 
 def _clear(
-    asked: Asked, plain: Meant, read: Sequence[Meant], user: User, judged: Mapping[int, float]
+    asked: Asked,
+    plain: RequestMatch,
+    read: Sequence[RequestMatch],
+    user: User,
+    judged: Mapping[int, float],
 ) -> Found:
     """Return the clear match. A request for everything about it is only clear without companions.
 
@@ -373,7 +377,7 @@ def _continued_after(turn: Turn) -> set[int]:
     return {one.pk for one in learned if one is not None and _CONTINUES.match(one.content.lstrip())}
 
 
-def _promising_first(subject: str, met: Sequence[Meant]) -> list[Meant]:
+def _promising_first(subject: str, met: Sequence[RequestMatch]) -> list[RequestMatch]:
     """Sort the memories by all signals except the reader model, best first.
 
     The reader model takes time for each memory, so only the first memories are given to the model.
@@ -388,7 +392,7 @@ def _latest(user: User) -> list[Memory]:
     return list(rows.order_by("-pk")[:LISTED])
 
 
-def _probability(about: str, meant: Meant, before: Collection[str]) -> float:
+def _probability(about: str, meant: RequestMatch, before: Collection[str]) -> float:
     """Return the probability that the request means this memory.
 
     If only an earlier version matches the request, the probability is at most `pairs.YES`, since
@@ -411,7 +415,7 @@ def _do_earlier_texts_match(about: str, before: Collection[str]) -> bool:
     return all(_is_about(about, text) >= pairs.YES for text in before)
 
 
-def _earlier_texts(user: User, met: Sequence[Meant]) -> dict[int, set[str]]:
+def _earlier_texts(user: User, met: Sequence[RequestMatch]) -> dict[int, set[str]]:
     """Return the texts of each memory's versions that differ from its current text."""
     now = {one.pk: one.content for one in met}
     versions = MemoryVersion.objects.filter(user=user, memory__in=now).exclude(content="")
@@ -450,7 +454,9 @@ def _find_repeating_messages(memory: Memory, *, known: Collection[int]) -> set[i
 
     The reader model compares the memory only with the most similar messages.
     """
-    perhaps = set(similar_memories.perhaps_saying(memory, few=_MOST_REPEATING)) - set(known)
+    perhaps = set(similar_memories.possible_source_messages(memory, few=_MOST_REPEATING)) - set(
+        known
+    )
     rows = Message.objects.filter(pk__in=perhaps).values_list("pk", "content")
     read = language_steps.pair_reader().relations([(memory.content, text) for _, text in rows])
     return {

@@ -123,7 +123,7 @@ def _word_hashes(user: User, text: str) -> list[str]:
     return sorted(_piece_hash(key, word) for word in words)
 
 
-def leave(*, user: User, version_ids: Sequence[int]) -> None:
+def create_tombstones(*, user: User, version_ids: Sequence[int]) -> None:
     """Leave a tombstone for each text of these versions and for each quotation in their sources.
 
     A version is hidden at the time of the request to forget; its tombstones store that time.

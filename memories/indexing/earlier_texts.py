@@ -16,7 +16,9 @@ MOST = 5  # per memory; the oldest are kept, since later texts often say less
 _FIRST = 1_000_000  # first number of earlier texts, far above the fragment numbers of a long text
 
 
-def keep(memory: Memory, version: MemoryVersion, *, of: tuple[TargetKind, int]) -> bool:
+def index_earlier_text(
+    memory: Memory, version: MemoryVersion, *, of: tuple[TargetKind, int]
+) -> bool:
     """Index the text of a version, so that a search for that text finds the memory.
 
     Return whether the text was added. The version may belong to another memory. The words and the
@@ -53,7 +55,7 @@ SELECT space_id, user_id, 'fragment', %s, conversation_id, embedding FROM memori
 """
 
 
-def share(
+def share_earlier_texts(
     learned: Sequence[Memory], *, user: User, successors: Collection[tuple[int, int]] = ()
 ) -> None:
     """Let a search for an earlier text of a memory also find other memories from the same turn.
@@ -76,7 +78,7 @@ def share(
             alike = not set(memory.tags).isdisjoint(fragment.memory.tags)
             alike = alike or (fragment.memory_id, memory.pk) in successors
             if alike and memory.pk != fragment.memory_id and fragment.version is not None:
-                keep(memory, fragment.version, of=(TargetKind.FRAGMENT, fragment.pk))
+                index_earlier_text(memory, fragment.version, of=(TargetKind.FRAGMENT, fragment.pk))
 
 
 def _keep_related_text(event: Memory, learned: Sequence[Memory], *, user: User) -> None:
@@ -91,7 +93,7 @@ def _keep_related_text(event: Memory, learned: Sequence[Memory], *, user: User) 
     for target, version in known:
         kept = MemoryVersion.objects.filter(pk=version).first()
         if kept is not None:
-            keep(event, kept, of=(TargetKind.MEMORY, target))
+            index_earlier_text(event, kept, of=(TargetKind.MEMORY, target))
 
 
 _ABOUT = """

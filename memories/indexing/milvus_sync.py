@@ -60,7 +60,7 @@ def server() -> MilvusServer:
     )
 
 
-def searched() -> VectorStore:
+def searched_store() -> VectorStore:
     """Return the store to search: Milvus with PostgreSQL as its fallback, or only PostgreSQL."""
     if not settings.MILVUS_URI:
         return PgVectorStore()
@@ -136,7 +136,7 @@ def _enqueue(user_id: int, subject: UUID) -> Operation:
     )
 
 
-def tell(user_id: int, *, then: Callable[[int], object] | None = None) -> int:
+def send_changes(user_id: int, *, then: Callable[[int], object] | None = None) -> int:
     """Send all recorded changes of a user to Milvus; return how many vectors Milvus deleted.
 
     Call it outside any transaction. For each batch, `then` is called with the number of deleted
@@ -224,8 +224,8 @@ class InMilvus:
     def is_used(self) -> bool:
         return are_recorded()
 
-    def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
-        tell(user_id, then=then)
+    def erase_deleted_rows(self, user_id: int, *, then: Callable[[int], object]) -> None:
+        send_changes(user_id, then=then)
 
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
@@ -361,7 +361,7 @@ def _send_all(run: Run, space: EmbeddingSpace) -> int:
         run.step("copy", done=max(0, total - waiting), total=total)
         if user is not None:
             give_way(user)
-        tell(user_id)
+        send_changes(user_id)
     return total
 
 

@@ -73,7 +73,7 @@ def embedder() -> Embedder:
         return embedder_of(_chosen[0])
 
 
-def is_here() -> bool:
+def is_local() -> bool:
     """Return whether texts are embedded in this process, without a network call."""
     return not isinstance(embedder(), OpenAICompatibleEmbedder)
 
@@ -94,17 +94,17 @@ def embed(texts: Sequence[str]) -> Vectors:
     Call this function outside a transaction, since the embedder may be a remote service.
     """
     model = embedder()
-    return made_by(model, model.embed(texts))
+    return tag_with_embedder(model, model.embed(texts))
 
 
-def made_by(model: Embedder, vectors: Vectors) -> Vectors:
+def tag_with_embedder(model: Embedder, vectors: Vectors) -> Vectors:
     """Mark the vectors with the identity of the embedder that computed them."""
     marked = vectors.view(Embedded)
     marked.made_by = identity_of(model)
     return marked
 
 
-def joined(rows: Sequence[Vectors], *, like: Vectors) -> Vectors:
+def stack_vectors(rows: Sequence[Vectors], *, like: Vectors) -> Vectors:
     """Stack single vectors into one array that is marked with the embedder of `like`."""
     marked = np.asarray(rows).view(Embedded)
     marked.made_by = getattr(like, "made_by", None)
@@ -204,7 +204,7 @@ def rows_of_new(memory: Memory, *, vector: Vectors, held: HeldSpace) -> list[Mod
         milvus_sync.request(memory.user)
     return [
         LexicalEntry(**target, terms=terms, length=len(terms)),
-        Vector(**target, space_id=held.space.pk, embedding=written(vector)),
+        Vector(**target, space_id=held.space.pk, embedding=as_sql_text(vector)),
     ]
 
 
@@ -222,14 +222,14 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
     meanings = [
         value
         for entry, vector in zip(entries, vectors, strict=True)
-        for value in (space.pk, *_target(user, entry), written(vector))
+        for value in (space.pk, *_target(user, entry), as_sql_text(vector))
     ]
     statements.rows(_store_statement(len(entries)), [*words, *meanings])
     if space.searched_in == SearchedIn.MILVUS:
         milvus_sync.request(user)
 
 
-def stored(memory: Memory) -> Vectors | None:
+def stored_vector(memory: Memory) -> Vectors | None:
     """Return the stored vector of a memory, or None if the memory isn't indexed yet."""
     row = Vector.objects.filter(
         user=memory.user_id,
@@ -240,7 +240,7 @@ def stored(memory: Memory) -> Vectors | None:
     return None if row is None else np.asarray(row.embedding, dtype=np.float32)
 
 
-def written(vector: Vectors) -> str:
+def as_sql_text(vector: Vectors) -> str:
     """Return a vector in PostgreSQL's text format."""
     return orjson.dumps(np.ascontiguousarray(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
@@ -337,7 +337,7 @@ def embed_memory(content: str) -> tuple[Vectors, list[str]]:
     if not is_long(content):
         return embed([content]), []
     model = embedder()
-    return made_by(model, embed_whole(content, embedder=model)), split(content)
+    return tag_with_embedder(model, embed_whole(content, embedder=model)), split(content)
 
 
 def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
@@ -348,7 +348,7 @@ def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
     return [
         embed_memory(content)
         if is_long(content)
-        else (made_by(model, np.asarray([next(vectors)])), [])
+        else (tag_with_embedder(model, np.asarray([next(vectors)])), [])
         for content in contents
     ]
 

@@ -157,7 +157,7 @@ def learn(run: Run, *, user: User, loaded: LoadedTurn, extraction: Extraction) -
         run,
         extraction.undecided,
         text_of_turn(loaded.turn, user=user, project=loaded.project),
-        then=partial(mark, user, loaded.turn, extraction),
+        then=partial(mark_processed, user, loaded.turn, extraction),
     )
     found = [one for one in decided if one is not None]
     if len(found) > 1:
@@ -206,7 +206,7 @@ def share_earlier_texts(
         for (first, ended), (candidate, pk) in itertools.pairwise(new)
         if _replaces(candidate, first)
     }
-    earlier_texts.share(list(still), user=user, successors=successors)
+    earlier_texts.share_earlier_texts(list(still), user=user, successors=successors)
 
 
 def _replaces(candidate: Candidate, ended: Candidate) -> bool:
@@ -239,7 +239,7 @@ def prepare(
     vectors, pieces = embedded or search_index.embed_memory(candidate.content)
     draft = draft_of(candidate, vectors, pieces, text.project)
     labels = text.turn.labels if text.turn else {}
-    return CandidateDraft(candidate, labelled(draft, labels), text)
+    return CandidateDraft(candidate, with_labels(draft, labels), text)
 
 
 def _nothing() -> None:
@@ -254,7 +254,7 @@ def learn_one(
     If a remote model is used, it is called before the transaction.
     """
     user = one.text.user
-    if language_steps.all_here():
+    if language_steps.are_steps_local():
         with run.applying(user):
             decided = decide_here(one)
             then()
@@ -328,7 +328,7 @@ def _add_labels(memory: Memory, draft: Draft) -> None:
     )
 
 
-def mark(user: User, turn: Turn, extraction: Extraction) -> None:
+def mark_processed(user: User, turn: Turn, extraction: Extraction) -> None:
     """Mark the turn as processed and record the secrets that were refused.
 
     The user's message gets the positions of its secrets. If the user asked not to keep it, it is
@@ -378,7 +378,7 @@ def draft_of(
     )
 
 
-def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
+def with_labels(draft: Draft, labels: Mapping[str, Any]) -> Draft:
     """Return the draft with the turn's labels added.
 
     The labels are copied to everything that is learned from the turn.

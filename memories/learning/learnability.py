@@ -36,7 +36,7 @@ _BOTH_TEACH: dict[str, Any] = {
 _IS_FRAME = re.compile(r"\[(?:我|I|\d{4}[^\[\]]*)\]")  # an added subject or date
 
 
-def mark(message: Message, *, is_on: bool) -> None:
+def mark_learnability(message: Message, *, is_on: bool) -> None:
     """Set whether memories may be learned from a new message, which isn't saved yet.
 
     `is_on` is True if long-term memory is on.
@@ -58,7 +58,7 @@ def mark_imported(message: Message, *, is_on: bool, has_several_people: bool) ->
     if has_several_people:
         message.withheld = message.withheld or Withheld.MANY_PEOPLE
     elif not message.withheld:
-        mark(message, is_on=is_on)
+        mark_learnability(message, is_on=is_on)
 
 
 def asks_not_to_keep(text: str, *, role: str) -> bool:
@@ -99,7 +99,7 @@ def not_to_keep_sql(alias: str) -> str:
     return f"{alias}.withheld = '{Withheld.ASKED.value}'"
 
 
-def teaching(turns: QuerySet[Turn]) -> QuerySet[Turn]:
+def teachable_turns(turns: QuerySet[Turn]) -> QuerySet[Turn]:
     """Return those of the turns from which memories may be learned: no message is withheld."""
     return turns.filter(**_BOTH_TEACH)
 

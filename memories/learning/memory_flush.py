@@ -417,7 +417,7 @@ def _write(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
     if text.turn is not None and text.was_decided(candidate):
         return WrittenCandidate(_memory_of(user, text.turn, candidate.content), "skipped")
     assert draft.vectors is not None
-    decided = verdicts.at_once(
+    decided = verdicts.decide_and_apply(
         candidate,
         replace(draft, origin=source.origin, project=text.project),
         draft.vectors[0],

@@ -78,7 +78,7 @@ def learn(run: Run, *, user: User, turn: Turn) -> list[Memory]:
 
 def _turns(user: User, turn: Turn) -> list[Turn]:
     rows = Turn.objects.filter(user=user, project_key=turn.project_key, pk__lte=turn.pk)
-    with_tools = learnability.teaching(rows).exclude(tools=[]).select_related("user_message")
+    with_tools = learnability.teachable_turns(rows).exclude(tools=[]).select_related("user_message")
     return list(with_tools.order_by("-pk")[:_LATEST])[::-1]
 
 

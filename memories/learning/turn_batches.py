@@ -124,7 +124,7 @@ def _apply(
         if lesson.operation is None or lesson.operation in held:
             run.turn_to(lesson.operation)
             decided = [ingest.decide_here(one) for one in candidates]
-            ingest.mark(user, lesson.loaded.turn, lesson.extraction)
+            ingest.mark_processed(user, lesson.loaded.turn, lesson.extraction)
             found = [one for one in decided if one is not None]
             ingest.share_earlier_texts(lesson.extraction.undecided, decided, user=user)
             results[lesson.operation] = result_of(found, lesson.extraction)

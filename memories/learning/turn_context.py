@@ -10,12 +10,12 @@ from datetime import timedelta
 from django.utils import timezone
 
 from conversations import selectors
-from conversations.block.assembly import words_for
 from conversations.models import Message, Role, Turn
 from foundation.database import statements
 from foundation.database.statements import Sql
 from memories.extraction import masking
 from memories.extraction.types import Said, TurnText
+from memories.files.block_words import words_for
 from memories.learning import learnability
 from memories.models import Project
 from ops.accounts import users

@@ -201,7 +201,7 @@ def memory_undo(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _bulk(request: HttpRequest, ids: Sequence[str], *, action: str, tag: str = "") -> list[str]:
-    results = curation.bulk(user=person(request), ids=ids, action=action, tag_name=tag)
+    results = curation.apply_to_many(user=person(request), ids=ids, action=action, tag_name=tag)
     return [public_id for public_id, result in results if result == "done"]
 
 

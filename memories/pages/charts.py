@@ -244,9 +244,9 @@ class Uses:
 
 
 def topics_of(user: User) -> dict[str, int]:
-    """Return how many memories are in use, by title.
+    """Count the memories in use by title.
 
-    The titles are the titles of the portrait's groups, and one title for all projects together.
+    Each group of the portrait has its title; memories of projects share the title "Projects".
     """
     rows = Memory.objects.filter(in_use(), user=user)
     alike = rows.filter(project=None).values("tags", "kind", "standing").annotate(n=Count("pk"))

@@ -35,7 +35,7 @@ from memories.pages.memory_rows import SIZE, Page, listed, page_by, rows_of, sho
 from memories.recall import candidate_pool
 from memories.recall.candidate_pool import MemoryRow, PreparedQuery
 from memories.recall.search import prepare_query, rank
-from memories.recall.searchable_texts import shelf_of
+from memories.recall.searchable_texts import scope_of
 from memories.retrieval.query import only_names_a_concept
 from memories.retrieval.units import Ranked
 from memories.selectors import (
@@ -203,7 +203,7 @@ def search_page(
     recall trace is recorded.
     """
     eligible = memories_of(user, replace(filters, query="", waiting=True)).prefetch_related(None)
-    candidates = candidate_pool.fill(prepared, shelf_of(eligible), user=user)
+    candidates = candidate_pool.fill(prepared, scope_of(eligible), user=user)
     literal = prepared.text.strip().casefold()
     best: dict[int, _Match] = {}
     by_meaning: dict[int, _Match] = {}

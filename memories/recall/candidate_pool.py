@@ -58,7 +58,7 @@ class VectorShift(Protocol):
 
 
 @dataclass(frozen=True)
-class Shelf:
+class SearchScope:
     """A type of text: which rows may be found, and how they are converted for ranking.
 
     In SQL, `table` has the alias `r`. `joined` contains the joins and `eligible` the conditions.
@@ -100,7 +100,7 @@ class Pool:
     """The candidates for a query from one text type.
 
     `rows` maps the ids of the units to their rows; `others` holds rows that were selected only by
-    `Shelf.also`.
+    `SearchScope.also`.
     """
 
     units: list[Unit]
@@ -110,17 +110,17 @@ class Pool:
 
 
 def store(words: Words) -> VectorStore:
-    return milvus_sync.searched() if words.elsewhere else PgVectorStore()
+    return milvus_sync.searched_store() if words.elsewhere else PgVectorStore()
 
 
-def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
+def fill(prepared: PreparedQuery, scope: SearchScope, *, user: User) -> Pool:
     """Return the candidates from a single text type; see `fill_all`."""
-    return fill_all(prepared, [shelf], user=user)[0]
+    return fill_all(prepared, [scope], user=user)[0]
 
 
 def fill_all(
     prepared: PreparedQuery,
-    shelves: Sequence[Shelf],
+    scopes: Sequence[SearchScope],
     *,
     user: User,
     batch: Batch | None = None,
@@ -132,7 +132,7 @@ def fill_all(
     The statements in `batch` are sent together with the first round trip.
     """
     batch, loads = batch or Batch(), Batch()
-    queries = [_PoolQueries(prepared, shelf, user=user, batch=batch) for shelf in shelves]
+    queries = [_PoolQueries(prepared, scope, user=user, batch=batch) for scope in scopes]
     for query in queries:
         query.choose(loads)
     return [query.pool() for query in queries]
@@ -141,43 +141,45 @@ def fill_all(
 class _PoolQueries:
     """The queries for the candidates from one text type: first words and vectors, then rows."""
 
-    def __init__(self, prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: Batch) -> None:
-        self._prepared, self._shelf, self._user = prepared, shelf, user
-        vector = _vector(prepared, shelf)
-        self._words = keyword_matches.ask(prepared, shelf, user=user, vector=vector, batch=batch)
+    def __init__(
+        self, prepared: PreparedQuery, scope: SearchScope, *, user: User, batch: Batch
+    ) -> None:
+        self._prepared, self._scope, self._user = prepared, scope, user
+        vector = _vector(prepared, scope)
+        self._words = keyword_matches.ask(prepared, scope, user=user, vector=vector, batch=batch)
         self._fragments: Later | None = None
-        if shelf.kind == TargetKind.MEMORY:
-            self._fragments = _ask_fragments(prepared, shelf, user=user, batch=batch)
+        if scope.kind == TargetKind.MEMORY:
+            self._fragments = _ask_fragments(prepared, scope, user=user, batch=batch)
 
     def choose(self, loads: Batch) -> None:
         """Choose the candidates, and add the query for their rows to `loads`."""
-        prepared, shelf, user = self._prepared, self._shelf, self._user
-        self.words = words = keyword_matches.read(self._words, prepared, shelf, user=user)
+        prepared, scope, user = self._prepared, self._scope, self._user
+        self.words = words = keyword_matches.read(self._words, prepared, scope, user=user)
         self.cosine: Mapping[int, float] = {}
         self.said_before: Mapping[int, Sequence[str]] = {}
         self.ids: set[int] = set()
         if words.corpus.total:
-            self.cosine = _nearest(prepared, shelf, words, user=user)
+            self.cosine = _nearest(prepared, scope, words, user=user)
             if self._fragments is not None and words.fragmented:
-                found = _near_fragments(self._fragments, prepared, shelf, words, user=user)
+                found = _near_fragments(self._fragments, prepared, scope, words, user=user)
                 self.cosine, self.said_before = _with_fragments(self.cosine, found, prepared)
-            self.ids = {*self.cosine, *_word_matches(words, shelf)}
+            self.ids = {*self.cosine, *_word_matches(words, scope)}
             if words.corpus.total > keyword_matches.WHOLE:
-                self.ids |= _on_dates(prepared.query, shelf)
-                self.ids |= shelf.neighbours(self.ids) if shelf.neighbours else set()
-        self._rows = _ask_rows(shelf, self.ids, user=user, batch=loads)
+                self.ids |= _on_dates(prepared.query, scope)
+                self.ids |= scope.neighbours(self.ids) if scope.neighbours else set()
+        self._rows = _ask_rows(scope, self.ids, user=user, batch=loads)
 
     def pool(self) -> Pool:
         units: list[Unit] = []
         rows: dict[str, FoundRow] = {}
         others: list[FoundRow] = []
         for length, *values in self._rows.rows() if self._rows else ():
-            row = self._shelf.row(values)
+            row = self._scope.row(values)
             if row.pk not in self.ids:
                 others.append(row)
                 continue
             terms = [*self.words.terms_of(row.pk), *self.said_before.get(row.pk, ())]
-            unit = self._shelf.unit(row, terms, self.cosine.get(row.pk), length)
+            unit = self._scope.unit(row, terms, self.cosine.get(row.pk), length)
             units.append(unit)
             rows[unit.id] = row
         units.sort(key=lambda unit: unit.id)
@@ -196,83 +198,83 @@ SELECT coalesce((SELECT e.length FROM memories_lexicalentry e
 """
 
 
-def _ask_rows(shelf: Shelf, ids: Iterable[int], *, user: User, batch: Batch) -> Later | None:
+def _ask_rows(scope: SearchScope, ids: Iterable[int], *, user: User, batch: Batch) -> Later | None:
     """Add a query for the rows that are still eligible, each with its number of words."""
     wanted = Sql("%s::bigint[]", (sorted(ids),))
-    if not wanted.values[0] and not shelf.also:
+    if not wanted.values[0] and not scope.also:
         return None
-    if shelf.also:
-        text = f"%s::bigint[] || ARRAY({shelf.ids.text} {shelf.also})"
-        wanted = Sql(text, (*wanted.values, *shelf.ids.values))
+    if scope.also:
+        text = f"%s::bigint[] || ARRAY({scope.ids.text} {scope.also})"
+        wanted = Sql(text, (*wanted.values, *scope.ids.values))
     return batch.add(
         _BY_KEY.format(
-            columns=shelf.columns,
+            columns=scope.columns,
             ids=wanted.text,
-            table=shelf.table,
-            joined=shelf.joined,
-            eligible=shelf.eligible.text,
+            table=scope.table,
+            joined=scope.joined,
+            eligible=scope.eligible.text,
         ),
-        [user.pk, shelf.kind.value, *wanted.values, *shelf.eligible.values],
+        [user.pk, scope.kind.value, *wanted.values, *scope.eligible.values],
     )
 
 
-def _on_dates(query: Query, shelf: Shelf) -> set[int]:
+def _on_dates(query: Query, scope: SearchScope) -> set[int]:
     """Return the ids of the newest texts from the dates (days, months, years) that a query names.
 
     A memory belongs to the date of its event, if known.
     """
-    is_memory = shelf.kind == TargetKind.MEMORY
+    is_memory = scope.kind == TargetKind.MEMORY
     moment = f"({'coalesce(r.occurred_at, r.created_at)' if is_memory else 'r.created_at'})"
     found: set[int] = set()
     for date in query.dates:
         said = {"year": date.year, "month": date.month, "day": date.day}
-        wanted = shelf.eligible
+        wanted = scope.eligible
         for name, number in said.items():
             if number is not None:
                 condition = f"extract({name} FROM {moment} AT TIME ZONE 'UTC') = %s"
                 wanted = wanted.also(condition, number)
-        text = f"SELECT r.id FROM {shelf.source} WHERE {wanted.text}"
-        newest = f"{text} ORDER BY r.created_at DESC LIMIT {shelf.nearest}"
+        text = f"SELECT r.id FROM {scope.source} WHERE {wanted.text}"
+        newest = f"{text} ORDER BY r.created_at DESC LIMIT {scope.nearest}"
         found |= {pk for (pk,) in statements.rows(newest, list(wanted.values))}
     return found
 
 
-def _word_matches(words: Words, shelf: Shelf) -> Sequence[int]:
+def _word_matches(words: Words, scope: SearchScope) -> Sequence[int]:
     """Return the ids of texts that share words with the query: all of them, or the best by BM25."""
     found = list(words.places)
-    if shelf.whole or len(found) <= shelf.nearest:
+    if scope.whole or len(found) <= scope.nearest:
         return found
     scores = signals.bm25(words.counts, corpus=words.corpus)
-    best = np.argsort(-scores, kind="stable")[: shelf.nearest]
+    best = np.argsort(-scores, kind="stable")[: scope.nearest]
     return [found[place] for place in best.tolist()]
 
 
 def _nearest(
-    prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
+    prepared: PreparedQuery, scope: SearchScope, words: Words, *, user: User
 ) -> Mapping[int, float]:
     """Return the cosine of each of the nearest texts, by id."""
     if words.nearest is not None:
         return words.nearest
     few = words.corpus.total <= keyword_matches.WHOLE
     return store(words).nearest(
-        _vector(prepared, shelf),
+        _vector(prepared, scope),
         user_id=user.pk,
         space_id=words.space_id,
-        kind=shelf.kind.value,
-        eligible=shelf.ids,
-        limit=keyword_matches.WHOLE if shelf.whole and few else shelf.nearest,
+        kind=scope.kind.value,
+        eligible=scope.ids,
+        limit=keyword_matches.WHOLE if scope.whole and few else scope.nearest,
         many=not few,
     )
 
 
-def _vector(prepared: PreparedQuery, shelf: Shelf) -> NDArray[np.float32]:
+def _vector(prepared: PreparedQuery, scope: SearchScope) -> NDArray[np.float32]:
     """Return the query vector to compare with the texts of this type.
 
-    The vector is moved towards the texts that would answer the query, unless the shelf is `whole`.
+    The vector is moved towards the texts that would answer the query, unless the scope is `whole`.
     """
-    if shelf.whole:
+    if scope.whole:
         return prepared.vector
-    return shelf.shift(prepared.vector, model=prepared.made_by.model)
+    return scope.shift(prepared.vector, model=prepared.made_by.model)
 
 
 # Each fragment's memory is looked up by key: there are far fewer fragments than memories.
@@ -308,36 +310,38 @@ _OWNERS_OF_GIVEN = _OWNERS.format(
 )
 
 
-def _eligible_fragments(shelf: Shelf, *, user: User) -> Sql:
-    text = _FRAGMENTS.format(source=shelf.source, eligible=shelf.eligible.text)
-    return Sql(text, (user.pk, *shelf.eligible.values))
+def _eligible_fragments(scope: SearchScope, *, user: User) -> Sql:
+    text = _FRAGMENTS.format(source=scope.source, eligible=scope.eligible.text)
+    return Sql(text, (user.pk, *scope.eligible.values))
 
 
-def _ask_fragments(prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: Batch) -> Later:
+def _ask_fragments(
+    prepared: PreparedQuery, scope: SearchScope, *, user: User, batch: Batch
+) -> Later:
     """Add a query for the fragments that are nearest to the query vector, with their memories.
 
     Fragments are the parts of long memories, and earlier texts of memories.
     """
-    eligible = _eligible_fragments(shelf, user=user)
-    vector = _vector(prepared, shelf)
+    eligible = _eligible_fragments(scope, user=user)
+    vector = _vector(prepared, scope)
     asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
-    values = [asked, user.pk, *prepared.made_by, *eligible.values, shelf.nearest, user.pk]
+    values = [asked, user.pk, *prepared.made_by, *eligible.values, scope.nearest, user.pk]
     return batch.add(_OWNERS_OF_NEAREST.format(eligible=eligible.text), values)
 
 
 def _near_fragments(
-    asked: Later, prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
+    asked: Later, prepared: PreparedQuery, scope: SearchScope, words: Words, *, user: User
 ) -> list[tuple[Any, ...]]:
     """For each fragment close to the query, return its distance, its memory's id and its terms."""
     if not words.elsewhere:
         return asked.rows()
     near = store(words).nearest(
-        _vector(prepared, shelf),
+        _vector(prepared, scope),
         user_id=user.pk,
         space_id=words.space_id,
         kind=TargetKind.FRAGMENT.value,
-        eligible=_eligible_fragments(shelf, user=user),
-        limit=shelf.nearest,
+        eligible=_eligible_fragments(scope, user=user),
+        limit=scope.nearest,
     )
     given = [list(near), [-cosine for cosine in near.values()], user.pk]
     return statements.rows(_OWNERS_OF_GIVEN, given)

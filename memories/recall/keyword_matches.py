@@ -19,7 +19,7 @@ from memories.retrieval.stores.base import UnitVector
 from ops.models import User
 
 if TYPE_CHECKING:
-    from memories.recall.candidate_pool import PreparedQuery, Shelf
+    from memories.recall.candidate_pool import PreparedQuery, SearchScope
 
 MATCHING = 1_000  # most texts with a query word that are read, newest first
 WHOLE = 3_000  # up to this number of texts of a type, all are read
@@ -86,38 +86,38 @@ SELECT (SELECT count(*)::int FROM entries), (SELECT sum(length)::int FROM entrie
 
 
 def ask(
-    prepared: PreparedQuery, shelf: Shelf, *, user: User, vector: UnitVector, batch: Batch
+    prepared: PreparedQuery, scope: SearchScope, *, user: User, vector: UnitVector, batch: Batch
 ) -> Later:
     """Add a query for the words and the nearest targets of a text type to `batch`.
 
     Pass the result to `read`, which decodes the rows.
     """
     asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
-    kind = shelf.kind.value
+    kind = scope.kind.value
     return batch.add(
-        _WORDS.format(eligible=shelf.ids.text, most=WHOLE + 1),
+        _WORDS.format(eligible=scope.ids.text, most=WHOLE + 1),
         [
-            *(*shelf.ids.values, user.pk, kind, *prepared.made_by),
-            *(asked, user.pk, kind, WHOLE if shelf.whole else shelf.nearest),
+            *(*scope.ids.values, user.pk, kind, *prepared.made_by),
+            *(asked, user.pk, kind, WHOLE if scope.whole else scope.nearest),
             user.pk,
         ],
     )
 
 
-def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
+def read(asked: Later, prepared: PreparedQuery, scope: SearchScope, *, user: User) -> Words:
     """Return the matches that the query added by `ask` has found.
 
     Further queries are run only if there are more than `WHOLE` texts.
     """
     # For messages, neighbouring messages are better evidence than the terms of concepts.
     query = prepared.query
-    sought = query.terms if shelf.whole else query.sought
+    sought = query.terms if scope.whole else query.sought
     [(total, length, ids, lengths, terms, space, fragmented, near, apart)] = asked.rows()
     average = (length or 0) / max(1, total)
     nearest = None
     if total > WHOLE:
         # The average length comes from the newest texts; only the total is counted over all.
-        total, places, counts, frequency = _words_of_many(prepared, shelf, user=user)
+        total, places, counts, frequency = _words_of_many(prepared, scope, user=user)
     else:
         places, counts = _matching_texts(sought, ids or [], lengths or [], terms or "")
         frequency = dict(zip(counts.terms, _documents(counts.frequency), strict=True))
@@ -211,7 +211,7 @@ SELECT e.target_id, e.length, e.terms
 
 
 def _words_of_many(
-    prepared: PreparedQuery, shelf: Shelf, *, user: User
+    prepared: PreparedQuery, scope: SearchScope, *, user: User
 ) -> tuple[int, Mapping[int, int], Counts, Mapping[str, int]]:
     """Return the number of texts, the matching texts, their term counts and document frequencies.
 
@@ -219,16 +219,16 @@ def _words_of_many(
     document frequency of a common word is extrapolated from the newest texts.
     """
     query = prepared.query
-    sought = query.terms if shelf.whole else query.sought
-    owner = [user.pk, shelf.kind.value]
+    sought = query.terms if scope.whole else query.sought
+    owner = [user.pk, scope.kind.value]
     [(total,)] = statements.rows(
         "SELECT count(*)::int FROM memories_lexicalentry"
         " WHERE user_id = %s::bigint AND target_kind = %s",
         owner,
     )
     found: Any = statements.rows(
-        _AMONG_THE_NEWEST.format(eligible=shelf.ids.text, whole=WHOLE, matching=MATCHING),
-        [*owner, list(query.terms), *shelf.ids.values],
+        _AMONG_THE_NEWEST.format(eligible=scope.ids.text, whole=WHOLE, matching=MATCHING),
+        [*owner, list(query.terms), *scope.ids.values],
         anew=True,
     )
     newest: _Matching = [tuple(row) for _, *row in found]
@@ -236,8 +236,8 @@ def _words_of_many(
     among = dict(zip(sought, _documents(_counts(sought, newest).frequency), strict=True))
     rare = [term for term in query.terms if among[term] < RARE * examined]
     older: Any = rare and statements.rows(
-        _BY_THE_WORD.format(eligible=shelf.ids.text, matching=MATCHING),
-        [rare, *owner, *shelf.ids.values],
+        _BY_THE_WORD.format(eligible=scope.ids.text, matching=MATCHING),
+        [rare, *owner, *scope.ids.values],
         anew=True,
     )
     matching = sorted({row[0]: row for row in (*newest, *older)}.values())

@@ -17,7 +17,7 @@ from memories.models import Kind, Project
 from memories.recall import candidate_pool
 from memories.recall.candidate_pool import FoundRow, MemoryRow, PreparedQuery
 from memories.recall.search import rank
-from memories.recall.searchable_texts import Filters, episode_shelf, memory_shelf
+from memories.recall.searchable_texts import Filters, episode_scope, memory_scope
 from memories.retrieval import signals
 from memories.retrieval.evidence import Score, ScoreWeights, score
 from memories.retrieval.units import Ranked
@@ -96,13 +96,13 @@ def recall(
     """
     floor = settings.RELEVANCE_FLOOR
     filters = Filters(project=project, personal=True, kinds=kinds, doubted=doubted)
-    shelf = replace(
-        memory_shelf(user, filters=filters),
+    scope = replace(
+        memory_scope(user, filters=filters),
         nearest=_CONSIDERED,
         also=_ALWAYS,
         shift=signals.towards_memories,
     )
-    [candidates] = candidate_pool.fill_all(prepared, [shelf], user=user, batch=batch)
+    [candidates] = candidate_pool.fill_all(prepared, [scope], user=user, batch=batch)
     always = {pk for pk, row in candidates.rows.items() if _is_always_in(row)}
     scored_by = _Scorer()
     scored = [
@@ -191,8 +191,8 @@ def recall_episodes(
     conversations are never read.
     """
     filters = Filters(conversation=conversation)
-    shelf = episode_shelf(user, filters=filters, before_number=before_number)
-    candidates = candidate_pool.fill(prepared, shelf, user=user)
+    scope = episode_scope(user, filters=filters, before_number=before_number)
+    candidates = candidate_pool.fill(prepared, scope, user=user)
     least = settings.RELEVANCE_FLOOR if floor is None else floor
     count = settings.TOP_EPISODES if limit is None else limit
     ranked = rank(prepared, candidates, limit=count)

@@ -24,7 +24,7 @@ from memories.recall.candidate_pool import (
     PreparedQuery,
     SummaryRow,
 )
-from memories.recall.searchable_texts import TYPES, Filters, shelves
+from memories.recall.searchable_texts import TYPES, Filters, search_scopes
 from memories.recall.traces import Hit, Stage
 from memories.retrieval import hybrid, signals
 from memories.retrieval.query import analyse
@@ -95,16 +95,16 @@ def search(
     filters = filters or Filters()
     if (filters.conversation.kind if filters.conversation else kind) == ConversationKind.GROUP:
         types = [type_ for type_ in types if _may_be_read_in_a_group(type_, filters)]
-    searched = shelves(types, user=user, own=own or users.settings_of(user), filters=filters)
+    searched = search_scopes(types, user=user, own=own or users.settings_of(user), filters=filters)
     began = time.perf_counter()
     pools = candidate_pool.fill_all(prepared, searched, user=user)
     stages = [Stage("candidates", _ms(began), sum(len(pool.units) for pool in pools))]
     found: list[tuple[Ranked, Any]] = []
-    for shelf, candidates in zip(searched, pools, strict=True):
+    for scope, candidates in zip(searched, pools, strict=True):
         began = time.perf_counter()
         ranked = rank(prepared, candidates, limit=limit)
         found += [(hit, candidates.rows[hit.unit.id]) for hit in ranked]
-        stages.append(Stage(shelf.kind, _ms(began), len(candidates.units)))
+        stages.append(Stage(scope.kind, _ms(began), len(candidates.units)))
     found.sort(key=lambda pair: (-pair[0].relevance, pair[0].unit.id))
     hits = _hits(found[:limit], user=user)
     took = _ms(started)

@@ -1,4 +1,4 @@
-"""Describe a user's searchable texts: one `Shelf` (eligible rows, columns) for each text type.
+"""Describe a user's searchable texts: a `SearchScope` (eligible rows, columns) for each text type.
 
 Each type belongs to a layer that the user can switch off, such as long-term memory.
 """
@@ -21,7 +21,7 @@ from memories.recall.candidate_pool import (
     MemoryRow,
     MessageRow,
     NoteRow,
-    Shelf,
+    SearchScope,
     SummaryRow,
 )
 from memories.retrieval.units import Unit
@@ -53,10 +53,10 @@ class Filters:
     until: datetime | None = None
 
 
-def shelves(
+def search_scopes(
     types: Sequence[str], *, user: User, own: UserSettings, filters: Filters
-) -> list[Shelf]:
-    """Return the `Shelf` of each text type, except for types whose layer is switched off."""
+) -> list[SearchScope]:
+    """Return the `SearchScope` of each text type, except for types whose layer is switched off."""
     off = {
         "memory": not own.longterm_enabled,
         "note": not own.longterm_enabled,
@@ -65,9 +65,9 @@ def shelves(
         "message": False,
     }
     build = {
-        "memory": memory_shelf,
+        "memory": memory_scope,
         "note": _notes,
-        "episode": episode_shelf,
+        "episode": episode_scope,
         "summary": _summaries,
         "message": _messages,
     }
@@ -80,8 +80,8 @@ _MEMORY = (
 )
 
 
-def memory_shelf(user: User, *, filters: Filters) -> Shelf:
-    """Return the `Shelf` with the memories that match `filters` and may be recalled now."""
+def memory_scope(user: User, *, filters: Filters) -> SearchScope:
+    """Return the `SearchScope` with the memories that match `filters` and may be recalled now."""
     eligible = Sql(
         f"r.user_id = %s AND {_status(filters)} AND r.hidden_at IS NULL AND r.deleted_at IS NULL"
         " AND (r.valid_from IS NULL OR r.valid_from <= statement_timestamp())"
@@ -104,14 +104,14 @@ def _status(filters: Filters) -> str:
     return "r.status = %s"
 
 
-def shelf_of(eligible: QuerySet[Memory]) -> Shelf:
-    """Return the `Shelf` with the memories that a queryset selects."""
+def scope_of(eligible: QuerySet[Memory]) -> SearchScope:
+    """Return the `SearchScope` with the memories that a queryset selects."""
     text, values = eligible.order_by().values("pk").query.sql_with_params()
     return _memories(Sql(f"r.id IN ({text})", tuple(values)))
 
 
-def _memories(eligible: Sql) -> Shelf:
-    return Shelf(
+def _memories(eligible: Sql) -> SearchScope:
+    return SearchScope(
         TargetKind.MEMORY,
         table="memories_memory",
         eligible=eligible,
@@ -141,10 +141,10 @@ def _memory_unit(row: MemoryRow, terms: list[str], cosine: float | None, length:
     )
 
 
-def _messages(user: User, *, filters: Filters) -> Shelf:
+def _messages(user: User, *, filters: Filters) -> SearchScope:
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL AND c.hidden_at IS NULL", (user.pk,))
     eligible = _with_filters(eligible, filters, of_conversation=True)
-    return Shelf(
+    return SearchScope(
         TargetKind.MESSAGE,
         table="conversations_message",
         joined=_IN_CONVERSATION,
@@ -196,8 +196,8 @@ _OF_EPISODE = f"""{_IN_CONVERSATION}
   JOIN conversations_message reply ON reply.id = t.assistant_message_id"""
 
 
-def episode_shelf(user: User, *, filters: Filters, before_number: int | None = None) -> Shelf:
-    """Return the `Shelf` with the episodes that match `filters`.
+def episode_scope(user: User, *, filters: Filters, before_number: int | None = None) -> SearchScope:
+    """Return the `SearchScope` with the episodes that match `filters`.
 
     With `before_number`, only episodes whose reply has a lower number are included.
     """
@@ -205,7 +205,7 @@ def episode_shelf(user: User, *, filters: Filters, before_number: int | None = N
     eligible = _with_filters(eligible, filters, of_conversation=True)
     if before_number is not None:
         eligible = eligible.also("reply.number < %s", before_number)
-    return Shelf(
+    return SearchScope(
         TargetKind.EPISODE,
         table="conversations_episode",
         joined=_OF_EPISODE,
@@ -238,11 +238,11 @@ def _episode_unit(row: EpisodeRow, terms: list[str], cosine: float | None, lengt
     )
 
 
-def _summaries(user: User, *, filters: Filters) -> Shelf:
+def _summaries(user: User, *, filters: Filters) -> SearchScope:
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL", (user.pk,))
     eligible = _with_filters(eligible, filters, of_conversation=True)
     newest = eligible.text.replace("r.", "s.")
-    return Shelf(
+    return SearchScope(
         TargetKind.SUMMARY,
         table="conversations_summary",
         joined=_IN_CONVERSATION,
@@ -270,9 +270,9 @@ def _summary_unit(row: SummaryRow, terms: list[str], cosine: float | None, lengt
     )
 
 
-def _notes(user: User, *, filters: Filters) -> Shelf:
+def _notes(user: User, *, filters: Filters) -> SearchScope:
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL", (user.pk,))
-    return Shelf(
+    return SearchScope(
         TargetKind.NOTE,
         table="memories_dailynote",
         eligible=_with_filters(eligible, filters),

@@ -15,7 +15,7 @@ from foundation import deferred_writes, ids
 from foundation.database import statements
 from memories.extraction import commands, masking
 from memories.models import RecallHit, RecallTrace, TraceKind
-from ops.access import STILL_THERE, within
+from ops.access import STILL_THERE, join_transaction
 from ops.models import User
 
 # The score of a memory that a reply quotes because the question asks for it, without a search.
@@ -140,7 +140,7 @@ def _write(user: User, made: _Recalled) -> None:
         *(made.request_id, made.kind.value, asked, made.conversation_id),
         *(_json(noted), round(made.took_ms, 2), made.at, sorted(made.used), _json(hits)),
     ]
-    with within(user, durable=False, at_once=False):
+    with join_transaction(user, durable=False, at_once=False):
         written = statements.Batch()
         written.add(_RECORD, values)
         written.run(ends=True)
@@ -150,7 +150,9 @@ def _json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-def answered(*, user: User, request_id: str, answer: Message, quoted: Sequence[str] = ()) -> None:
+def link_answer(
+    *, user: User, request_id: str, answer: Message, quoted: Sequence[str] = ()
+) -> None:
     """Link a recorded recall to the reply that was generated with the recalled memories.
 
     `quoted` holds the public ids of memories that the reply quotes; those that weren't recalled

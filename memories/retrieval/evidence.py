@@ -20,7 +20,7 @@ _USUAL_LENGTH = 1.8
 
 
 @dataclass(frozen=True)
-class Signs:
+class EvidenceFeatures:
     """The features of each text that indicate its relevance to a question.
 
     `dense` is the cosine. `matched` is the share of the question's words in the text, weighted by
@@ -41,21 +41,21 @@ class Signs:
     length: Floats
 
 
-def signs(
+def evidence_features(
     query: Query,
     units: Sequence[Unit],
     *,
     counts: Counts,
     corpus: Corpus,
     with_concepts: bool = False,
-) -> Signs:
+) -> EvidenceFeatures:
     """Compute the features of each text that indicate its relevance to the query.
 
     A text without a vector gets the cosine 0, so that only its words can make it relevant.
     """
     cosine = [0.0 if unit.cosine is None else unit.cosine for unit in units]
     concept = _concept_shares(query, units) if with_concepts else np.zeros(len(units))
-    return Signs(
+    return EvidenceFeatures(
         dense=np.array(cosine, dtype=float),
         matched=signals.matched_share(counts, corpus=corpus),
         rare=signals.rare_match(counts, corpus=corpus, terms=query.unusual),
@@ -67,7 +67,9 @@ def signs(
     )
 
 
-def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights) -> Floats:
+def evidence(
+    query: Query, features: EvidenceFeatures, *, scale: CosineScale, weights: EvidenceWeights
+) -> Floats:
     """Return the probability (0-1) that each text is relevant, by logistic regression.
 
     The relevance floor is 0.5; `docs/retrieval.md` gives the share of relevant texts above it, for
@@ -75,13 +77,15 @@ def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: Evidenc
     so all values are low if no text is related. Only the rarity of words depends on the other
     texts.
     """
-    odds: Floats = np.sum(list(_odds(query, signs, scale=scale, weights=weights).values()), axis=0)
+    odds: Floats = np.sum(
+        list(_odds(query, features, scale=scale, weights=weights).values()), axis=0
+    )
     likely: Floats = 1 / (1 + np.exp(-odds))
     return likely
 
 
 def parts(
-    query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
+    query: Query, features: EvidenceFeatures, *, scale: CosineScale, weights: EvidenceWeights
 ) -> dict[str, Floats]:
     """Return how much each feature contributes to the evidence.
 
@@ -89,7 +93,7 @@ def parts(
     logistic function isn't additive, so the distance from 0.5 is divided in proportion to the
     log-odds.
     """
-    odds = _odds(query, signs, scale=scale, weights=weights)
+    odds = _odds(query, features, scale=scale, weights=weights)
     total: Floats = np.sum(list(odds.values()), axis=0)
     near = np.abs(total) < 1e-9
     slope = np.where(near, 0.25, (1 / (1 + np.exp(-total)) - 0.5) / np.where(near, 1.0, total))
@@ -97,21 +101,21 @@ def parts(
 
 
 def _odds(
-    query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
+    query: Query, features: EvidenceFeatures, *, scale: CosineScale, weights: EvidenceWeights
 ) -> dict[str, Floats]:
     """Return the contribution of each feature to the log-odds."""
     shift = scale.chinese if query.language == "zh" else 0.0
-    relation = (signs.dense - shift - scale.unrelated) / (scale.related - scale.unrelated)
+    relation = (features.dense - shift - scale.unrelated) / (scale.related - scale.unrelated)
     return {
-        "bias": np.full(signs.dense.size, weights.bias),
+        "bias": np.full(features.dense.size, weights.bias),
         "dense": weights.cosine * relation,
-        "matched": weights.share * signs.matched,
-        "rare": weights.rare * signs.rare,
-        "on_date": weights.on_date * signs.on_date,
-        "concept": weights.concept * signs.concept,
-        "personal": weights.personal * signs.personal,
-        "beside": weights.beside * signs.beside,
-        "length": weights.length * signs.length,
+        "matched": weights.share * features.matched,
+        "rare": weights.rare * features.rare,
+        "on_date": weights.on_date * features.on_date,
+        "concept": weights.concept * features.concept,
+        "personal": weights.personal * features.personal,
+        "beside": weights.beside * features.beside,
+        "length": weights.length * features.length,
     }
 
 

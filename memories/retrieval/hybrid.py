@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memories.retrieval import messages
-from memories.retrieval.evidence import evidence, parts, signs
+from memories.retrieval.evidence import evidence, evidence_features, parts
 from memories.retrieval.query import Query
 from memories.retrieval.signals import Corpus, bm25, corpus_of, count_terms
 from memories.retrieval.units import Judged, Ranked, Unit
@@ -97,7 +97,7 @@ def _relevance(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
     )
     statistics = corpus_of(counts, known=corpus)
-    found = signs(query, units, counts=counts, corpus=statistics, with_concepts=True)
+    found = evidence_features(query, units, counts=counts, corpus=statistics, with_concepts=True)
     features = {"lexical": bm25(counts, corpus=statistics), **asdict(found)}
     judged = evidence(query, found, scale=scale.of_statements, weights=weights.statement)
     explained = parts(query, found, scale=scale.of_statements, weights=weights.statement)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memories.retrieval import rerank, signals
-from memories.retrieval.evidence import Signs, evidence, signs
+from memories.retrieval.evidence import EvidenceFeatures, evidence, evidence_features
 from memories.retrieval.query import Query
-from memories.retrieval.rerank import SecondLook
+from memories.retrieval.rerank import RerankResult
 from memories.retrieval.signals import Corpus, Counts, scaled
 from memories.retrieval.units import Judged, Unit
 from memories.retrieval.weights import RECIPE, CosineScale, MessageWeights, Weights
@@ -91,8 +91,8 @@ def relevance(
     """
     features, found = features_of(query, units, corpus=corpus)
     weighed = _weighted(features, names=_ALL, weights=weights.message)
-    features |= rerank.standing(weighed)
-    looked = rerank.second_look(features, weighed=weighed, asked=rerank.kind_of(query))
+    features |= rerank.rank_features(weighed)
+    looked = rerank.rerank_best(features, weighed=weighed, asked=rerank.kind_of(query))
     best = evidence(query, found, scale=scale, weights=weights.evidence).max(initial=0.0)
     judged = scaled(looked.total, alike=1.0) * best
     added = _added(features, weighed=weighed, weights=weights.message, looked=looked)
@@ -104,12 +104,12 @@ def _added(
     *,
     weighed: Floats,
     weights: MessageWeights,
-    looked: SecondLook,
+    looked: RerankResult,
 ) -> dict[str, Floats]:
     """Return each feature's contribution to the total.
 
     A contribution is the weighted feature plus its part in the correction by the decision trees
-    (`rerank.second_look`).
+    (`rerank.rerank_best`).
     """
     width = _width(weighed)
     by_weight = {name: getattr(weights, name) / width if width else 0.0 for name in _ALL}
@@ -120,9 +120,9 @@ def _added(
 
 
 def _parts(added: Mapping[str, Floats], judged: Floats, *, total: Floats) -> dict[str, Floats]:
-    """Scale the contributions so that they add up to the relevance.
+    """Scale the contributions so that they and `pool` add up to the relevance.
 
-    `pool` is the remaining offset, which results from scaling over the pool.
+    The relevance is scaled over the pool of candidates; `pool` is the offset that this adds.
     """
     width = _width(total)
     stretch = float(judged.max(initial=0.0)) / width if width else 0.0
@@ -138,14 +138,14 @@ def _width(values: Floats) -> float:
 
 def features_of(
     query: Query, units: Sequence[Unit], *, corpus: Corpus | None = None
-) -> tuple[dict[str, Floats], Signs]:
-    """Return the features that `MessageWeights` weights, and the `Signs` they are based on."""
+) -> tuple[dict[str, Floats], EvidenceFeatures]:
+    """Return the features that `MessageWeights` weights, and the evidence they are based on."""
     around = _neighbourhood_of(units)
     counts = signals.count_terms(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
     )
     statistics = signals.corpus_of(counts, known=corpus)
-    found = signs(query, units, counts=counts, corpus=statistics)
+    found = evidence_features(query, units, counts=counts, corpus=statistics)
     features = _text_features(found, counts=counts, around=around, corpus=statistics)
     features |= _style_features(query, units, around=around)
     _add_context_features(features, around=around)
@@ -153,7 +153,7 @@ def features_of(
 
 
 def _text_features(
-    found: Signs, *, counts: Counts, around: _Neighbourhood, corpus: Corpus
+    found: EvidenceFeatures, *, counts: Counts, around: _Neighbourhood, corpus: Corpus
 ) -> dict[str, Floats]:
     doubled = replace(corpus, average_length=2 * corpus.average_length)
     with_previous = signals.bm25(_with_previous(counts, around=around), corpus=doubled)

@@ -25,7 +25,7 @@ QUESTION = "question_kind"  # name of the joint contribution of all question fea
 
 
 @dataclass(frozen=True)
-class SecondLook:
+class RerankResult:
     """The result of reranking.
 
     `total` is the scaled weighted sum plus the contributions of the decision trees. `added` holds
@@ -36,17 +36,17 @@ class SecondLook:
     added: Mapping[str, Floats]
 
 
-def second_look(
+def rerank_best(
     features: Mapping[str, Floats],
     *,
     weighed: Floats,
     asked: Mapping[str, float],
     forest: Forest | None = None,
-) -> SecondLook:
+) -> RerankResult:
     """Rerank the messages with the highest weighted sums; the others keep their order below them.
 
-    `features` (including those of `standing`) and `asked` hold the values that the forest tests.
-    The bundled forest is used unless `forest` is given.
+    `features` (including those of `rank_features`) and `asked` hold the values that the forest
+    tests. The bundled forest is used unless `forest` is given.
     """
     forest = forest or learned()
     best = np.argsort(-weighed, kind="stable")[:LOOKED_AT]
@@ -63,7 +63,7 @@ def second_look(
     total[best] += shares.sum(axis=1)
     if rest.any():
         total[rest] -= max(0.0, float(total[rest].max() - total[best].min()))
-    return SecondLook(total, added)
+    return RerankResult(total, added)
 
 
 def kind_of(query: Query) -> dict[str, float]:
@@ -78,7 +78,7 @@ def kind_of(query: Query) -> dict[str, float]:
     }
 
 
-def standing(weighed: Floats) -> dict[str, Floats]:
+def rank_features(weighed: Floats) -> dict[str, Floats]:
     """Return two features of each message: its scaled weighted sum, and a value from its rank."""
     place = np.empty(weighed.size)
     place[np.argsort(-weighed, kind="stable")] = np.arange(weighed.size)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from memories.reader import Reading, reader
-from memories.screening import linear, secret_judge, secret_search
+from memories.screening import safe_patterns, secret_judge, secret_search
 from memories.screening.secret_judge import Candidate, Words
 from memories.screening.secret_search import Intervals, Span
 from memories.screening.stand_ins import is_stand_in, public_places
@@ -21,13 +21,13 @@ from memories.screening.stand_ins import is_stand_in, public_places
 CATEGORY = "password"
 _LONGEST = 240  # characters; enough for a recovery phrase of 24 words
 _MOST_OCCURRENCES = 3  # a string that occurs more often in a text isn't a secret
-_SENTENCE_ENDS = linear.compile(r"([a-z]{3}[.!?] +|[。！？\n])")
-_NAME = linear.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
+_SENTENCE_ENDS = safe_patterns.compile(r"([a-z]{3}[.!?] +|[。！？\n])")
+_NAME = safe_patterns.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
 _ORDINARY = "Sunflower"  # a word that people use as a password
 _INNOCENT = 0.03  # probability below which the model finds no secret in a word
 _LITTLE = 20  # characters that a text may have besides a secret
-_LINK = linear.compile(r"(?i)\b(?:https?|webcals?)://[^\s<>\"，。；）]+")
-_GAP = linear.compile(
+_LINK = safe_patterns.compile(r"(?i)\b(?:https?|webcals?)://[^\s<>\"，。；）]+")
+_GAP = safe_patterns.compile(
     r"(?i)(?: (?:the|a|an|is|are|was|of|on|in|at|to|my|and|never|always|for|with)){1,3} "
 )
 _known = secret_search.Places()
@@ -52,7 +52,7 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
         for one in candidates(text, reading)
         if _is_secret(words, one, read)
     )
-    whole = secret_search.joined([*kept, *secret_search.again(text, kept)])
+    whole = secret_search.joined([*kept, *secret_search.find_repeated_secrets(text, kept)])
     whole = secret_search.joined([*whole, *_whole_links(text, whole), *_gaps(text, whole)])
     return secret_search.with_account_numbers(text, whole)
 

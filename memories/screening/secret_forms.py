@@ -15,11 +15,11 @@ from stdnum import iban, luhn
 from stdnum.cn import ric
 from stdnum.us import ssn
 
-from memories.screening import linear
+from memories.screening import safe_patterns
 from memories.screening.labelled.tokens import is_key_by_itself, is_password_by_itself
-from memories.screening.linear import Pattern
+from memories.screening.safe_patterns import Pattern
 
-_P = linear.compiled("forms")
+_P = safe_patterns.compiled("forms")
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ def has_digit(text: str) -> bool:
     return any(sign.isdigit() for sign in text)
 
 
-def always(text: str) -> bool:
+def accept_any(text: str) -> bool:
     return True
 
 
-def bare(text: str) -> str:
+def ungroup(text: str) -> str:
     """Return a number in upper case, without the characters that group its digits."""
     return "".join(sign for sign in text if sign.isalnum()).upper()
 
@@ -77,7 +77,7 @@ def is_told_by_sign(text: str) -> bool:
 
 _FEWEST_OF_EACH = 2  # digits, and letters
 _SHORTEST_PART = 8
-_LINK_SIGNS = linear.compile(r"[/?=&.#_]")
+_LINK_SIGNS = safe_patterns.compile(r"[/?=&.#_]")
 _NAMED_SIGNS = frozenset(
     [
         "dash",
@@ -105,7 +105,7 @@ _CARDS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (
 
 
 def is_card(text: str) -> bool:
-    digits = bare(text)
+    digits = ungroup(text)
     lengths = next((found for begins, found in _CARDS if digits.startswith(begins)), ())
     return len(digits) in lengths and len(set(digits)) > 1 and bool(luhn.is_valid(digits))
 
@@ -116,13 +116,13 @@ def is_chinese_identity(text: str) -> bool:
     The checksum, the date of birth and the region code are checked.
     """
     try:
-        return bool(ric.is_valid(bare(text)))
+        return bool(ric.is_valid(ungroup(text)))
     except KeyError:  # the table lacks this county; checksum and birthday were checked before
         return True
 
 
 def is_iban(text: str) -> bool:
-    return bool(iban.is_valid(bare(text)))
+    return bool(iban.is_valid(ungroup(text)))
 
 
 _PRINTED = frozenset(["078-05-1120", "219-09-9999", "457-55-5462"])
@@ -143,11 +143,11 @@ class Form:
 
     category: str
     pattern: Pattern
-    check: Callable[[str], bool] = always
+    check: Callable[[str], bool] = accept_any
 
 
 _CHECKS: dict[str, Callable[[str], bool]] = {
-    "": always,
+    "": accept_any,
     "has_digit": has_digit,
     "has_unguessable_part": has_unguessable_part,
     "is_licence_key": is_licence_key,
@@ -159,8 +159,8 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "is_social_security": is_social_security,
 }
 _OWN = tuple(
-    Form(row["category"], linear.compile(row["pattern"]), _CHECKS[row.get("check", "")])
-    for row in linear.rows("forms")
+    Form(row["category"], safe_patterns.compile(row["pattern"]), _CHECKS[row.get("check", "")])
+    for row in safe_patterns.rows("forms")
 )
 # Plugins of `detect-secrets` that aren't used. They match users' own numbers or addresses, match
 # far too much, or find secrets that our own forms find.
@@ -199,7 +199,7 @@ def _forms_of(detector: type[RegexBasedDetector]) -> Iterator[Form]:
         # Skip the few rules with lookaround, which RE2 doesn't support; our own forms cover them.
         if "(?<" not in rule.pattern and "(?!" not in rule.pattern:
             flags = "(?i)" if rule.flags & 2 else ""
-            yield Form("api_key", linear.compile(flags + rule.pattern))
+            yield Form("api_key", safe_patterns.compile(flags + rule.pattern))
 
 
 _MOST_CUTS = 8
@@ -236,16 +236,16 @@ def _checked_prefix(found: str, check: Callable[[str], bool]) -> str:
     return ""
 
 
-_TOKEN = linear.compile(r"[!-~]{8,}")
+_TOKEN = safe_patterns.compile(r"[!-~]{8,}")
 _LOOSE = ".,;:!?)]}\"'`"
-_MONEY = linear.compile(r"^[\w.\-+]+@[\w.\-]+$")
+_MONEY = safe_patterns.compile(r"^[\w.\-+]+@[\w.\-]+$")
 
 
-_HEX = linear.compile(r"(?:^|[^0-9A-Za-z])(?P<s>[0-9a-f]{32})(?:$|[^0-9A-Za-z])")
+_HEX = safe_patterns.compile(r"(?:^|[^0-9A-Za-z])(?P<s>[0-9a-f]{32})(?:$|[^0-9A-Za-z])")
 _DIGEST = _P["digest"]
 
 
-def by_looks(text: str) -> Iterator[Found]:
+def find_by_appearance(text: str) -> Iterator[Found]:
     """Yield passwords and keys that look unlike any other text, even without a label."""
     if not _DIGEST.search(text):
         for match in _HEX.finditer(text):
@@ -265,9 +265,9 @@ def by_looks(text: str) -> Iterator[Found]:
 
 _FEWEST_WORDS = 12
 _SEED = _P["seed"]
-_HAN_SEED = linear.compile(r"(?:[\x{4e00}-\x{9fff}][ ,，、]+){11,}[\x{4e00}-\x{9fff}]")
-_WALLET = linear.compile(r"(?i)助记|钱包|恢复|备份|种子|wallet|token|ledger|seed|mnemonic")
-_LETTERS = linear.compile(r"[A-Za-z]+")
+_HAN_SEED = safe_patterns.compile(r"(?:[\x{4e00}-\x{9fff}][ ,，、]+){11,}[\x{4e00}-\x{9fff}]")
+_WALLET = safe_patterns.compile(r"(?i)助记|钱包|恢复|备份|种子|wallet|token|ledger|seed|mnemonic")
+_LETTERS = safe_patterns.compile(r"[A-Za-z]+")
 _DATA = Path(__file__).parent / "data" / "bip39.txt"
 
 

@@ -18,19 +18,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.screening import linear
+from memories.screening import safe_patterns
 
 FEATURES = 1 << 16  # number of hashed features
 SECRET = 0.35  # minimum probability at which a span counts as a secret
 OF_FORM = 0.05  # the same, for a span with the form of a secret
 WEIGHTS = Path(__file__).parent / "data" / "secret_judge.npz"
 _LEAST = 1e-4  # probabilities of the reader model are limited to _LEAST and 1 - _LEAST
-_WORD = linear.compile(r"[A-Za-z]+|[0-9]+|\p{Han}|[^\sA-Za-z0-9\p{Han}]")
+_WORD = safe_patterns.compile(r"[A-Za-z]+|[0-9]+|\p{Han}|[^\sA-Za-z0-9\p{Han}]")
 _SHAPES = (
-    (linear.compile(r"[A-Z]+"), "A"),
-    (linear.compile(r"[a-z]+"), "a"),
-    (linear.compile(r"[0-9]"), "0"),
-    (linear.compile(r"\p{Han}+"), "字"),
+    (safe_patterns.compile(r"[A-Z]+"), "A"),
+    (safe_patterns.compile(r"[a-z]+"), "a"),
+    (safe_patterns.compile(r"[0-9]"), "0"),
+    (safe_patterns.compile(r"\p{Han}+"), "字"),
 )
 _NEAR, _AROUND = 70, 300  # characters before and after the span
 _BEFORE, _AFTER = 14, 9  # number of the nearest words whose side matters

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.screening import linear
+from memories.screening import safe_patterns
 from memories.screening.labelled import vocabulary
 from memories.screening.labelled.labelled_secrets import by_label, spelled_codes
 from memories.screening.labelled.unlabelled_secrets import COVER, companions, nearby
-from memories.screening.linear import Pattern
-from memories.screening.secret_forms import Found, by_form, by_looks, by_words
+from memories.screening.safe_patterns import Pattern
+from memories.screening.secret_forms import Found, by_form, by_words, find_by_appearance
 from memories.screening.spelling import Folded, close_up, fold, spell_out
 from memories.screening.stand_ins import is_in_masked, is_stand_in
 
-_COVERED = linear.compile(r"\[redacted\]|\[已隐去\]|[\x{e000}\x{e001}]+")
+_COVERED = safe_patterns.compile(r"\[redacted\]|\[已隐去\]|[\x{e000}\x{e001}]+")
 _MOST_TIED = 40  # characters
-_TIED_BEFORE = linear.compile(r"(?:[\x{3400}-\x{9fff}A-Za-z0-9]{1,8}[\-_~·])+$")
-_TIED_AFTER = linear.compile(
+_TIED_BEFORE = safe_patterns.compile(r"(?:[\x{3400}-\x{9fff}A-Za-z0-9]{1,8}[\-_~·])+$")
+_TIED_AFTER = safe_patterns.compile(
     r"^(?:[\-_~·&+]+[\x{3400}-\x{9fff}A-Za-z0-9]{1,8})+|^[》」』][^\s，。！？；,;]{1,20}"
 )
 _FEWEST_AGAIN = 5  # minimum length of a secret whose repetitions are searched
@@ -93,7 +93,7 @@ def _search(text: str) -> tuple[Span, ...]:
     folded = fold(text)
     plain = spell_out(close_up(folded))
     found = [
-        *_original_spans(folded, by_form, by_looks, by_words, homes),
+        *_original_spans(folded, by_form, find_by_appearance, by_words, find_home_addresses),
         *_original_spans(plain, lambda text: by_label(text, plain), nearby, clauses),
     ]
     if plain.text != folded.text:
@@ -110,7 +110,7 @@ def _search(text: str) -> tuple[Span, ...]:
     if not spans:
         return ()
     spans = joined(_with_tied_parts(text, span) for span in spans)
-    spans = joined([*spans, *again(text, spans)])
+    spans = joined([*spans, *find_repeated_secrets(text, spans)])
     return with_account_numbers(text, joined([*spans, *_companions_of(text, spans)]))
 
 
@@ -129,15 +129,15 @@ def _with_tied_parts(text: str, span: Span) -> Span:
 
 
 # Matches a sort code (with or without an account number), an account number alone, or an IBAN.
-_ACCOUNT_NUMBER = linear.compile(
+_ACCOUNT_NUMBER = safe_patterns.compile(
     r"^(?:\d{2}[- ]\d{2}[- ]\d{2}(?:\D{1,12}\d{6,10})?|\d{6,12}"
     r"|(?i:iban[ :]*)?[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8})$"
 )
-_OF_ACCOUNTS = linear.compile(
+_OF_ACCOUNTS = safe_patterns.compile(
     r"(?i)\baccounts?\b|\bsort ?code|\biban\b|\bbank\b|\btransfer\b|[账帐][号户]|银行|转账"
 )
-_SORT_CODE = linear.compile(r"(?i)\bsort ?code")
-_OF_PASSWORDS = linear.compile(
+_SORT_CODE = safe_patterns.compile(r"(?i)\bsort ?code")
+_OF_PASSWORDS = safe_patterns.compile(
     r"(?i)\b(?:pass|pin|password|passcode|passwd|code|log ?in|sign ?in)\b|密码|密碼|口令|登[录陆入]"
 )
 _NEAR = 40  # characters before a number that are searched for words such as "account" or "PIN"
@@ -196,7 +196,7 @@ def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
     return tuple(joined)
 
 
-def again(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
+def find_repeated_secrets(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
     """Yield every occurrence of the given secrets in the text, even without a label."""
     categories = {text[span.start : span.end].strip(): span.category for span in spans}
     for said, category in categories.items():
@@ -212,7 +212,7 @@ def occurrences(said: str, text: str, category: str) -> Iterator[Span]:
         start = text.find(said, start + len(said))
 
 
-_P = linear.compiled("clauses")
+_P = safe_patterns.compiled("clauses")
 
 
 @dataclass(frozen=True)
@@ -227,16 +227,16 @@ class Clause:
 _CLAUSES = tuple(
     Clause(
         row["category"],
-        linear.compile(f"(?i){row['about']}"),
-        linear.compile(f"(?i){row['pattern']}"),
+        safe_patterns.compile(f"(?i){row['about']}"),
+        safe_patterns.compile(f"(?i){row['pattern']}"),
     )
-    for row in linear.rows("clauses")
+    for row in safe_patterns.rows("clauses")
 )
 
 _LABEL = _P["label"]
 _SPELLING = _P["spelling"]
 _RULES = _P["rules"]
-_LINE = linear.compile(r"[^\n]+")
+_LINE = safe_patterns.compile(r"[^\n]+")
 _LONGEST = 160
 
 
@@ -281,7 +281,7 @@ def _is_described(line: str) -> bool:
 
 
 _NUMBERED = r"(?:\d{1,5}|[一二三四五六七八九十百]{1,4})"
-_HOME = linear.compile(
+_HOME = safe_patterns.compile(
     rf"[路街道巷弄里园苑村庭城府院区寓厦同镇湾](?P<s>{_NUMBERED}(?:号院|号楼|号|弄|栋|幢|座|期)"
     rf"(?:[^，。；！？\s\d]{{0,6}}?{_NUMBERED}[A-Z]?(?:号楼|号院|栋|幢|座|单元|楼|层|门|号|室|房|"
     rf"户)?){{1,4}})"
@@ -289,10 +289,10 @@ _HOME = linear.compile(
 
 
 # The address of a shop or an office is allowed; a user's home address isn't.
-_OWN = linear.compile(r"住|家|地址|收货|寄到|送到我")
+_OWN = safe_patterns.compile(r"住|家|地址|收货|寄到|送到我")
 
 
-def homes(text: str) -> Iterator[Found]:
+def find_home_addresses(text: str) -> Iterator[Found]:
     if not _OWN.search(text):
         return
     for match in _HOME.finditer(text):

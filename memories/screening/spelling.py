@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 from confusable_homoglyphs import utils as confusable_homoglyphs
 
 from foundation.text.segment import simplified
-from memories.screening import linear
-from memories.screening.linear import Match
+from memories.screening import safe_patterns
+from memories.screening.safe_patterns import Match
 
 # Scripts whose letters are used to imitate Latin ones. Han, Kana and Hangul stay unchanged.
 _LOOK_ALIKE = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "LATIN")
@@ -204,15 +204,15 @@ _HAN = {
     "勾": "9",
 }
 _UNIT = "|".join((*_DIGITS, *_TEENS, *_TENS))
-_ENGLISH = linear.compile(
+_ENGLISH = safe_patterns.compile(
     rf"(?i)\b(?:(?:{'|'.join(_TIMES)})[ -]+)?(?:{_UNIT}|\d)"
     rf"(?:(?: then |, then |(?:[ ,\-]|, ){{1,2}})(?:(?:{'|'.join(_TIMES)})[ -]+)?(?:{_UNIT}|\d))+\b"
 )
-_WORD = linear.compile(r"[A-Za-z]+|\d")
+_WORD = safe_patterns.compile(r"[A-Za-z]+|\d")
 _NUMERAL = "".join(_HAN)
 _ONE = rf"(?:[{_NUMERAL}\d]{{1,2}}个)?[{_NUMERAL}\d]"
-_CHINESE = linear.compile(rf"{_ONE}(?:[、\-·， ]?{_ONE})*")
-_PIECE = linear.compile(rf"(?:(?P<times>[{_NUMERAL}\d]{{1,2}})个)?(?P<digit>[{_NUMERAL}\d])")
+_CHINESE = safe_patterns.compile(rf"{_ONE}(?:[、\-·， ]?{_ONE})*")
+_PIECE = safe_patterns.compile(rf"(?:(?P<times>[{_NUMERAL}\d]{{1,2}})个)?(?P<digit>[{_NUMERAL}\d])")
 _FEWEST = 3  # digits
 _MOST_TIMES = 12
 _LONGEST = 200  # characters; nobody spells out a longer number

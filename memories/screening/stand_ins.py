@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memories.screening import linear
+from memories.screening import safe_patterns
 
 _MOST_SHOWN = 10  # most visible letters and digits in a masked value, such as a card number
 _FEWEST_MASKED = 3
 _BORDERS = " \t\n\"'`“”‘’「」.,;，。；"
-_ASSIGNED = linear.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,60} ?= ?")
-_P = linear.compiled("stand_ins")
-_PUBLIC = linear.compiled("public")
+_ASSIGNED = safe_patterns.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,60} ?= ?")
+_P = safe_patterns.compiled("stand_ins")
+_PUBLIC = safe_patterns.compiled("public")
 
 
 def is_stand_in(text: str) -> bool:

@@ -185,7 +185,7 @@ def _update_ids(loading: Loading, model: Any) -> None:
             model._base_manager.filter(pk=row.pk).update(content=text)
             row.content = text
         if model is MemoryFile:
-            line_index.follow(row, user=loading.user)
+            line_index.update_index(row, user=loading.user)
 
 
 def _complete(loading: Loading) -> None:

@@ -174,14 +174,14 @@ def _memories(user: User, zone: ZoneInfo) -> Iterator[str]:
 
 def _sections(user: User) -> list[tuple[str, QuerySet[Memory]]]:
     rows = Memory.objects.filter(user=user)
-    shelves = [("", rows.filter(status=MemoryStatus.ACTIVE))]
-    shelves += [
+    sections = [("", rows.filter(status=MemoryStatus.ACTIVE))]
+    sections += [
         (str(status.label), rows.filter(status=status))
         for status in MemoryStatus
         if status != MemoryStatus.ACTIVE
     ]
     binned = Memory.visible.filter(user=user, deleted_at__isnull=False)
-    return [*shelves, (_("Recycle bin"), binned)]
+    return [*sections, (_("Recycle bin"), binned)]
 
 
 def _memory(memory: Memory, zone: ZoneInfo) -> Iterator[str]:

@@ -1,1 +1,5 @@
-"""Write memories: compare statements with known memories, store versions, review, consolidate."""
+"""Write memories: compare statements with known memories, store versions, review, consolidate.
+
+The package may use `extraction`, `indexing`, `conversations.models` and `ops`; a review may use
+`forgetting`.
+"""

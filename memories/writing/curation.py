@@ -103,7 +103,7 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
         archive.bring_back(memory)
     memory.save()
     if edit.text is None:
-        memory_writes.changed(memory)
+        memory_writes.announce_change(memory)
     else:
         other = verdicts.relate_contradicted(memory, near=edit.text.vector)
         if other is not None and actor != Origin.USER:
@@ -137,7 +137,7 @@ def _reinstate(user: User, memory: Memory) -> Memory:
         relations.settle(memory, memory.superseded_by)
     memory.status, memory.superseded_by = MemoryStatus.ACTIVE, None
     memory.save(update_fields=["status", "superseded_by", "updated_at"])
-    memory_writes.changed(memory)
+    memory_writes.announce_change(memory)
     return memory
 
 
@@ -169,7 +169,7 @@ def take_back(*, user: User, memory: Memory) -> Memory:
     return _audit("restored", _take_back(found)) if found.deleted_at else found
 
 
-def bulk(
+def apply_to_many(
     *, user: User, ids: Sequence[str], action: str, tag_name: str = ""
 ) -> list[tuple[str, str]]:
     """Apply an action to many memories; return each id with "done" or "not_found".
@@ -261,7 +261,7 @@ def _set(user: User, memory: Memory, **fields: Any) -> Memory:
     for name, value in fields.items():
         setattr(memory, name, value)
     memory.save(update_fields=changed)
-    memory_writes.changed(memory)
+    memory_writes.announce_change(memory)
     return memory
 
 
@@ -297,11 +297,11 @@ def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str 
     before = _unrated(found)
     found.feedback = rating or ""
     found.feedback_reason = masked(comment) if rating else ""
-    found.confidence = rated(before, found.feedback)
+    found.confidence = confidence_after(before, found.feedback)
     found.confidence_unrated = before if rating else None
     rated_fields = ["feedback", "feedback_reason", "confidence", "confidence_unrated"]
     found.save(update_fields=rated_fields)
-    memory_writes.changed(found)
+    memory_writes.announce_change(found)
     audit_log.record("memory.rated", subject=user.subject, target=found.public_id)
     return found
 
@@ -311,7 +311,7 @@ def asks_to_forget(rating: str | None) -> bool:
     return rating == Rating.VERY_NEGATIVE
 
 
-def rated(confidence: float, rating: str) -> float:
+def confidence_after(confidence: float, rating: str) -> float:
     """Return the confidence after a rating."""
     if rating == Rating.POSITIVE:
         return 1.0 - (1.0 - confidence) * _DOUBT_LEFT
@@ -320,6 +320,6 @@ def rated(confidence: float, rating: str) -> float:
 
 def _unrated(memory: Memory) -> float:
     before = memory.confidence_unrated
-    if before is None or memory.confidence != rated(before, memory.feedback):
+    if before is None or memory.confidence != confidence_after(before, memory.feedback):
         return memory.confidence
     return before

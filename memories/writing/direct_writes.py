@@ -180,7 +180,7 @@ def remember(
     by_program = by_program or draft.origin in (Origin.API, Origin.AGENT)
     waits = own.confirm_before_remembering and by_program
     source = source or SourceInput(origin=draft.origin, reference=reference)
-    decided = verdicts.at_once(
+    decided = verdicts.decide_and_apply(
         model_revision.as_candidate(draft),
         draft,
         prepared.vector,

@@ -187,7 +187,7 @@ def rewrite(
     """
     before = current_version(memory)
     if change == Change.REPLACED and before.content != draft.content:
-        earlier_texts.keep(memory, before, of=(TargetKind.MEMORY, memory.pk))
+        earlier_texts.index_earlier_text(memory, before, of=(TargetKind.MEMORY, memory.pk))
     memory.content, memory.kind = draft.content, draft.kind
     memory.summary = masking.masked(draft.summary)
     memory.content_hash = content_hash(draft.content)
@@ -212,7 +212,7 @@ def rewrite(
     _index(memory, draft)
     if change != Change.EDITED:  # an edit writes its own audit entry with the changed fields
         audit_log.gather("memory.updated", subject=memory.user.subject, target=memory.public_id)
-    changed(memory)
+    announce_change(memory)
     return memory
 
 
@@ -228,7 +228,7 @@ def _tags(draft: Draft) -> list[str]:
     return [masking.masked(tag)[:MAX_TAG] for tag in draft.tags]
 
 
-def changed(memory: Memory) -> None:
+def announce_change(memory: Memory) -> None:
     """Notify webhooks that the memory has changed, and request a new phrase for the portrait."""
     webhook_events.gather(Event.MEMORY_UPDATED, user_id=memory.user_id, memory_id=memory.public_id)
     portrait_phrases.request_for(memory)
@@ -285,7 +285,7 @@ def restore_version(
     details = {"version": number}
     subject = memory.user.subject
     audit_log.record("memory.reverted", subject=subject, target=memory.public_id, details=details)
-    changed(memory)
+    announce_change(memory)
     return memory
 
 

@@ -143,7 +143,7 @@ def supersede(loser: Memory, *, by: Memory) -> None:
     """
     version = MemoryVersion.objects.filter(memory=loser, number=loser.current_version).first()
     if version is not None:
-        earlier_texts.keep(by, version, of=(TargetKind.MEMORY, loser.pk))
+        earlier_texts.index_earlier_text(by, version, of=(TargetKind.MEMORY, loser.pk))
     loser.status, loser.superseded_by, loser.archived_at = MemoryStatus.SUPERSEDED, by, None
     loser.save(update_fields=["status", "superseded_by", "archived_at", "updated_at"])
     audit_log.gather("memory.superseded", subject=by.user.subject, target=loser.public_id)

@@ -127,11 +127,11 @@ def undo(*, user: User, before: Undecided) -> Memory:
                 contesting.update(conflicts_with=other)
             other.valid_until = _moment(before.other_until)
             other.save(update_fields=["status", "superseded_by", "valid_until", "updated_at"])
-            memory_writes.changed(other)
+            memory_writes.announce_change(other)
     memory.save(
         update_fields=["status", "conflicts_with", "valid_from", "removal_asked_at", "updated_at"]
     )
-    memory_writes.changed(memory)
+    memory_writes.announce_change(memory)
     audit_log.record("memory.undecided", subject=user.subject, target=memory.public_id)
     return memory
 
@@ -175,7 +175,7 @@ def _decide(user: User, given: ReviewInput, *, undoable: bool) -> Reviewed:
             _end(other, at=given.old_until or given.valid_from)
     candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])
     verdicts.relate_contradicted(candidate)
-    memory_writes.changed(candidate)
+    memory_writes.announce_change(candidate)
     return Reviewed(given.id, "accepted", candidate.public_id)
 
 

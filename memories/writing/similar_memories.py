@@ -24,6 +24,7 @@ _MAX_ROWS = 300
 # The nearest memories are always compared: an event and the state that it ends may share neither
 # words nor much meaning ("is pregnant", "had a son").
 _ALWAYS_INCLUDED = 5
+_MOST_SIMILAR = 12  # of each: the nearest memories, and those that share the most words
 
 
 # "IS TRUE" makes the planner read only this user's rows and look each up in a hash of eligible ids.
@@ -127,7 +128,7 @@ _SHORTEST = 4  # letters and digits; unrelated messages may contain a shorter te
 
 
 @dataclass(frozen=True)
-class Meant:
+class RequestMatch:
     """A memory that a request to forget may mean.
 
     `similarity` is the cosine similarity of the vectors, clipped to the range 0-1.
@@ -138,9 +139,9 @@ class Meant:
     similarity: float
 
 
-def perhaps_meant(
+def find_request_matches(
     vector: Vectors, *, user: User, terms: Collection[str], longest: str, floor: float, nearest: int
-) -> list[Meant]:
+) -> list[RequestMatch]:
     """Return the memories that a request to forget may mean.
 
     Each of these memories contains one of `terms`, is among the `nearest` most similar memories,
@@ -150,16 +151,16 @@ def perhaps_meant(
     found = statements.rows(
         _MEANT,
         [
-            *(user.pk, search_index.written(vector), user.pk),
+            *(user.pk, search_index.as_sql_text(vector), user.pk),
             *search_index.embedder_values(vector),
             *(nearest, floor, _MAX_ROWS, user.pk, sorted(terms), _MAX_ROWS),
             *(user.pk, like, _MAX_ROWS),
         ],
     )
-    return [Meant(pk, content, min(1.0, max(0.0, cosine))) for pk, content, cosine in found]
+    return [RequestMatch(pk, content, min(1.0, max(0.0, cosine))) for pk, content, cosine in found]
 
 
-def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
+def possible_source_messages(memory: Memory, *, few: int) -> list[int]:
     """Return the ids of the user's messages that may state a memory.
 
     These are the `few` best by meaning and the `few` best by words. Messages that aren't indexed
@@ -174,7 +175,7 @@ def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
     return [pk for (pk,) in found]
 
 
-def repeating(texts: Iterable[str], *, user: User) -> list[int]:
+def messages_containing(texts: Iterable[str], *, user: User) -> list[int]:
     """Return the ids of messages that contain one of the texts word for word.
 
     The messages of the user and the assistant are searched. Parts of a text in square brackets were
@@ -217,7 +218,6 @@ def similar_to(
     user: User,
     content: str,
     project: Project | None = None,
-    limit: int = 12,
 ) -> list[Known]:
     """Return memories that may be about the same subject, most similar first.
 
@@ -229,8 +229,7 @@ def similar_to(
     Hangzhou") far apart. Being selected only means "perhaps the same subject"; no threshold
     distinguishes a repetition from a contradiction.
     """
-    ask = ask_similar_to(Batch(), vector, user=user, content=content, project=project, limit=limit)
-    return ask()
+    return ask_similar_to(Batch(), vector, user=user, content=content, project=project)()
 
 
 def ask_similar_to(
@@ -240,7 +239,6 @@ def ask_similar_to(
     user: User,
     content: str,
     project: Project | None = None,
-    limit: int = 12,
 ) -> Callable[[], list[Known]]:
     """Add the SQL statement of `similar_to` to a batch; return a function that gets the result."""
     terms = sorted(set(segment.terms(content)))
@@ -248,10 +246,10 @@ def ask_similar_to(
     found = batch.add(
         _SIMILAR,
         [
-            *(user.pk, list(_STATUSES), project_id, search_index.written(vector), user.pk),
+            *(user.pk, list(_STATUSES), project_id, search_index.as_sql_text(vector), user.pk),
             *search_index.embedder_values(vector),
-            *(limit, _ALWAYS_INCLUDED, settings.SIMILARITY_GATE),
-            *(user.pk, terms, _MAX_ROWS, terms, limit),
+            *(_MOST_SIMILAR, _ALWAYS_INCLUDED, settings.SIMILARITY_GATE),
+            *(user.pk, terms, _MAX_ROWS, terms, _MOST_SIMILAR),
         ],
     )
     return lambda: [_known(*values) for values in found.rows()]

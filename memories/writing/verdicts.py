@@ -130,7 +130,7 @@ def ask_known(
     )
 
 
-def at_once(
+def decide_and_apply(
     candidate: Candidate,
     draft: Draft,
     near: Vectors,
@@ -172,7 +172,7 @@ def relate_contradicted(memory: Memory, *, near: Vectors | None = None) -> Memor
     memories stay in use, and conflicts that the user has settled aren't raised again. Without
     `near`, the stored vector is used.
     """
-    near = search_index.stored(memory) if near is None else near
+    near = search_index.stored_vector(memory) if near is None else near
     if memory.status != MemoryStatus.ACTIVE or near is None:
         return None
     found = similar_memories.similar_to(
@@ -298,7 +298,7 @@ def _log(
     )
 
 
-def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
+def with_text(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
     """Return the draft with another text and its vectors. Call it outside a transaction."""
     vectors, pieces = search_index.embed_memory(content)
     return replace(draft, content=content, kind=kind or draft.kind, vectors=vectors, pieces=pieces)
@@ -326,4 +326,4 @@ def merged_draft(arbitrated: Arbitrated, draft: Draft) -> Draft | None:
     decision = arbitrated.decision
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None
-    return saying(draft, content=decision.content, kind=decision.kind)
+    return with_text(draft, content=decision.content, kind=decision.kind)

@@ -59,7 +59,7 @@ def _check(*, name: str, scopes: Sequence[str], expires_at: datetime | None) -> 
         raise Invalid.field("expires_at", "That date is in the past. Revoke the key instead.")
 
 
-def of(user: User | None) -> QuerySet[ApiKey]:
+def keys_of(user: User | None) -> QuerySet[ApiKey]:
     """Return the keys bound to the person, or all unbound keys if `user` is None.
 
     Revoked keys are included.
@@ -74,7 +74,7 @@ def find(key_id: str, *, user: User | None) -> ApiKey:
     """
     number = key_id.removeprefix(KEY_ID)
     here = key_id.startswith(KEY_ID) and number.isascii() and number.isdigit() and len(number) < 19
-    found = of(user).filter(pk=int(number)).first() if here else None
+    found = keys_of(user).filter(pk=int(number)).first() if here else None
     if found is None:
         raise NotFound("There is no such key.")
     return found

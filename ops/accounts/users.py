@@ -28,7 +28,7 @@ from foundation.database import statements
 from foundation.database.statements import Batch
 from foundation.errors import Conflict, Invalid, NotFound
 from ops import audit_log, ledger
-from ops.access import among_everybody, lock_person
+from ops.access import lock_person, reading_all_rows
 from ops.accounts import sign_ins
 from ops.models import ApiKey, Identity, Role, SignIn, Theme, User, UserSettings
 
@@ -415,7 +415,7 @@ def _is_last_owner(user: User) -> bool:
     """
     if not User.objects.filter(pk=user.pk, is_superuser=True).exists():
         return False
-    with among_everybody():
+    with reading_all_rows():
         owners = User.objects.filter(is_superuser=True, is_active=True, hidden_at=None)
         return list(owners.order_by("pk").select_for_update(no_key=True)) == [user]
 

@@ -1,4 +1,7 @@
-"""The admin pages of `ops`; `base` has the read-only classes that all apps use."""
+"""The admin pages of `ops`; `base` has the read-only classes that all apps use.
+
+They may use all packages of `ops` except its API.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ from ops.models import (
     Webhook,
     WeeklyMail,
 )
-from ops.pages.operation_rows import said, said_of_trouble
+from ops.pages.operation_rows import error_words, said_of_trouble
 from ops.queue import outbox
 
 _AT_ONCE = 500  # the most operations that one click retries
@@ -232,7 +235,7 @@ class OperationAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("last error"))
     def error(self, operation: Operation) -> str:
-        return said(operation.last_error) if operation.last_error else ""
+        return error_words(operation.last_error) if operation.last_error else ""
 
     @admin.action(permissions=["act"], description=gettext_lazy("Try failed ones again"))
     def retry(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:

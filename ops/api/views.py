@@ -11,7 +11,6 @@ from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.fields import Personal
 from memcenter.rest.idempotency import UnstoredResponse
-from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import Order
 from ops import webhooks
 from ops.accounts import keys, registration, users
@@ -36,9 +35,8 @@ class WebhooksView(MemcenterView):
     @endpoint(
         summary="List the webhooks, newest first",
         takes=Personal,
-        answers={200: page_of(serializers.Webhook)},
+        pages=serializers.Webhook,
         all_users_for=Scope.READ,
-        paged=True,
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
@@ -122,9 +120,8 @@ class DeliveriesView(MemcenterView):
     @endpoint(
         summary="List the deliveries of a webhook, newest first",
         takes=Personal,
-        answers={200: page_of(serializers.Delivery)},
+        pages=serializers.Delivery,
         all_users_for=Scope.READ,
-        paged=True,
     )
     def get(self, call: Call, webhook_id: str) -> Response:
         rows = webhooks.log_of(webhooks.find(webhook_id, user=call.user))
@@ -208,14 +205,15 @@ class KeysView(MemcenterView):
     @endpoint(
         summary="List the unbound API keys, or those of a user, newest first",
         takes=Personal,
-        answers={200: page_of(serializers.Key)},
+        pages=serializers.Key,
         scope=Scope.ADMIN,
         all_users_for=Scope.ADMIN,
-        paged=True,
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        return Response(call.page.of(keys.of(call.user), order=_NEWEST, show=serializers.Key.show))
+        return Response(
+            call.page.of(keys.keys_of(call.user), order=_NEWEST, show=serializers.Key.show)
+        )
 
     @endpoint(
         summary="Create an API key, optionally bound to a user; the key is shown only once",

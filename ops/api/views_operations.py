@@ -25,9 +25,8 @@ from memcenter.rest.authentication import HasScope
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import EMPTY, Call, ParsedRequest, endpoint
 from memcenter.rest.fields import Personal
-from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import Order
-from memcenter.rest.people import reachable
+from memcenter.rest.people import require_reachable
 from memcenter.rest.responses import as_json
 from memcenter.rest.throttling import long_answers
 from ops import selectors
@@ -99,7 +98,7 @@ def _reaches(
         return True
     if operation.subject is None:
         return Scope.ADMIN in key.scopes
-    if reachable(user) is not None and parsed.user_id is None and not by_id:
+    if require_reachable(user) is not None and parsed.user_id is None and not by_id:
         raise Invalid.field("user_id", "Give user_id: this key did not ask for this operation.")
     return True
 
@@ -162,8 +161,7 @@ class OperationsView(MemcenterView):
     @endpoint(
         summary="List the operations of a user, newest first",
         takes=serializers.OperationQuery,
-        answers={200: page_of(serializers.Operation)},
-        paged=True,
+        pages=serializers.Operation,
         while_forgetting=True,
         unknown_user=EMPTY,
     )

@@ -21,7 +21,7 @@ from psycopg import sql
 from foundation.database import statements
 from ops import audit_chain
 from ops.models import Operation
-from ops.residue import places
+from ops.residue import residue_columns
 
 FOLDER = "pg"
 TEMPORARY = "pgsql_tmp"  # sorts spill into it; it is emptied when the statement ends
@@ -149,7 +149,9 @@ def vacuum(operation: Operation) -> list[str]:
     Uses a separate connection, since VACUUM can't run inside a transaction. Raise `NotVacuumed` if
     a table is skipped.
     """
-    tables = sorted(places.tables_among(audit_chain.erased_by(operation).get("database", ())))
+    tables = sorted(
+        residue_columns.tables_among(audit_chain.erased_by(operation).get("database", ()))
+    )
     notices: list[str] = []
     with outside_transactions() as own:
         own.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))

@@ -22,7 +22,7 @@ from ops.models import AuditEvent, AuditSeal, DiskTrace, Kind, Operation, Priori
 from ops.queue import outbox
 from ops.queue.run import Run
 from ops.registry import handles
-from ops.residue import places
+from ops.residue import residue_columns
 
 logger = logging.getLogger(__name__)
 GONE, TOO_LARGE = "disk.gone", "disk.too_large"
@@ -178,7 +178,9 @@ def _steps(operation: Operation) -> dict[str, dict[str, int]]:
 def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
     rewritten = _steps(run.operation)
     touched = {table for receipt in waiting for table in receipt.erased.get("database", ())}
-    tables = {name for name in places.tables_among(touched) if _REWRITTEN + name not in rewritten}
+    tables = {
+        name for name in residue_columns.tables_among(touched) if _REWRITTEN + name not in rewritten
+    }
     run.step("read", total=1)
     operations = [receipt.operation_id for receipt in waiting]
     with run.applying_as_system():
@@ -191,7 +193,7 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
         if not looked.found:
             return looked
         # These tables needn't include the planner's statistics, which are always rewritten.
-        tables = places.tables_among(cluster.tables_of(looked.found).values())
+        tables = residue_columns.tables_among(cluster.tables_of(looked.found).values())
     logger.warning("operation %s: left in %s", run.operation.public_id, looked.found[:_SHOWN])
     where = ", ".join(looked.found[:_SHOWN])
     raise StillThere(f"{len(looked.found)} files still hold something: {where}")
@@ -244,5 +246,5 @@ def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[s
                 target=receipt.public_id,
                 details={"operation": run.operation.public_id, **details},
             )
-        disk_traces.drop([receipt.operation_id for receipt in waiting])
+        disk_traces.delete_hashes([receipt.operation_id for receipt in waiting])
     audit_chain.seal()

@@ -33,7 +33,7 @@ DELETE FROM ops_diskkey WHERE id IN (
 """
 
 
-def keep(operation: Operation, texts: Iterable[str]) -> None:
+def store_hashes(operation: Operation, texts: Iterable[str]) -> None:
     """Store hashes of these texts for the scan of the raw files.
 
     The hashes are stored in the caller's transaction. Nothing is stored if the database's files
@@ -70,7 +70,7 @@ def hand_over(operations: QuerySet[Operation], *, to: Operation) -> None:
     DiskTrace.objects.filter(operation__in=operations).update(operation=to)
 
 
-def drop(operations: Sequence[int]) -> None:
+def delete_hashes(operations: Sequence[int]) -> None:
     """Delete the hashes of these operations, and retired hashing keys without any hashes."""
     DiskTrace.objects.filter(operation__in=operations).delete()
     statements.rows(_DROP_KEYS)

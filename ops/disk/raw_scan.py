@@ -165,7 +165,7 @@ def _together(some: Iterable[Places], others: Iterable[Places]) -> list[Places]:
 def _texts(file: File) -> Iterator[str]:
     try:
         if file.is_outside:
-            for strings in stores.parts(file.path, stores.lines):
+            for strings in stores.read_parts(file.path, stores.read_lines):
                 yield from _parts_of(" ".join(strings))
         else:
             yield from _raw(file.path)

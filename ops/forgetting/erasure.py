@@ -69,7 +69,7 @@ def begin(
     `about`. `payload` may contain only ids and counts, and `target` only ids. `target` is written
     to the ledger, so its ids must still be valid after an older state of the database was restored.
     """
-    exports.hide_exports(user=user, conversations=concerned(kind, payload))
+    exports.hide_exports(user=user, conversations=affected_conversations(kind, payload))
     _blank_answers(user)
     if about is not None:
         withdraw(user=user, about=about)
@@ -143,7 +143,7 @@ def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Cou
     return counts
 
 
-def concerned(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
+def affected_conversations(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
     """Return the keys of the conversations whose exports become outdated; None means all."""
     if kind == Kind.FORGET_USER:
         return None
@@ -186,9 +186,9 @@ def remember(
         hashed = erased_hashes.remember(
             run.operation, texts=texts(), rows=rows(), staying=staying()
         )
-        disk_traces.keep(run.operation, hashed)
+        disk_traces.store_hashes(run.operation, hashed)
         if not leaves:
-            erased_hashes.leave_out(run.operation, stores.remaining(user.pk))
+            erased_hashes.leave_out(run.operation, stores.remaining_texts(user.pk))
         return {}
 
     step(run, user=user, name="remember", erase=keep)
@@ -246,7 +246,7 @@ def _erase_in(store: ExternalStore, *, run: Run, user_id: int) -> None:
         counts = {f"{store.name}:vector": count}
         audit_chain.note_step(run.operation, step=store.name, counts=counts)
 
-    store.follow(user_id, then=note)
+    store.erase_deleted_rows(user_id, then=note)
 
 
 def _scan(run: Run, user_id: int | None) -> Scan:

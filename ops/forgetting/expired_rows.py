@@ -55,7 +55,7 @@ def erase_expired(run: Run) -> dict[str, int]:
     }
     work_in_batches(run, sign_ins, delete_rows)
     work_in_batches(run, Invitation.objects.filter(expires_at__lt=now), delete_rows)
-    work_in_batches(run, weekly_mail.unconfirmed(), delete_rows)
+    work_in_batches(run, weekly_mail.unconfirmed_addresses(), delete_rows)
     return counts | {"stray_files": _erase_strays(run)}
 
 

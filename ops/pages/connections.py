@@ -257,7 +257,7 @@ def key_rows(user: User | None, revoke: Callable[[ApiKey], str]) -> list[dict[st
     Revoked keys come last. `revoke` returns the address of the form that revokes a key.
     """
     newest = (F("revoked_at").asc(nulls_first=True), "-created_at", "-pk")
-    return [_shown_key(key, revoke) for key in keys.of(user).order_by(*newest)[:_KEYS_SHOWN]]
+    return [_shown_key(key, revoke) for key in keys.keys_of(user).order_by(*newest)[:_KEYS_SHOWN]]
 
 
 def _shown_key(key: ApiKey, revoke: Callable[[ApiKey], str]) -> dict[str, Any]:

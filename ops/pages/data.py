@@ -22,7 +22,7 @@ from ops.models import Export, Import, Operation, Receipt, Status, User
 from ops.pages import operation_rows, stored_amounts
 from ops.pages.base import own_transaction, person, personal_page, target
 from ops.pages.forgetting import receipt_rows
-from ops.pages.operation_rows import IMPORT_FORMATS, said
+from ops.pages.operation_rows import IMPORT_FORMATS, error_words
 from ops.queue import outbox
 from ops.transfer import exports
 
@@ -148,7 +148,7 @@ def _transfer_line(operation: Operation, title: str) -> dict[str, Any]:
         "done": done,
         "total": total,
         "progress": _("%(done)s of %(total)s") % numbers if total else "",
-        "error": said(operation.last_error) if operation.last_error else "",
+        "error": error_words(operation.last_error) if operation.last_error else "",
         "can_retry": operation.status == Status.FAILED,
         "can_cancel": selectors.can_be_cancelled(operation),
     }

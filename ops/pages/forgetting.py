@@ -313,7 +313,7 @@ def forgotten(request: HttpRequest, op_id: str) -> HttpResponse:
     The link contains a token that proves the right to see this page.
     """
     operation, receipt = _opened(request, op_id)
-    line = operation_rows.happening(operation)
+    line = operation_rows.line_of(operation)
     context = {
         "one": line,
         "is_moving": operation_rows.is_moving([line]),

@@ -157,7 +157,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Happening:
+class OperationLine:
     """A line for one operation, or for several finished operations that learned something.
 
     `times` is the number of messages that the operations learned from, in words.
@@ -192,7 +192,7 @@ class Happening:
         return bool(shown or self.can_retry or self.can_cancel)
 
 
-def operation_lines(user: User) -> tuple[list[Happening], list[Happening]]:
+def operation_lines(user: User) -> tuple[list[OperationLine], list[OperationLine]]:
     """Return the lines for the newest operations, and separately those for background maintenance.
 
     Maintenance is of interest to operators only, unless it failed. Consecutive operations that
@@ -208,15 +208,15 @@ def operation_lines(user: User) -> tuple[list[Happening], list[Happening]]:
     rest = [row for row in rows if row not in first]
     upkeep = [row for row in rest if row.kind in _UPKEEP and row.status != Status.FAILED]
     shown = [row for row in rest if row not in upkeep]
-    return [*map(happening, first), *_lines(shown)], _lines(upkeep)
+    return [*map(line_of, first), *_lines(shown)], _lines(upkeep)
 
 
-def _lines(rows: Sequence[Operation]) -> list[Happening]:
-    lines: list[Happening] = []
+def _lines(rows: Sequence[Operation]) -> list[OperationLine]:
+    lines: list[OperationLine] = []
     for _key, alike in groupby(rows, key=_likeness):
         several = list(alike)
         cut_off = len(rows) >= _LOOKED_AT - _TROUBLES and several[-1] is rows[-1]
-        lines.append(happening(several[0], alike=several[1:], cut_off=cut_off))
+        lines.append(line_of(several[0], alike=several[1:], cut_off=cut_off))
         if len(lines) == SHOWN:
             break
     return lines
@@ -233,9 +233,9 @@ def _likeness(operation: Operation) -> int:
     )
 
 
-def happening(
+def line_of(
     operation: Operation, *, alike: Sequence[Operation] = (), cut_off: bool = False
-) -> Happening:
+) -> OperationLine:
     """Return the line for an operation.
 
     `alike` are older operations that share the line; with `cut_off`, there may be more of them.
@@ -243,7 +243,7 @@ def happening(
     waits = operation.status == Status.PENDING and bool(operation.last_error)
     receipt = getattr(operation, "receipt", None)
     trouble = selectors.trouble_of(operation, now=timezone.now())
-    return Happening(
+    return OperationLine(
         operation=operation,
         title=_title_of(operation, alike),
         times="" if cut_off or not alike else _messages_in([operation, *alike]),
@@ -272,13 +272,13 @@ def _messages_in(operations: Iterable[Operation]) -> str:
     return words % stored_amounts.shown(count) if count else ""
 
 
-def is_moving(happenings: Iterable[Happening]) -> bool:
+def is_moving(lines: Iterable[OperationLine]) -> bool:
     """Return whether some operation runs or will soon run, so that the page must be refreshed."""
     soon = timezone.now() + _SOON
     return any(
         line.operation.status == Status.RUNNING
         or (line.operation.status == Status.PENDING and line.operation.run_after <= soon)
-        for line in happenings
+        for line in lines
     )
 
 
@@ -319,7 +319,7 @@ def _error_of(operation: Operation) -> str:
     error = operation.last_error
     if not error or operation.status == Status.SUCCEEDED:
         return ""
-    return said(error)
+    return error_words(error)
 
 
 def forgotten_words(operation: Operation | None = None) -> str:
@@ -366,7 +366,7 @@ def _residue_words(count: int, where: str) -> str:
     return _("%(left)s Found in: %(kinds)s.") % {"left": left, "kinds": _(", ").join(kinds)}
 
 
-def said(error: str) -> str:
+def error_words(error: str) -> str:
     found = _BROKE.fullmatch(error)
     if found and found["what"] in _BROKE_OFF:
         return _(_BROKE_OFF[found["what"]])

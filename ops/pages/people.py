@@ -178,7 +178,7 @@ def person_active(request: HttpRequest, pk: int) -> HttpResponse:
 def person_key_revoke(request: HttpRequest, pk: int, key: int) -> HttpResponse:
     back = reverse("person_page", args=[pk])
     with as_system():
-        found = keys.of(_login(pk)).filter(pk=key, revoked_at__isnull=True).first()
+        found = keys.keys_of(_login(pk)).filter(pk=key, revoked_at__isnull=True).first()
         if found is None:
             raise NotFound("There is no such key.")
         if request.method != "POST":

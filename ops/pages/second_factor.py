@@ -64,7 +64,7 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
         return _ask_code(request, form, status=422)
     sign_ins.forgive_failures(counted, address="")
     way = request.session.pop(sign_ins.WAITING)["way"]
-    return sign_in.lead_in(request, user, way=way)
+    return sign_in.finish_sign_in(request, user, way=way)
 
 
 def _who_waits(request: HttpRequest) -> User | None:
@@ -194,7 +194,7 @@ def oidc_begin(request: HttpRequest) -> HttpResponse:
     _must_be_on()
     request.session[_WAY_AFTER] = sign_in.way_in(request)
     try:
-        return openid.lead_there(request)
+        return openid.redirect_to_provider(request)
     except ProviderError as error:
         return _failed(request, str(error))
 

@@ -119,7 +119,7 @@ def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
     with as_user(user):
         wants_code = sign_ins.second_factor_of(user) is not None
     if not wants_code:
-        return lead_in(request, user, way=way)
+        return finish_sign_in(request, user, way=way)
     request.session.cycle_key()
     request.session[sign_ins.WAITING] = {
         "user": user.pk,
@@ -130,7 +130,7 @@ def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
     return redirect("sign_in_code")
 
 
-def lead_in(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
+def finish_sign_in(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
     """Sign in the person, and redirect to `way`.
 
     At their first sign-in, owners are first asked for language and time zone.

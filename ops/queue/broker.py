@@ -29,7 +29,7 @@ def wake() -> None:
         logger.warning("The broker can't be reached; the sweep will find what is due.")
 
 
-def begun() -> None:
+def record_worker_start() -> None:
     """Record that a worker has begun, so that the next enqueued operation sends a new message."""
     try:
         cache.delete(_ASKED)

@@ -226,7 +226,7 @@ def enqueue_all(
     return len(made)
 
 
-def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
+def claim_next(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
     """Claim the most urgent operation that is due, or return None.
 
     Claiming gives this worker a lease: the right to run the operation until a time that the worker
@@ -402,7 +402,7 @@ def renew(operation: Operation) -> bool:
     return bool(renewed or statements.rows(_RUNS, mine))
 
 
-def holds(operation: Operation) -> bool:
+def has_lease(operation: Operation) -> bool:
     """Return whether this attempt still has its lease, and lock the row until the commit."""
     return bool(statements.rows(_HELD, [operation.pk, operation.attempt]))
 

@@ -138,7 +138,7 @@ class Run:
         watchdog.own.restart_limit(with_pk=waiting)
 
     def _check(self) -> None:
-        if not outbox.holds(self.operation):
+        if not outbox.has_lease(self.operation):
             raise LeaseLost(self.operation.public_id)
 
 

@@ -15,7 +15,7 @@ from django.core.management.base import CommandError
 from django.db import IntegrityError
 from django.utils import timezone
 
-from foundation import storing, telemetry
+from foundation import file_storage, telemetry
 from foundation.errors import ApplicationError, ProviderError, TryAgain
 from ops import audit_log, registry
 from ops.access import as_system
@@ -76,7 +76,7 @@ class _Turns:
 
     def _taken(self, *, after: UUID | None) -> Claimed | None:
         kinds = sorted(registry.handled_kinds())
-        return outbox.take(kinds, now=timezone.now(), after=after)
+        return outbox.claim_next(kinds, now=timezone.now(), after=after)
 
 
 _turns = _Turns()
@@ -176,8 +176,8 @@ def _broke_off(operation: Operation, error: Exception) -> Ending:
     Only the type of the error is recorded, since the message may quote rows.
     """
     logger.error("operation %s broke off at %s", operation.public_id, _where(error))
-    if isinstance(error, OSError) and error.errno in storing.NO_ROOM:
-        return _failed(operation, storing.DISK_FULL, permanent=False)
+    if isinstance(error, OSError) and error.errno in file_storage.NO_ROOM:
+        return _failed(operation, file_storage.DISK_FULL, permanent=False)
     return _failed(operation, f"It broke off ({type(error).__name__}).", permanent=False)
 
 

@@ -24,10 +24,10 @@ from django.db.models import QuerySet
 from foundation.database import schema
 from foundation.errors import ApplicationError, TryAgain
 from ops.models import Operation, Priority, Status, User
-from ops.residue import erased_hashes, fingerprints, places, stores
+from ops.residue import erased_hashes, fingerprints, residue_columns, stores
 from ops.residue.erased_hashes import Erased
 from ops.residue.fingerprints import Fingerprints, Hashes, Held
-from ops.residue.places import Place, Reading
+from ops.residue.residue_columns import Place, Reading
 
 _SHOWN = 20
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
@@ -132,7 +132,7 @@ class _Search:
         if not gone:
             return
         for text in strings:
-            if places.names_one(text, gone):
+            if residue_columns.names_one(text, gone):
                 self.found.append(Residue(place, row, "id"))
                 return
 
@@ -144,16 +144,16 @@ def scan(whose: ScannedPerson, erased: Erased, *, by_hand: bool = False) -> Scan
     too.
     """
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
-    tables = places.places()
-    with places.by_indexes():
-        search.looked["database"] = sum(len(places.columns_in(item)) for item in tables)
-        for place, row in places.erased_rows(tables, search.erased.row_ids):
+    tables = residue_columns.places()
+    with residue_columns.by_indexes():
+        search.looked["database"] = sum(len(residue_columns.columns_in(item)) for item in tables)
+        for place, row in residue_columns.erased_rows(tables, search.erased.row_ids):
             search.found.append(Residue(place, row, "id"))
-        for item in places.rows_naming(tables, search.erased.public_ids):
+        for item in residue_columns.rows_naming(tables, search.erased.public_ids):
             search.found.append(Residue(f"{item.table}.{item.column}", item.row, "id"))
         _look_for_texts(search, tables)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
-    for entry in stores.everything(whose.user_id, is_gone=is_gone, gone=erased.row_ids):
+    for entry in stores.read_entries(whose.user_id, is_gone=is_gone, gone=erased.row_ids):
         search.looked[entry.store] += 1
         if entry.has_words:
             search.field(entry.place, entry.row, entry.strings, short=by_hand)
@@ -185,7 +185,7 @@ def _look_for_texts(search: _Search, tables: Sequence[Place]) -> None:
         if (columns := place.columns + (place.vouching if search.by_hand else ()))
     ]
     key = (search.by_hand, of_all, search.others_wait)
-    for reading, row, values in places.rows_of_person(
+    for reading, row, values in residue_columns.rows_of_person(
         readings, key, user_id=whose.user_id, subject=whose.subject
     ):
         for name in reading.columns:
@@ -217,7 +217,7 @@ def _others_wait(whose: ScannedPerson) -> bool:
     return waiting.count() > 1
 
 
-def explained(
+def explained_hashes(
     texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
 ) -> Hashes:
     """Return the hashes that occur in remaining messages, or in versions written by people.
@@ -227,7 +227,7 @@ def explained(
     found: Hashes = np.empty(0, dtype=np.int64)
     if user_id is None or not wanted.size:
         return found
-    for text in stores.vouching(user_id, since=since):
+    for text in stores.independent_texts(user_id, since=since):
         found = np.union1d(found, texts.within([text]))
         if np.isin(wanted, found).all():
             break
@@ -237,14 +237,14 @@ def explained(
 def _unexplained(search: _Search) -> list[Residue]:
     """Return the suspects that remaining messages and versions don't explain.
 
-    A suspect is explained if all of its hashes occur in remaining texts (see `explained`).
+    A suspect is explained if all of its hashes occur in remaining texts (see `explained_hashes`).
     """
     if not search.suspects:
         return []
     whose = search.whose
     wanted = np.unique(np.concatenate([suspect.hashes for suspect in search.suspects]))
     user_id = None if search.by_hand else whose.user_id
-    known = explained(search.erased.texts, wanted, user_id=user_id, since=whose.since)
+    known = explained_hashes(search.erased.texts, wanted, user_id=user_id, since=whose.since)
     return [
         suspect.residue
         for suspect in search.suspects
@@ -278,7 +278,7 @@ class Copies:
         if not held:
             return set()
         hashes = [match.hashes for found in held.values() for match in found]
-        known = explained(
+        known = explained_hashes(
             self._texts,
             np.unique(np.concatenate(hashes)),
             user_id=self._user.pk,

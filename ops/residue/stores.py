@@ -15,12 +15,12 @@ import redis
 from django.conf import settings
 from django.core.files.storage import storages
 
-from foundation import storing
+from foundation import file_storage
 from foundation.database import schema
 from ops.models import Export, Import
 from ops.residue import fingerprints
 
-_vouching: list[Vouching] = []
+_independent: list[IndependentTexts] = []
 _remaining: list[Callable[[int], Iterator[str]]] = []
 _personal_folders: list[str] = []
 _elsewhere: list[ExternalStore] = []
@@ -37,7 +37,7 @@ NOT_LOOKED_INTO = ("pg", "static", "run")
 _BROKER = ("celery", "unacked", "_kombu", "reply.celery")
 
 
-class Vouching(Protocol):
+class IndependentTexts(Protocol):
     def __call__(self, user_id: int, *, since: datetime | None) -> Iterator[str]: ...
 
 
@@ -54,7 +54,7 @@ class ExternalStore(Protocol):
     def is_used(self) -> bool:
         """Return whether the store may contain anything. Runs a single statement."""
 
-    def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
+    def erase_deleted_rows(self, user_id: int, *, then: Callable[[int], object]) -> None:
         """Erase from the store those rows of a person that the database has erased.
 
         `then` is called with the number of erased rows, in the transaction that marks them as
@@ -95,21 +95,23 @@ _cached = [
 ]
 
 
-def vouches(texts: Vouching) -> Vouching:
+def register_independent_texts(texts: IndependentTexts) -> IndependentTexts:
     """Register a function that yields remaining texts of independent origin, such as messages.
 
     A match isn't residue if all matching pieces also occur in these texts.
     """
-    _vouching.append(texts)
+    _independent.append(texts)
     return texts
 
 
-def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    for query in _vouching:
+def independent_texts(user_id: int, *, since: datetime | None) -> Iterator[str]:
+    for query in _independent:
         yield from query(user_id, since=since)
 
 
-def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[str]]:
+def register_remaining_texts(
+    texts: Callable[[int], Iterator[str]],
+) -> Callable[[int], Iterator[str]]:
     """Register a function that yields derived texts that a forget leaves, such as summaries.
 
     The function is called after the forgotten rows are hidden. The residue scan doesn't search for
@@ -119,16 +121,16 @@ def remains(texts: Callable[[int], Iterator[str]]) -> Callable[[int], Iterator[s
     return texts
 
 
-def remaining(user_id: int) -> Iterator[str]:
+def remaining_texts(user_id: int) -> Iterator[str]:
     for query in _remaining:
         yield from query(user_id)
 
 
-def caches(*found: Cached) -> None:
+def register_caches(*found: Cached) -> None:
     _cached.extend(found)
 
 
-def personal_folders(storage: str) -> None:
+def register_personal_folders(storage: str) -> None:
     """Register a file storage in which each person has a folder named by their primary key."""
     _personal_folders.append(storage)
 
@@ -162,7 +164,7 @@ class Entry:
     is_left: bool = False
 
 
-def everything(
+def read_entries(
     user_id: int | None, *, is_gone: bool, gone: Mapping[str, Collection[int]]
 ) -> Iterator[Entry]:
     """Yield all entries in Redis (including Celery's messages), in files and in other stores.
@@ -249,7 +251,7 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
         real = path.resolve()
         has_words = real not in others and _may_be_of(real, user_id, folders)
         try:
-            for strings in parts(path, lines if has_words else _ids):
+            for strings in read_parts(path, read_lines if has_words else _ids):
                 yield Entry(
                     store=store,
                     place=f"{store}",
@@ -267,12 +269,12 @@ def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
         if user_id is None or any(True for _ in _path_in(name, "")):
             continue
         try:
-            found = list(storing.names_below(storages[name], str(user_id)))
+            found = list(file_storage.names_below(storages[name], str(user_id)))
         except FileNotFoundError:
             continue
         for file_name in found:
             with storages[name].open(f"{user_id}/{file_name}") as file:
-                for strings in lines(cast(BinaryIO, file)):
+                for strings in read_lines(cast(BinaryIO, file)):
                     yield Entry("files", "files", f"{user_id}/{file_name}", strings)
 
 
@@ -315,7 +317,7 @@ def _path_in(storage: str, path: str) -> Iterator[Path]:
         return
 
 
-def parts(path: Path, read: Reader) -> Iterator[list[str]]:
+def read_parts(path: Path, read: Reader) -> Iterator[list[str]]:
     """Yield the strings in a file, a few hundred lines at a time. Archives are unpacked."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
@@ -334,7 +336,7 @@ def parts(path: Path, read: Reader) -> Iterator[list[str]]:
             yield from read(file)
 
 
-def lines(file: BinaryIO) -> Iterator[list[str]]:
+def read_lines(file: BinaryIO) -> Iterator[list[str]]:
     found: list[str] = []
     while line := file.readline(_CHUNK):
         found.extend(fingerprints.strings_in(line))

@@ -1,1 +1,4 @@
-"""Exports and imports: their files, the format of rows, and the personal data in `ops`."""
+"""Exports and imports: their files, the format of rows, and the personal data in `ops`.
+
+The package may use `ops.accounts`, `ops.queue` and `ops.registry`.
+"""

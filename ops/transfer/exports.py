@@ -151,7 +151,7 @@ def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: i
         mine = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)
         current = mine.filter(hidden_at__isnull=True).first()
         if current is not None:
-            stored_files.keep(EXPORTS, export.path)
+            stored_files.store_part(EXPORTS, export.path)
             current.sha256, current.bytes = sha256, size
             current.expires_at = timezone.now() + timedelta(hours=settings.EXPORT_HOURS)
             current.save(update_fields=["sha256", "bytes", "expires_at"])
@@ -404,7 +404,7 @@ def _export(run: Run, *, conversation: int | None) -> Mapping[str, Any] | None:
     export = start_export(run, user=user)
     if export is None:
         return None
-    with stored_files.writing(export.path) as part:
+    with stored_files.open_part(export.path) as part:
         Writer(run, user=user, conversation=conversation).write(part, format=export.format)
     publish_export(run, export, user=user, sha256=part.sha256, size=part.bytes)
     return {"bytes": part.bytes, "sha256": part.sha256}

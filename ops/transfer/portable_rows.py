@@ -28,7 +28,7 @@ from django.utils.translation import gettext_noop
 
 from foundation import ids
 from foundation.database import schema
-from ops.access import among_everybody
+from ops.access import reading_all_rows
 from ops.models import User
 
 if TYPE_CHECKING:
@@ -377,7 +377,7 @@ def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
         return
     wanted = {f"{name}__in": [getattr(item.row, name) for item in made]}
     others = model._base_manager.filter(**wanted).exclude(user_id=loading.user.pk)
-    with among_everybody():
+    with reading_all_rows():
         taken = set(others.values_list(name, flat=True))
     for item in made:
         old = getattr(item.row, name)

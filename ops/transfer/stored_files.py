@@ -16,7 +16,7 @@ from django.http import FileResponse
 from django.utils.cache import patch_cache_control
 
 from foundation.errors import ApplicationError, NotFound
-from foundation.storing import DISK_FULL, NO_ROOM
+from foundation.file_storage import DISK_FULL, NO_ROOM
 from ops.models import Export
 
 EXPORTS, IMPORTS, PARTS = "exports", "imports", "parts"
@@ -35,7 +35,7 @@ def new_name(suffix: str) -> str:
     return f"{secrets.token_hex(24)}.{suffix}"
 
 
-def place(kind: str) -> Storage:
+def storage_of(kind: str) -> Storage:
     return storages[kind]
 
 
@@ -72,7 +72,7 @@ class Part:
 
 
 @contextmanager
-def writing(name: str) -> Iterator[Part]:
+def open_part(name: str) -> Iterator[Part]:
     """Open the part file `name` for writing, as a context manager.
 
     On exit, the file is synced to the disk, or deleted if the block raised an exception.
@@ -107,7 +107,7 @@ class _Whole(File):  # type: ignore[type-arg] # no type argument at run time
         return str(self._path)
 
 
-def keep(kind: str, name: str) -> None:
+def store_part(kind: str, name: str) -> None:
     """Move a finished part file to the storage, under the same name.
 
     Raise `NoRoom` if the disk is full.
@@ -115,7 +115,7 @@ def keep(kind: str, name: str) -> None:
     path = part_of(name)
     try:
         with _Whole(path) as whole:
-            place(kind).save(name, whole)
+            storage_of(kind).save(name, whole)
     except OSError as error:
         if error.errno in NO_ROOM:
             raise NoRoom from error
@@ -126,7 +126,7 @@ def keep(kind: str, name: str) -> None:
 def receive(kind: str, name: str, file: File) -> None:  # type: ignore[type-arg]
     """Store an uploaded file. Raise `NoRoom` and keep nothing of it if the disk is full."""
     try:
-        place(kind).save(name, file)
+        storage_of(kind).save(name, file)
     except OSError as error:
         delete(kind, [name])
         if error.errno in NO_ROOM:
@@ -141,8 +141,8 @@ def delete(kind: str, names: Iterable[str]) -> int:
         part = part_of(name)
         found = part.exists()
         part.unlink(missing_ok=True)
-        if place(kind).exists(name):
-            place(kind).delete(name)
+        if storage_of(kind).exists(name):
+            storage_of(kind).delete(name)
             found = True
         count += found
     return count
@@ -154,7 +154,7 @@ def as_attachment(export: Export) -> FileResponse:
     Raise `NotFound` if a forget operation has erased the file.
     """
     try:
-        file = place(EXPORTS).open(export.path)
+        file = storage_of(EXPORTS).open(export.path)
     except FileNotFoundError as error:
         raise NotFound("There is no such export any more.") from error
     what = "conversation" if export.conversation_public_id else "everything"

@@ -12,7 +12,7 @@ from conversations.chat.answer_stream import Answering, End
 from conversations.chat.chat_messages import Thread
 from conversations.models import Conversation, Turn
 from conversations.pages import answers
-from memcenter.rest.throttling import Share
+from memcenter.rest.throttling import ConcurrencyLimit
 from memories.extraction import masking
 from memories.models import MemoryVersion
 from ops.models import ModelCall, User
@@ -205,7 +205,7 @@ def test_more_answers_than_there_are_places_leave_the_text_where_it_was(
     model: ChatServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    share = Share(1)
+    share = ConcurrencyLimit(1)
     monkeypatch.setattr(answers, "long_answers", lambda: share)
     place = share.take()
     url = address("conversation", conversation.public_id)

@@ -17,10 +17,10 @@ from conversations.block.assembly import (
     Limits,
     Recalled,
     assemble,
-    words_for,
 )
-from conversations.block.control_tokens import neutral
+from conversations.block.control_tokens import neutralize_control_tokens
 from foundation.text import tokens
+from memories.files.block_words import words_for
 
 PEANUTS = BlockItem("memory", "c1", "I am allergic to peanuts", kind="constraint")
 TEA = BlockItem("memory", "p1", "I like green tea", kind="preference", score=0.6)
@@ -259,7 +259,7 @@ def _harmless(items: list[BlockItem]) -> Recalled:
 
 
 def test_comparisons_and_hearts_are_not_taken_for_tags() -> None:
-    assert neutral("a < 5, I <3 cats, 1 > 0") == "a < 5, I <3 cats, 1 > 0"
+    assert neutralize_control_tokens("a < 5, I <3 cats, 1 > 0") == "a < 5, I <3 cats, 1 > 0"
 
 
 TEXTS = st.text(max_size=120) | st.sampled_from(["我对花生过敏", "I like tea " * 30, "👨‍👩‍👧" * 9])

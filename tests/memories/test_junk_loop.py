@@ -10,11 +10,11 @@ from pytest_django import Settings
 
 from bench import junk_loop
 from conversations.block import context
-from conversations.block.assembly import words_for
 from conversations.models import Conversation, Turn
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories import tasks
+from memories.files.block_words import words_for
 from memories.learning import turn_context
 from memories.learning.turn_context import without_our_block
 from memories.models import Memory

@@ -137,6 +137,6 @@ def test_where_somebody_holds_a_row_the_turn_is_learned_from_alone(
 def test_by_a_model_each_turn_is_learned_from_alone(
     alice: User, three_turns: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(language_steps, "all_here", lambda: False)
+    monkeypatch.setattr(language_steps, "are_steps_local", lambda: False)
     worker.drain(limit=1)
     assert [one.status for one in operations()][1:] == [Status.PENDING, Status.PENDING]

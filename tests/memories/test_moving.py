@@ -111,7 +111,7 @@ def test_killed_half_way_it_goes_on_where_it_was(
 ) -> None:
     for user in (alice, mallory):
         remember(user, "Has a cat named Biscuit")
-    real = milvus_sync.tell
+    real = milvus_sync.send_changes
 
     def deadly(user_id: int) -> int:
         if user_id == mallory.pk:
@@ -120,7 +120,7 @@ def test_killed_half_way_it_goes_on_where_it_was(
 
     operation = milvus_sync.request_move()
     with monkeypatch.context() as patched:
-        patched.setattr(milvus_sync, "tell", deadly)
+        patched.setattr(milvus_sync, "send_changes", deadly)
         with pytest.raises(Kill):
             worker.drain()
         revive(patched)
@@ -135,7 +135,7 @@ def test_what_is_written_meanwhile_goes_there_too(
     alice: User, milvus: Milvus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remember(alice, "Has a cat named Biscuit")
-    real, late = milvus_sync.tell, ["Plays the cello"]
+    real, late = milvus_sync.send_changes, ["Plays the cello"]
 
     def slow(user_id: int) -> int:
         count = real(user_id)
@@ -143,7 +143,7 @@ def test_what_is_written_meanwhile_goes_there_too(
             remember(alice, late.pop())
         return count
 
-    monkeypatch.setattr(milvus_sync, "tell", slow)
+    monkeypatch.setattr(milvus_sync, "send_changes", slow)
     moved()
     assert held() == stored() and len(held()) == 2
 
@@ -290,7 +290,7 @@ def test_what_is_left_there_is_residue(alice: User, milvus: Milvus) -> None:
     gone = remember(alice, "Has a cat named Biscuit")
     moved()
     Vector.objects.all().delete()
-    milvus_sync.tell(alice.pk)
+    milvus_sync.send_changes(alice.pk)
     plant(alice, f"memory:{gone.pk}")
     operation = forget(alice, gone)
     worker.drain()
@@ -369,12 +369,12 @@ def test_two_never_tell_of_one_person_at_a_time(alice: User, milvus: Milvus) -> 
         with other.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [key])
             with pytest.raises(ProviderError) as refused:
-                milvus_sync.tell(alice.pk)
+                milvus_sync.send_changes(alice.pk)
             cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
     finally:
         other.close()
     assert refused.value.retryable
-    assert milvus_sync.tell(alice.pk) == 0
+    assert milvus_sync.send_changes(alice.pk) == 0
 
 
 def test_it_is_left_in_peace_after_failing(alice: User, milvus: Milvus) -> None:

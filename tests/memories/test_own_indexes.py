@@ -10,7 +10,7 @@ from foundation.database import statements
 from memories.indexing import reindexing, search_index
 from memories.models import Memory, Origin, Vector
 from memories.recall import candidate_pool, keyword_matches, search
-from memories.recall.searchable_texts import Filters, memory_shelf
+from memories.recall.searchable_texts import Filters, memory_scope
 from memories.retrieval.stores import pgvector
 from memories.retrieval.stores.pgvector import OwnIndex, PgVectorStore
 from memories.writing import memory_writes
@@ -49,14 +49,14 @@ def index_of(user: User) -> OwnIndex:
 
 
 def nearest(user: User, text: str, *, many: bool, limit: int = 3) -> list[int]:
-    shelf = memory_shelf(user, filters=Filters(personal=True))
+    scope = memory_scope(user, filters=Filters(personal=True))
     with as_user(user):
         found = PgVectorStore().nearest(
             search.prepare_query(text).vector,
             user_id=user.pk,
             space_id=search_index.active_space().pk,
             kind="memory",
-            eligible=shelf.ids,
+            eligible=scope.ids,
             limit=limit,
             many=many,
         )
@@ -162,12 +162,12 @@ def test_few_memories_are_all_compared(rich: User, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(PgVectorStore, "nearest", noted)
     prepared = search.prepare_query("Which tea?")
-    shelf = memory_shelf(rich, filters=Filters())
+    scope = memory_scope(rich, filters=Filters())
     with as_user(rich):
-        few = candidate_pool.fill(prepared, shelf, user=rich)
+        few = candidate_pool.fill(prepared, scope, user=rich)
         assert asked == []  # they are compared by the statement that reads their words
         monkeypatch.setattr(keyword_matches, "WHOLE", 5)
-        many = candidate_pool.fill(prepared, shelf, user=rich)
+        many = candidate_pool.fill(prepared, scope, user=rich)
     assert asked == [True]
     for pool in (few, many):
         assert {unit.text for unit in pool.units} == {f"Is fond of {topic}" for topic in TOPICS}

@@ -6,9 +6,9 @@ import pytest
 from conversations.models import Message
 from foundation.database.statements import Batch
 from memories.recall import candidate_pool, keyword_matches, search
-from memories.recall.candidate_pool import Shelf
+from memories.recall.candidate_pool import SearchScope
 from memories.recall.keyword_matches import Words
-from memories.recall.searchable_texts import Filters, memory_shelf, shelves
+from memories.recall.searchable_texts import Filters, memory_scope, search_scopes
 from ops.accounts import users
 from ops.models import User
 from tests.factories import make_conversation, make_memory, make_turn
@@ -16,10 +16,10 @@ from tests.factories import make_conversation, make_memory, make_turn
 pytestmark = pytest.mark.django_db
 
 
-def words_of(query: str, shelf: Shelf, user: User) -> Words:
+def words_of(query: str, scope: SearchScope, user: User) -> Words:
     prepared = search.prepare_query(query)
-    asked = keyword_matches.ask(prepared, shelf, user=user, vector=prepared.vector, batch=Batch())
-    return keyword_matches.read(asked, prepared, shelf, user=user)
+    asked = keyword_matches.ask(prepared, scope, user=user, vector=prepared.vector, batch=Batch())
+    return keyword_matches.read(asked, prepared, scope, user=user)
 
 
 def test_of_very_many_messages_those_of_the_day_that_is_named_are_candidates(
@@ -32,8 +32,8 @@ def test_of_very_many_messages_those_of_the_day_that_is_named_are_candidates(
     Message.objects.filter(pk=lentils.pk).update(created_at=datetime(2024, 5, 3, 9, tzinfo=UTC))
     monkeypatch.setattr(keyword_matches, "WHOLE", 2)
     own = users.settings_of(alice)
-    [shelf] = shelves(["message"], user=alice, own=own, filters=Filters())
-    narrow = replace(shelf, nearest=1, neighbours=None)
+    [scope] = search_scopes(["message"], user=alice, own=own, filters=Filters())
+    narrow = replace(scope, nearest=1, neighbours=None)
     prepared = search.prepare_query("What did I visit on 3 May 2024?")
     found = {unit.text for unit in candidate_pool.fill(prepared, narrow, user=alice).units}
     assert "I cooked lentils." in found
@@ -48,10 +48,10 @@ def test_a_memory_is_a_candidate_by_when_it_happened(
     for number in range(3):
         make_memory(alice, f"Visited museum {number}.")
     monkeypatch.setattr(keyword_matches, "WHOLE", 2)
-    shelf = replace(memory_shelf(alice, filters=Filters()), nearest=1)
+    scope = replace(memory_scope(alice, filters=Filters()), nearest=1)
     prepared = search.prepare_query("What did I visit in July 2023?")
     assert "Cooked lentils." in {
-        unit.text for unit in candidate_pool.fill(prepared, shelf, user=alice).units
+        unit.text for unit in candidate_pool.fill(prepared, scope, user=alice).units
     }
 
 
@@ -60,8 +60,8 @@ def test_a_memory_without_a_common_word_is_a_candidate_by_what_is_asked_about(
 ) -> None:
     make_memory(alice, "在医院当护士")
     prepared = search.prepare_query("我是做什么工作的？")
-    shelf = memory_shelf(alice, filters=Filters())
-    [unit] = candidate_pool.fill(prepared, shelf, user=alice).units
+    scope = memory_scope(alice, filters=Filters())
+    [unit] = candidate_pool.fill(prepared, scope, user=alice).units
     assert "护士" in unit.terms
 
 
@@ -69,8 +69,8 @@ def test_words_are_counted_as_often_as_they_stand_in_each_text(alice: User) -> N
     twice = make_memory(alice, "Tea before tea in Leeds.")
     once = make_memory(alice, "喜欢喝茶, and tea.")
     make_memory(alice, "Repairs old radios.")
-    shelf = memory_shelf(alice, filters=Filters())
-    found = words_of("tea in Leeds", shelf, alice)
+    scope = memory_scope(alice, filters=Filters())
+    found = words_of("tea in Leeds", scope, alice)
     assert sorted(found.places) == sorted([twice.pk, once.pk])
     assert sorted(found.terms_of(twice.pk)) == ["leed", "tea", "tea"]
     assert found.terms_of(once.pk) == ["tea"]
@@ -81,8 +81,8 @@ def test_words_are_counted_as_often_as_they_stand_in_each_text(alice: User) -> N
 def test_of_texts_that_are_not_eligible_no_words_are_read(alice: User, mallory: User) -> None:
     make_memory(mallory, "Tea in Leeds.")
     make_memory(alice, "Maps in Leeds.", status="archived")
-    shelf = memory_shelf(alice, filters=Filters())
-    found = words_of("tea in Leeds", shelf, alice)
+    scope = memory_scope(alice, filters=Filters())
+    found = words_of("tea in Leeds", scope, alice)
     assert not found.places
     assert not found.counts.frequency.size
 
@@ -96,8 +96,8 @@ def test_among_very_many_an_old_memory_is_found_by_a_rare_word(
         make_memory(alice, f"Keeps bees at home, hive {number}.")
     monkeypatch.setattr(keyword_matches, "WHOLE", 10)
     monkeypatch.setattr(keyword_matches, "MATCHING", 3)
-    shelf = replace(memory_shelf(alice, filters=Filters()), nearest=1)
-    found = words_of("Who keeps a quokka?", shelf, alice)
+    scope = replace(memory_scope(alice, filters=Filters()), nearest=1)
+    found = words_of("Who keeps a quokka?", scope, alice)
     assert old.pk in found.places and hidden.pk not in found.places
     assert len(found.places) == 4, "the newest that have the common word, and what has the rare one"
     frequency = found.corpus.document_frequency

@@ -156,7 +156,7 @@ def test_many_at_once_say_what_became_of_each(alice: User, mallory: User) -> Non
     mine = remember(alice, "Likes tea").memory
     theirs = remember(mallory, "Likes tea").memory
     ids = [mine.public_id, theirs.public_id, mine.public_id]
-    results = curation.bulk(user=alice, ids=ids, action="tag", tag_name="drinks")
+    results = curation.apply_to_many(user=alice, ids=ids, action="tag", tag_name="drinks")
     assert results == [(mine.public_id, "done"), (theirs.public_id, "not_found")]
     theirs.refresh_from_db()
     assert "drinks" not in theirs.tags

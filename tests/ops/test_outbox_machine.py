@@ -131,7 +131,7 @@ class Outbox(RuleBasedStateMachine):
     @rule(claimed=held)
     def renew(self, claimed: Operation | None) -> None:
         if claimed is not None:
-            assert outbox.renew(claimed) == self._is_mine(claimed) == outbox.holds(claimed)
+            assert outbox.renew(claimed) == self._is_mine(claimed) == outbox.has_lease(claimed)
 
     @rule()
     def leases_run_out(self) -> None:
@@ -172,7 +172,9 @@ class Outbox(RuleBasedStateMachine):
         for operation in Operation.objects.filter(status=status):
             lost = copy(operation)
             lost.attempt += status == Status.RUNNING  # otherwise nobody holds it, not even this try
-            assert not outbox.succeed(lost) and not outbox.renew(lost) and not outbox.holds(lost)
+            assert (
+                not outbox.succeed(lost) and not outbox.renew(lost) and not outbox.has_lease(lost)
+            )
             assert not outbox.fail(lost, error="no") and not outbox.give_back(lost)
             for act, begins in ((outbox.retry, Status.FAILED), (outbox.cancel, Status.PENDING)):
                 if status != begins:

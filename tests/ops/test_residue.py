@@ -41,7 +41,7 @@ from ops.models import (
     User,
 )
 from ops.queue import outbox, worker
-from ops.residue import erased_hashes, fingerprints, places, residue_scan, stores
+from ops.residue import erased_hashes, fingerprints, residue_columns, residue_scan, stores
 from ops.residue.residue_scan import Residue, ScannedPerson
 from tests.factories import make_conversation, make_memory, make_trace, make_turn
 from tests.ops.test_forgetting import give_everything
@@ -76,7 +76,7 @@ def places_of(operation: Operation, user: User) -> set[str]:
 
 def columns() -> Iterator[tuple[str, str]]:
     """Every column that could hold a sentence, but for those that stand for themselves."""
-    for place in places.places():
+    for place in residue_columns.places():
         for name in place.columns:
             field = place.model._meta.get_field(name)
             room = getattr(field, "max_length", None)
@@ -87,7 +87,7 @@ def columns() -> Iterator[tuple[str, str]]:
 
 
 def rows_of(label: str, user: User) -> Any:
-    place = next(one for one in places.places() if one.model._meta.label == label)
+    place = next(one for one in residue_columns.places() if one.model._meta.label == label)
     return place.of(user_id=user.pk, subject=user.subject)
 
 

@@ -123,7 +123,7 @@ def test_one_worker_sends_while_the_others_do_the_rest(alice: User, silent: str)
     outbox.enqueue(Kind.CLEANUP, subject=None, payload={})
     kinds = sorted(registry.handled_kinds())
     Operation.objects.filter(kind=Kind.CLEANUP).update(run_after=timezone.now())
-    taken = [outbox.take(kinds, now=timezone.now()) for _ in range(3)]
+    taken = [outbox.claim_next(kinds, now=timezone.now()) for _ in range(3)]
     found = [one.operation.kind for one in taken if one is not None]
     assert sorted(found) == [Kind.CLEANUP, Kind.DELIVER_WEBHOOK]
 

@@ -195,7 +195,7 @@ def test_the_first_login_is_the_owner_whom_no_backend_key_reaches() -> None:
     key = ApiKey.objects.get().pk
     assert ApiKey.objects.get(pk=key).user is None
     with pytest.raises(NotFound):
-        people.reachable(owner)
+        people.require_reachable(owner)
 
 
 def test_somebody_who_is_no_staff_is_offered_no_admin(alice: User) -> None:

@@ -73,7 +73,7 @@ def test_a_claim_that_another_worker_won_still_records_the_ending(
 ) -> None:
     handled(None)
     first, second = (outbox.enqueue(Kind.REINDEX, subject=None, payload={}) for _ in range(2))
-    real = outbox.take
+    real = outbox.claim_next
     calls: list[int] = []
 
     def beaten(*args: object, **given: object) -> object:
@@ -84,7 +84,7 @@ def test_a_claim_that_another_worker_won_still_records_the_ending(
             )
         return real(*args, **given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(outbox, "take", beaten)
+    monkeypatch.setattr(outbox, "claim_next", beaten)
     assert worker.drain() == 1
     first.refresh_from_db()
     second.refresh_from_db()

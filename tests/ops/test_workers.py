@@ -217,7 +217,7 @@ def test_a_worker_that_loses_a_race_goes_on_with_the_rest(
 def claim_slowly(claimed: threading.Event) -> None:
     """Claim the first operation; commit only when another worker waits for what comes of it."""
     with as_system():
-        taken = outbox.take([Kind.REINDEX], now=timezone.now())
+        taken = outbox.claim_next([Kind.REINDEX], now=timezone.now())
         assert taken is not None
         claimed.set()
         with connection.cursor() as cursor:
@@ -357,7 +357,7 @@ def test_a_lease_whose_row_is_locked_is_held_and_not_waited_for(
     held = Leases()
     with held.holding(claimed):
         with as_system():
-            assert outbox.holds(claimed)
+            assert outbox.has_lease(claimed)
             renewing = threading.Thread(target=held.renew, daemon=True)
             renewing.start()
             renewing.join(60)

@@ -15,7 +15,7 @@ from memories.models import RecallHit
 from ops import ledger, registry
 from ops.forgetting import erasure, person_forgets
 from ops.models import Kind, User
-from ops.residue import places, stores
+from ops.residue import residue_columns, stores
 from tests.rows import personal_models
 
 OURS = ("ops", "conversations", "memories")
@@ -92,7 +92,7 @@ def test_only_tables_of_ours_and_the_admins_log_point_at_a_person() -> None:
 
 
 def text_columns(model: type[Model]) -> set[str]:
-    return {column.name for column in places.textual(model)}
+    return {column.name for column in residue_columns.textual(model)}
 
 
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
@@ -114,8 +114,8 @@ def test_the_residue_scan_knows_every_column_of_the_database_that_could_hold_tex
             " OR (data_type = 'ARRAY' AND udt_name IN ('_text', '_varchar', '_jsonb')))"
         )
         there = {row[0] for row in cursor.fetchall()}
-    found = places.places()
-    known = {f"{one.table}.{column}" for one in found for column in places.columns_in(one)}
+    found = residue_columns.places()
+    known = {f"{one.table}.{column}" for one in found for column in residue_columns.columns_in(one)}
     not_text = {"memories_vector.embedding"}
     assert there - known - not_text == {"django_migrations.app", "django_migrations.name"}
 
@@ -180,7 +180,7 @@ def test_every_scope_of_the_ledger_can_be_forgotten_again() -> None:
 def test_the_planner_notes_nothing_of_what_people_say(model: type[Model]) -> None:
     """What it notes of a column outlives its rows: see `foundation.database.schema`."""
     vectors = [one for one in model._meta.concrete_fields if isinstance(one, HalfVectorField)]
-    free = [one for one in (*places.textual(model), *vectors) if not one.choices]
+    free = [one for one in (*residue_columns.textual(model), *vectors) if not one.choices]
     names = {one.column for one in free} - NAMES_OF_OURS.get(model, set())
     with connection.cursor() as cursor:
         cursor.execute(
@@ -207,16 +207,18 @@ def test_what_people_say_is_stored_uncompressed(model: type[Model]) -> None:
         assert cursor.fetchall() == []
 
 
-def lookups(place: places.Place) -> Iterator[str]:
-    key = places._key_of(place)
-    for one in places._lookups(place):
+def lookups(place: residue_columns.Place) -> Iterator[str]:
+    key = residue_columns._key_of(place)
+    for one in residue_columns._lookups(place):
         text = f'SELECT {key} FROM "{place.table}" WHERE {one.condition}'
-        yield text.replace(places._IDS, "%s")
+        yield text.replace(residue_columns._IDS, "%s")
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("place", places.places(), ids=lambda place: place.table)
-def test_who_names_an_erased_id_is_found_without_reading_all_rows(place: places.Place) -> None:
+@pytest.mark.parametrize("place", residue_columns.places(), ids=lambda place: place.table)
+def test_who_names_an_erased_id_is_found_without_reading_all_rows(
+    place: residue_columns.Place,
+) -> None:
     """A new column of text needs a place in the table's index."""
     if place.table in FEW_ROWS or place.keeps_ids:
         return

@@ -191,7 +191,7 @@ def export(user: User, *, format: str = "json", conversation: Conversation | Non
 
 
 def content_of(made: Export) -> bytes:
-    with stored_files.place(stored_files.EXPORTS).open(made.path) as file:
+    with stored_files.storage_of(stored_files.EXPORTS).open(made.path) as file:
         return bytes(file.read())
 
 

@@ -239,13 +239,13 @@ def test_killed_after_the_file_was_moved_it_is_made_anew(
 ) -> None:
     before = files()
     asked = ask(alice)
-    real = stored_files.keep
+    real = stored_files.store_part
 
     def deadly(kind: str, name: str) -> None:
         real(kind, name)
         raise Kill
 
-    monkeypatch.setattr(stored_files, "keep", deadly)
+    monkeypatch.setattr(stored_files, "store_part", deadly)
     with pytest.raises(Kill):
         worker.drain()
     revive(monkeypatch)

@@ -24,7 +24,7 @@ from memories.indexing import search_index
 from memories.models import LexicalEntry, TargetKind
 from ops.access import as_system, as_user
 from ops.models import Attempt, Export, Import, Operation, Status, User
-from ops.pages.operation_rows import said
+from ops.pages.operation_rows import error_words
 from ops.queue import outbox, worker
 from ops.transfer import exports, stored_files
 from ops.transfer.exports import FORMATS
@@ -111,13 +111,13 @@ def _die_while_exporting(moment: str) -> None:
     if moment == "written":
         exports.publish_export = lambda *_, **__: die()
     if moment == "moved":
-        keep = stored_files.keep
+        keep = stored_files.store_part
 
         def kept(kind: str, name: str) -> None:
             keep(kind, name)
             die()
 
-        stored_files.keep = kept
+        stored_files.store_part = kept
     if moment == "writing":
         write = stored_files.Part.write
 
@@ -146,9 +146,9 @@ def test_an_export_onto_a_full_disk_says_so_leaves_nothing_and_can_be_tried_agai
         operation = Operation.objects.get(pk=asked.operation_id)
         attempt = Attempt.objects.get(operation=operation)
     assert operation.status == Status.FAILED and attempt.error == operation.last_error
-    assert "enough disk space" in said(operation.last_error)
+    assert "enough disk space" in error_words(operation.last_error)
     with translation.override("zh-hans"):
-        assert "磁盘" in said(operation.last_error)
+        assert "磁盘" in error_words(operation.last_error)
     assert files("exports", "parts") == []
     with as_user(much):
         outbox.retry(operation)

@@ -57,7 +57,7 @@ def read_locomo(data: list[Any] | dict[str, Any], *, report: Report) -> Iterator
     if isinstance(data, list):
         yield from _people(data, _person, report=report)
         return
-    with values.reporting("file", report):
+    with values.report_bad_row("file", report):
         yield _person(data, where="", taken=set(), report=report)
 
 
@@ -67,7 +67,7 @@ def _people(
     taken: set[str] = set()
     for position, raw in enumerate(rows):
         where = f"[{position}]"
-        with values.reporting(where, report):
+        with values.report_bad_row(where, report):
             person = person_of(raw, where=where, taken=taken, report=report)
             taken.add(person.external_id)
             yield person
@@ -102,7 +102,7 @@ def _sessions(
     numbers = sorted(int(found[1]) for key in row if (found := _SESSION.fullmatch(key)))
     for number in numbers:
         here = f"{where}.session_{number}".lstrip(".")
-        with values.reporting(here, report):
+        with values.report_bad_row(here, report):
             yield _session(row, number=number, roles=roles, where=here, report=report)
 
 
@@ -137,7 +137,7 @@ def _messages(
     taken: set[str] = set()
     for index, raw in enumerate(rows):
         here = f"{where}[{index}]"
-        with values.reporting(here, report):
+        with values.report_bad_row(here, report):
             message = _message(raw, roles=roles, fallback=here, at=started_at + index * APART)
             message = replace(message, client_id=values.unique(message.client_id, taken))
             taken.add(message.client_id)
@@ -244,7 +244,7 @@ def _memorybank_messages(
             report(Skipped(here, Why.NOT_AN_OBJECT))
             continue
         for later, (side, role) in enumerate(SIDES):
-            with values.reporting(f"{here}.{side}", report):
+            with values.report_bad_row(f"{here}.{side}", report):
                 yield ImportedMessage(
                     client_id=memorybank_message_id(day.isoformat(), index, side),
                     role=role,

@@ -70,7 +70,7 @@ def is_mem0(item: object) -> bool:
 def read_mem0(path: Path, *, prefix: str, report: Report) -> Iterator[ImportedMemory]:
     """Yield the memories of mem0's `get_all` response, or of a plain list of memories."""
     for position, raw in enumerate(values.json_items(path, prefix)):
-        with values.reporting(f"[{position}]", report):
+        with values.report_bad_row(f"[{position}]", report):
             yield _mem0(values.mapping(raw))
 
 
@@ -138,7 +138,7 @@ def read_markdown(lines: list[str], *, report: Report) -> Iterator[ImportedMemor
                 report(Skipped(f"line {number}", Why.NO_MEMORY))
             continue
         content = _ID.sub("", found[1]).replace("\\n", "\n")
-        with values.reporting(f"line {number}", report):
+        with values.report_bad_row(f"line {number}", report):
             yield ImportedMemory(content=values.text(content), kind=kind)
 
 
@@ -156,7 +156,7 @@ def read_chatgpt(path: Path, *, prefix: str, report: Report) -> Iterator[Importe
     taken: set[str] = set()
     for position, raw in enumerate(values.json_items(path, prefix)):
         where = f"[{position}]"
-        with values.reporting(where, report):
+        with values.report_bad_row(where, report):
             conversation = _chatgpt_conversation(raw, where=where, taken=taken, report=report)
             taken.add(conversation.client_id)
             yield conversation
@@ -197,7 +197,7 @@ def _chatgpt_messages(
         role = _chatgpt_role(message)
         if role is None:
             continue
-        with values.reporting(f"{where} message {place}", report):
+        with values.report_bad_row(f"{where} message {place}", report):
             content = _chatgpt_text(message.get("content"))
             said_at = _chatgpt_time(message.get("create_time"))
             before, dated = max(before, said_at or before), dated or said_at is not None
@@ -311,7 +311,7 @@ def _transcript_messages(
     for number, one in enumerate(said, start=1):
         dated = dated or one.at is not None
         at = max(one.at, at) if one.at and number > 1 else one.at or at + timedelta(seconds=1)
-        with values.reporting(f"line {one.line}", report):
+        with values.report_bad_row(f"line {one.line}", report):
             content = values.text(one.text())
             yield ImportedMessage(str(number), one.role, "", content, at, dated=dated)
     if not said:

@@ -100,7 +100,7 @@ def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerso
     people: dict[str, _Person] = {}
     with path.open("rb") as lines:
         for number, raw in enumerate(lines, start=1):
-            with values.reporting(f"line {number}", report):
+            with values.report_bad_row(f"line {number}", report):
                 if raw.strip():
                     _add_line(people, values.mapping(values.parse(raw)), now=now)
     for external_id, person in people.items():

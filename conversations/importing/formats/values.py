@@ -164,7 +164,7 @@ class BadRow(ValueError):
 
 
 @contextmanager
-def reporting(where: str, report: Report) -> Iterator[None]:
+def report_bad_row(where: str, report: Report) -> Iterator[None]:
     """Report the row as skipped if the block raises `BadRow`."""
     try:
         yield
@@ -192,18 +192,18 @@ def text(value: object) -> str:
     """
     if not isinstance(value, str) or not value.strip():
         raise BadRow(Why.NO_TEXT)
-    if not storable(value):
+    if not is_storable(value):
         raise BadRow(Why.BAD_CHARACTERS)
     return value
 
 
-def storable(value: str) -> bool:
+def is_storable(value: str) -> bool:
     return not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value)
 
 
 def label(value: object, *, longest: int = NAME_LENGTH) -> str:
     """Return the value as a name or title on one line; return "" if it isn't a storable string."""
-    if not isinstance(value, str) or not storable(value):
+    if not isinstance(value, str) or not is_storable(value):
         return ""
     return " ".join(value.split())[:longest]
 
@@ -211,7 +211,7 @@ def label(value: object, *, longest: int = NAME_LENGTH) -> str:
 def identifier(value: object, *, longest: int = CLIENT_ID_LENGTH) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
-    if not isinstance(value, str) or not 1 <= len(value) <= longest or not storable(value):
+    if not isinstance(value, str) or not 1 <= len(value) <= longest or not is_storable(value):
         raise BadRow(Why.BAD_ID)
     if any(unicodedata.category(char) == "Cc" for char in value):
         raise BadRow(Why.BAD_ID)

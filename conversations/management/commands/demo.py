@@ -201,10 +201,10 @@ def apply_touches(path: Path, *, people: Sequence[User]) -> None:
         if touches is not None:
             with as_user(user, changing=True):
                 pinned = _named_by(user, touches["pinned"])
-                curation.bulk(user=user, ids=pinned, action="pin")
+                curation.apply_to_many(user=user, ids=pinned, action="pin")
                 for tag, words in touches["tags"].items():
                     ids = _named_by(user, words)
-                    curation.bulk(user=user, ids=ids, action="tag", tag_name=tag)
+                    curation.apply_to_many(user=user, ids=ids, action="tag", tag_name=tag)
 
 
 def _named_by(user: User, words: Sequence[str]) -> list[str]:

@@ -33,7 +33,7 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         wait_until_done(export.operation)
         export.refresh_from_db()
-        with stored_files.place(stored_files.EXPORTS).open(export.path) as source:
+        with stored_files.storage_of(stored_files.EXPORTS).open(export.path) as source:
             output.touch(mode=0o600)
             with output.open("wb") as sink:
                 shutil.copyfileobj(source, sink)

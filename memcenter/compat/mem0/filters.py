@@ -202,7 +202,7 @@ def conditions(node: Node) -> Iterator[Condition]:
             yield from conditions(part)
 
 
-def named(node: Node, key: str) -> list[str]:
+def names_in(node: Node, key: str) -> list[str]:
     """Return the distinct names that a filter requires for `key`; `ANY` means all names."""
     found: list[str] = []
     for condition in conditions(node):
@@ -217,7 +217,7 @@ def names_somebody(node: Node) -> bool:
 
     A filter that names none of these would match all memories.
     """
-    return any(named(node, key) for key in ENTITIES)
+    return any(names_in(node, key) for key in ENTITIES)
 
 
 def plain_entities(node: Node) -> Mapping[str, str] | None:

@@ -81,7 +81,7 @@ class Given:
         return given
 
 
-def added(body: Mapping[str, Any]) -> Given:
+def parse_add(body: Mapping[str, Any]) -> Given:
     """Parse the body of an `add` call. Raise `Invalid`, naming the field, if a value is invalid."""
     at = body.get("timestamp")
     return Given(
@@ -115,7 +115,7 @@ def ids_of(body: Mapping[str, Any]) -> Ids:
     )
 
 
-def paired(messages: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def pair_messages(messages: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Pair each user message with the answer that follows it, as turns.
 
     A placeholder replaces a missing message or answer.
@@ -177,7 +177,7 @@ _BEST, _MOST, _THRESHOLD = 10, 1_000, 0.1
 class AddView(Mem0View):
     @endpoint(summary="Learn from messages", answers={}, idempotent=False)
     def post(self, parsed: ParsedRequest) -> Response:
-        given = added(parsed.data)
+        given = parse_add(parsed.data)
         user = people.writer(parsed, given.ids.user)
         if given.infer:
             operation = _record(given, user=user)
@@ -199,7 +199,7 @@ class MemoriesView(Mem0View):
     def post(self, parsed: ParsedRequest) -> Response:
         number = _number(parsed, "page", default=1, most=_LAST_PAGE)
         size = _number(parsed, "page_size", default=_PAGE, most=_LARGEST_PAGE)
-        what = memory_search.wanted(parsed.data)
+        what = memory_search.parse_filters(parsed.data)
         whose = people.readers(parsed, what.tree)
         count, found = memory_search.page(whose, what, number=number, size=size)
         return Response(
@@ -221,18 +221,18 @@ class SearchView(Mem0View):
         limit = filters.read_number(
             parsed.data.get("top_k"), field="top_k", default=_BEST, most=_MOST
         )
-        what = memory_search.wanted(parsed.data)
+        what = memory_search.parse_filters(parsed.data)
         whose = people.readers(parsed, what.tree)
         prepared = search.prepare_query(text.strip())
         threshold = _threshold(parsed.data.get("threshold"))
-        found = memory_search.best(prepared, whose, what, limit=limit, threshold=threshold)
+        found = memory_search.find_best(prepared, whose, what, limit=limit, threshold=threshold)
         return Response({"results": [rendering.hit(match) for match in found]})
 
 
 class DeleteAllView(Mem0View):
     @endpoint(summary="Forget the memories of a user, agent, app or run", answers={})
     def delete(self, parsed: ParsedRequest) -> Response:
-        what = memory_search.every(parsed.data)
+        what = memory_search.parse_query_filters(parsed.data)
         whose = people.readers(parsed, what.tree)
         first = memory_search.forget_of_each(whose, what.tree, key_id=parsed.key_id)
         event_id = first.public_id if first else None
@@ -340,7 +340,7 @@ def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
     Only the last turn counts as new, since clients resend earlier messages. A `timestamp` in the
     call applies to all turns.
     """
-    pairs = paired(given.messages)
+    pairs = pair_messages(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):
         told = ToldAs.TO_US if place == len(pairs) else ToldAs.UNDATED
         told = ToldAs.DATED if given.at is not None else told

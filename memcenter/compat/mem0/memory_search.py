@@ -22,7 +22,7 @@ from memories.models import Memory, MemoryStatus, TraceKind
 from memories.recall import candidate_pool, traces
 from memories.recall.candidate_pool import PreparedQuery
 from memories.recall.search import rank
-from memories.recall.searchable_texts import shelf_of
+from memories.recall.searchable_texts import scope_of
 from memories.recall.traces import Hit, Stage
 from ops.access import as_user
 from ops.accounts import users
@@ -46,7 +46,7 @@ class Found:
     score: float = 0.0
 
 
-def wanted(body: Mapping[str, Any]) -> Wanted:
+def parse_filters(body: Mapping[str, Any]) -> Wanted:
     """Parse the filter parameters of a call. Raise `Invalid` if a parameter is invalid."""
     others: dict[str, Any] = {
         key: body[key]
@@ -95,7 +95,7 @@ def page(
     return count, [Found(read[pk], whose) for _, pk, whose in chosen if pk in read]
 
 
-def summarized(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
+def find_for_summary(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
     """Return the number of matching memories, and the newest of them for a summary.
 
     Users whose long-term memory is switched off are left out.
@@ -108,7 +108,7 @@ def summarized(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int,
     return page(on, what, number=1, size=most)
 
 
-def best(
+def find_best(
     prepared: PreparedQuery,
     people: Sequence[User],
     what: Wanted,
@@ -133,7 +133,7 @@ def _best_of(
     prepared: PreparedQuery, user: User, what: Wanted, *, limit: int, threshold: float
 ) -> list[Found]:
     began = time.perf_counter()
-    candidates = candidate_pool.fill(prepared, shelf_of(rows_of(user, what)), user=user)
+    candidates = candidate_pool.fill(prepared, scope_of(rows_of(user, what)), user=user)
     ranked = rank(prepared, candidates, limit=limit)
     near = [candidate for candidate in ranked if candidate.relevance >= threshold]
     took = (time.perf_counter() - began) * 1000
@@ -154,7 +154,7 @@ def _best_of(
     return [Found(rows[hit.id], user, hit.score) for hit in hits if hit.id in rows]
 
 
-def every(body: Mapping[str, Any]) -> Wanted:
+def parse_query_filters(body: Mapping[str, Any]) -> Wanted:
     """Parse the filters in a query string, where objects are written as text.
 
     Raise `Invalid` if a user, agent, app or run has an empty name. Ignoring an empty name would
@@ -166,7 +166,7 @@ def every(body: Mapping[str, Any]) -> Wanted:
     for key in ("filters", "metadata"):
         if key in body:
             given[key] = filters.read_object(str(body[key]), field=key)
-    return wanted(given)
+    return parse_filters(given)
 
 
 def forget_of_each(people: Sequence[User], tree: Node, *, key_id: int | None) -> Operation | None:

@@ -120,7 +120,7 @@ class ExportsView(Mem0View):
         The memories are loaded when the client fetches the export, so memories forgotten in the
         meantime aren't exported.
         """
-        people.readers(parsed, memory_search.wanted(parsed.data).tree)
+        people.readers(parsed, memory_search.parse_filters(parsed.data).tree)
         kept = {name: value for name, value in parsed.data.items() if name != "schema"}
         made = signing.dumps(kept, salt=_SALT, compress=True)
         return Response({"message": "The export is ready to be read.", "id": made})
@@ -129,7 +129,7 @@ class ExportsView(Mem0View):
 class ExportView(Mem0View):
     @endpoint(summary="Get the memories of an export", answers={}, scope=Scope.EXPORT)
     def post(self, parsed: ParsedRequest) -> Response:
-        what = memory_search.wanted(_kept(parsed))
+        what = memory_search.parse_filters(_kept(parsed))
         whose = people.readers(parsed, what.tree)
         count, found = memory_search.page(whose, what, number=1, size=_EXPORTED)
         return Response({"memories": [rendering.found(match) for match in found], "count": count})
@@ -140,9 +140,9 @@ class SummaryView(Mem0View):
         summary="Summarize the known memories", answers={}, scope=Scope.READ, idempotent=False
     )
     def post(self, parsed: ParsedRequest) -> Response:
-        what = memory_search.wanted(parsed.data)
+        what = memory_search.parse_filters(parsed.data)
         whose = people.readers(parsed, what.tree)
-        count, found = memory_search.summarized(whose, what, most=_SUMMARIZED)
+        count, found = memory_search.find_for_summary(whose, what, most=_SUMMARIZED)
         text = "\n".join(match.memory.content for match in found)
         return Response({"summary": text, "total_memories": count})
 
@@ -170,7 +170,7 @@ class EventsView(Mem0View):
     def get(self, parsed: ParsedRequest) -> Response:
         named = parsed.data.get("user_id")
         named = people.default_name(parsed) if named is None else named
-        tree = memory_search.wanted({"user_id": named}).tree
+        tree = memory_search.parse_filters({"user_id": named}).tree
         rows: list[Operation] = []
         for user in people.readers(parsed, tree):
             with as_user(user):

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from foundation.errors import Invalid, NotFound
-from memcenter.compat.mem0.filters import ANY, Joined, named, names_somebody
+from memcenter.compat.mem0.filters import ANY, Joined, names_in, names_somebody
 from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView, read
 from memcenter.rest.endpoint import CREATE, Endpoint, ParsedRequest
@@ -45,10 +45,10 @@ def writer(parsed: ParsedRequest, name: str | None) -> User:
     if bound is not None:
         if name not in (None, name_of(bound)):
             raise NotFound("There is no such user.")
-        return _counted(parsed, people.present(bound, writes=True))
+        return _counted(parsed, people.require_not_forgotten(bound, writes=True))
     called = users.check_external_id(name or _unnamed(parsed))
     named_so = replace(parsed, data={"user_id": called})
-    user = people.whose(named_so, Endpoint(scope="", unknown_user=lambda _: CREATE))
+    user = people.resolve_person(named_so, Endpoint(scope="", unknown_user=lambda _: CREATE))
     if user is None:
         raise AssertionError("only endpoints for all users have nobody")
     return _counted(parsed, user)
@@ -64,7 +64,7 @@ def readers(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
     """
     if not names_somebody(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
-    names, bound = named(tree, "user_id"), parsed.bound_user
+    names, bound = names_in(tree, "user_id"), parsed.bound_user
     if bound is not None:
         if set(names) - {ANY, name_of(bound)}:
             raise NotFound("There is no such user.")
@@ -81,7 +81,7 @@ def readers(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
 
 def find(name: str) -> User | None:
     try:
-        return people.reachable(users.find(name))
+        return people.require_reachable(users.find(name))
     except NotFound:
         return None
 
@@ -91,8 +91,8 @@ def of_memory(parsed: ParsedRequest, memory_id: str) -> User:
     bound = parsed.bound_user
     if bound is None:
         check_named(parsed)
-    user = bound or people.reachable(selectors.owner_of_memory(memory_id))
-    return _counted(parsed, people.present(user, writes=parsed.writes))
+    user = bound or people.require_reachable(selectors.owner_of_memory(memory_id))
+    return _counted(parsed, people.require_not_forgotten(user, writes=parsed.writes))
 
 
 def entity(parsed: ParsedRequest, name: str) -> User:
@@ -131,10 +131,10 @@ def check_reach(parsed: ParsedRequest, user: User) -> None:
     bound = parsed.bound_user
     if bound is None:
         check_named(parsed)
-        people.reachable(user)
+        people.require_reachable(user)
     elif bound.pk != user.pk:
         raise NotFound("There is nothing of this id.")
-    _counted(parsed, people.present(user, writes=parsed.writes))
+    _counted(parsed, people.require_not_forgotten(user, writes=parsed.writes))
 
 
 def default_name(parsed: ParsedRequest) -> str:

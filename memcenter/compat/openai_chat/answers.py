@@ -60,7 +60,7 @@ def _in_passing(exchange: Exchange) -> str:
     if exchange.user.pk is None:
         return demo_assistant.answer(exchange.said.text, remembered=[], remembering=False)
     thread = temporary.create(user=exchange.user, external_id=exchange.thread, kind=exchange.kind)
-    reply = answer_text.exchange_in_passing(
+    reply = answer_text.exchange_temporary(
         exchange.said.text, user=exchange.user, conversation=thread
     )
     if not exchange.kept:

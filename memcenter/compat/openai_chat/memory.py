@@ -116,7 +116,9 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
     wanted = Wanted(conversation_kind=exchange.kind, include_window=False)
     user = exchange.user
     if exchange.brief or not exchange.kept:
-        thread = temporary.find(user=exchange.user, reference=exchange.thread) or temporary.unsaved(
+        thread = temporary.find(
+            user=exchange.user, reference=exchange.thread
+        ) or temporary.unsaved_conversation(
             user=exchange.user, external_id=exchange.thread, kind=exchange.kind
         )
         return Recalled(

@@ -116,7 +116,7 @@ def _is_call(call: Any) -> bool:
     return isinstance(call, dict) and isinstance(call.get("function"), dict)
 
 
-class Whole:
+class WholeAnswer:
     """Collects the text of an answer that is a single JSON object.
 
     `finished` is true if the answer is complete and contains no tool calls.
@@ -149,7 +149,7 @@ class Whole:
 class Streamed:
     """Collects the text of an answer that consists of server-sent events.
 
-    A chunk may end within an event. `finished` has the same meaning as in `Whole`.
+    A chunk may end within an event. `finished` has the same meaning as in `WholeAnswer`.
     """
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ from memcenter.compat.openai_chat.answers import Forwarded, forward, streaming
 from memcenter.compat.openai_chat.memory import Exchange, Recalled
 from memcenter.compat.openai_chat.protocol import (
     Streamed,
-    Whole,
+    WholeAnswer,
     messages_of,
     said_in,
     with_block,
@@ -162,7 +162,7 @@ def person(parsed: ParsedRequest, body: dict[str, Any], *, brief: bool) -> User:
     data = {"user_id": named} if isinstance(named, str) else {}
     called = ParsedRequest(parsed.request, parsed.key, parsed.ids, data, None)
     unknown = PRETEND if brief else CREATE
-    user = people.whose(called, Endpoint(scope="write", unknown_user=lambda _: unknown))
+    user = people.resolve_person(called, Endpoint(scope="write", unknown_user=lambda _: unknown))
     if user is None:
         raise AssertionError("only endpoints for all users have nobody")
     throttling.count_person(parsed.key, user, scope=Scope.WRITE)
@@ -189,7 +189,7 @@ def _passed_on(answer: Forwarded, exchange: Exchange | None, place: ExitStack) -
     if answer.streams:
         stream = ForwardedStream(answer, exchange, place)
         return streaming(stream, content_type=answer.content_type)
-    reader = Whole()
+    reader = WholeAnswer()
     try:
         for chunk in answer.chunks():
             reader.feed(chunk)
@@ -248,7 +248,7 @@ class ForwardedStream:
         _keep(self._answer, self._exchange, self._heard)
 
 
-def _keep(answer: Forwarded, exchange: Exchange | None, reader: Whole | Streamed) -> None:
+def _keep(answer: Forwarded, exchange: Exchange | None, reader: WholeAnswer | Streamed) -> None:
     if exchange is not None and answer.status == 200:
         memory.record(exchange, answer=reader.text, finished=reader.finished)
 

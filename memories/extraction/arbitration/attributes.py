@@ -44,7 +44,7 @@ _ONLY_NOUN = re.compile(r"(?:['’]s? (?:[a-z]+ )?[a-z]+|的?[\u4e00-\u7683\u768
 _EDGE = " \t.。!！"
 
 
-def give_others(first: str, second: str, *, first_clause: bool = False) -> bool:
+def give_different_attributes(first: str, second: str, *, first_clause: bool = False) -> bool:
     """Return whether two statements about one thing surely give different attributes of it.
 
     Both must begin with the same subject ("my company", 女儿), and all attributes that they give

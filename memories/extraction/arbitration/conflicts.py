@@ -54,7 +54,7 @@ _WORDS_OF_TIME = frozenset(table("corrections")["of_time"].split("|"))
 _WEEKDAY = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs|nes|ur|urs)?(?:d|day|dai)?")
 
 
-class Matter(IntEnum):
+class TopicOverlap(IntEnum):
     """The degree to which two texts name the same thing."""
 
     NOTHING = 0  # they share no word
@@ -62,7 +62,7 @@ class Matter(IntEnum):
     SAME = 2
 
 
-def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding | None:
+def find_override(candidate: Candidate, memory: Known, reading: Reading) -> Finding | None:
     """Return the finding that overrides the reader model's relation, or None to use the relation.
 
     A correction may replace only a memory that names the same thing. If the correction also names
@@ -71,7 +71,7 @@ def limited_finding(candidate: Candidate, memory: Known, reading: Reading) -> Fi
     """
     if _gives_new_amount(candidate, memory, reading):
         return Finding(Verdict.REPLACE, "corrected")
-    if reading.relation in CONFLICTS and ends_home(candidate, memory):
+    if reading.relation in CONFLICTS and reports_move(candidate, memory):
         return Finding(Verdict.REPLACE, "newer_value")
     if not (candidate.corrects or reading.relation is Relation.ENDED):
         return None if _may_conflict(candidate, memory, reading) else BOTH_HOLD
@@ -97,7 +97,9 @@ def is_doubtful(candidate: Candidate, memory: Known, reading: Reading) -> bool:
         return True
     is_same = reading.relation is Relation.SAME
     is_conflict = reading.relation in CONFLICTS and not candidate.corrects
-    if (is_same or is_conflict) and attributes.give_others(*texts, first_clause=is_same):
+    if (is_same or is_conflict) and attributes.give_different_attributes(
+        *texts, first_clause=is_same
+    ):
         return True
     if reading.relation not in CONFLICTS:
         agrees = reading.relation is not Relation.UNRELATED
@@ -135,7 +137,7 @@ def _names_matter(text: str) -> bool:
     )
 
 
-def ends_home(candidate: Candidate, memory: Known) -> bool:
+def reports_move(candidate: Candidate, memory: Known) -> bool:
     """Return whether the candidate reports a move, and the memory says where the person lives."""
     plain = [ADDED.sub("", one.content).strip() for one in (candidate, memory)]
     return bool(PATTERNS["moved_home"].search(plain[0]) and PATTERNS["lives"].search(plain[1]))
@@ -170,12 +172,12 @@ def _finding_of_other_value(
     Return None to use the reader model's relation.
     """
     ends, old = reading.relation is Relation.ENDED, bool(candidate.old_value)
-    matter = shared_matter(memory, candidate)
-    if matter is Matter.NOTHING:
+    matter = topic_overlap(memory, candidate)
+    if matter is TopicOverlap.NOTHING:
         if not candidate.corrects:
             return None
         return CONTRADICTS if reading.share >= SURE_OF_STRANGERS and not old else BOTH_HOLD
-    if matter is Matter.LITTLE:
+    if matter is TopicOverlap.LITTLE:
         return CONTRADICTS if ends else BOTH_HOLD
     shared, named = _shared_and_named(candidate, memory)
     besides = shared - owner_names(candidate.content, memory.content)
@@ -200,7 +202,7 @@ def _has_old_value(candidate: Candidate, memory: Known) -> bool:
     return bool(old) and old <= theirs and bool(shared) and (len(shared) > 1 or is_half)
 
 
-def spares_other_parts(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
+def protect_other_parts(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
     """Return the finding, or a safer one if a new value would destroy other parts of a memory.
 
     In "off Wednesdays and Sundays", only the day that the candidate exchanges is replaced. If it is
@@ -211,7 +213,7 @@ def spares_other_parts(candidate: Candidate, memory: Known, finding: Finding) ->
     names_both = PATTERNS["exchanged"].search(candidate.content) is not None
     if not (names_both or _has_other_parts(candidate, memory)):
         return finding
-    if exchanged(candidate, memory):
+    if apply_exchanged_value(candidate, memory):
         return Finding(Verdict.REPLACE, "corrected")
     if finding.reason == "corrected" and with_new_amount(memory.content, candidate.content):
         return finding
@@ -219,10 +221,11 @@ def spares_other_parts(candidate: Candidate, memory: Known, finding: Finding) ->
 
 
 def _has_other_parts(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the candidate touches some parts of a memory, but not all.
+    """Return True if the candidate shares words with some parts of the memory, but not with all.
 
-    A part that is only a weekday counts beside another weekday. Other parts don't count if the
-    candidate repeats at least half of the memory's words, since it then restates the memory.
+    A missing part counts if it contains a word that is neither a weekday nor a figure, and if the
+    candidate contains less than half of the memory's words; otherwise it restates the memory. A
+    missing weekday always counts if the shared parts contain a different weekday.
     """
     ours, said = telling_words(candidate.content), ADDED.sub("", memory.content)
     parts = [telling_words(part) for part in PATTERNS["part"].split(said)]
@@ -238,7 +241,7 @@ def _is_no_value(word: str) -> bool:
     return not _WEEKDAY.fullmatch(word) and not _FIGURE.search(word)
 
 
-def exchanged(candidate: Candidate, memory: Known) -> str:
+def apply_exchanged_value(candidate: Candidate, memory: Known) -> str:
     """Return the memory's text with the value that the candidate exchanges, or an empty string.
 
     The two must name the same thing: a weekday alone is in many memories.
@@ -270,7 +273,9 @@ def corrected_part(candidate: Candidate, memory: Known) -> str:
     The result is empty unless it says more than the correction. For example, "Gymnastics is on
     Wednesdays, not Tuesdays" changes only the day in "Mia has gymnastics on Tuesdays at 5".
     """
-    text = exchanged(candidate, memory) or with_new_amount(memory.content, candidate.content)
+    text = apply_exchanged_value(candidate, memory) or with_new_amount(
+        memory.content, candidate.content
+    )
     if telling_words(text) - telling_words(candidate.content):
         return text
     old = candidate.old_value
@@ -330,15 +335,15 @@ def name_same_matter(candidate: Candidate, memory: Known) -> bool:
     return bool(shared) or memory.similarity >= STRANGERS
 
 
-def shared_matter(memory: Known, candidate: Candidate) -> Matter:
+def topic_overlap(memory: Known, candidate: Candidate) -> TopicOverlap:
     """Return the degree to which two statements name the same thing, apart from dates and times."""
     theirs, ours = telling_words(memory.content), telling_words(candidate.content)
     shared = theirs & ours
     if not shared:
-        return Matter.NOTHING
+        return TopicOverlap.NOTHING
     is_half = 2 * len(shared) >= min(len(theirs), len(ours))
     enough = len(shared) > 1 or is_half or memory.similarity >= _LITTLE_LIKE
-    return Matter.SAME if enough else Matter.LITTLE
+    return TopicOverlap.SAME if enough else TopicOverlap.LITTLE
 
 
 def telling_words(text: str) -> set[str]:

@@ -15,7 +15,7 @@ from itertools import takewhile
 from foundation.text import segment
 from memories.extraction.corrections.corrected_messages import numbers_of_series
 from memories.extraction.types import Verdict
-from memories.extraction.wording.documents import STOP_WORDS, Document, bare
+from memories.extraction.wording.documents import STOP_WORDS, Document, strip_punctuation
 
 _NEARLY_ALL = 0.9
 _HALF = 0.5
@@ -64,7 +64,9 @@ def edition_of(
     both = new.pieces & old.pieces
     shared = sum(len(piece) * count for piece, count in both.items())
     of_new, of_old = shared / max(1, new.size), shared / max(1, old.size)
-    titled = bool(bare(new.title)) and bare(new.title) == bare(old.title)
+    titled = bool(strip_punctuation(new.title)) and strip_punctuation(
+        new.title
+    ) == strip_punctuation(old.title)
     titled = titled or (of_project and have_one_subject(new, old))
     if 0 < shared == new.size and (shared == old.size or not titled):
         return NOTHING_NEW

@@ -218,7 +218,7 @@ def fold(text: str) -> str:
     return " ".join(segment.normalise(text).split()).strip(_END)
 
 
-def fuller(old: str, new: str) -> str | None:
+def fuller_text(old: str, new: str) -> str | None:
     """Return the text that contains all words of the other text, or None if neither does."""
     theirs, ours = set(segment.terms(old)), set(segment.terms(new))
     if theirs <= ours:
@@ -369,7 +369,7 @@ def _text(
         if related[old, new] is Relation.SAME:
             left.remove(new)
         elif related[old, new] is Relation.REFINES:
-            full = fuller(texts[old], texts[new])
+            full = fuller_text(texts[old], texts[new])
             if full is not None:
                 left.remove(old if full == texts[new] else new)
     return join(texts[index] for index in left)

@@ -206,7 +206,7 @@ def decide(candidate: Candidate, comparisons: Sequence[Comparison]) -> Decision:
 
 def merge(old: str, new: str) -> str | None:
     """Merge two statements into one text; return None if the text would be too long."""
-    text = pairs.fuller(old, new) or pairs.join([old, new])
+    text = pairs.fuller_text(old, new) or pairs.join([old, new])
     return text if len(text) <= LONGEST_MERGE else None
 
 
@@ -230,7 +230,7 @@ def _finding_by_wording(candidate: Candidate, memory: Known) -> Finding | None:
         found = _finding_if_both_hold(memory)
     elif of_project and editions.have_one_subject(new, old):
         found = NEWER if editions.differ_in_one_value(new, old) else None
-    return guarded(candidate, memory, found) if found else None
+    return restrict_finding(candidate, memory, found) if found else None
 
 
 def _is_own_page(candidate: Candidate, pair: Comparison) -> bool:
@@ -269,7 +269,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     is_doubtful = memory.kind == "constraint" or relation is Relation.REFINES
     if (is_doubtful or reading.share < sure) and are_strangers(candidate, memory):
         relation = Relation.UNRELATED
-    limited = conflicts.limited_finding(candidate, memory, replace(reading, relation=relation))
+    limited = conflicts.find_override(candidate, memory, replace(reading, relation=relation))
     if relation in CONFLICTS and _is_only_planned(candidate, memory, relation):
         found = BOTH_HOLD  # the current state holds until the planned change happens
     elif limited:
@@ -287,7 +287,7 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     else:
         found = _conflict_finding(candidate, memory, relation)
     ends_surely = relation is Relation.ENDED and reading.share >= conflicts.SURE_OF_STRANGERS
-    return guarded(candidate, memory, found, ends_surely=ends_surely)
+    return restrict_finding(candidate, memory, found, ends_surely=ends_surely)
 
 
 def _may_support(candidate: Candidate, memory: Known, reading: Reading) -> bool:
@@ -365,7 +365,7 @@ def _is_rewritten_page(candidate: Candidate, memory: Known) -> bool:
     if not _are_of_projects(candidate, memory):
         return False
     new, old = Document(candidate.content), Document(memory.content)
-    if new.words == old.words or pairs.fuller(old.text, new.text) == old.text:
+    if new.words == old.words or pairs.fuller_text(old.text, new.text) == old.text:
         return False
     return editions.have_one_subject(new, old) or editions.differ_in_one_value(
         new, old, telling=True
@@ -387,7 +387,7 @@ def _finding_if_both_hold(memory: Known) -> Finding:
 
 def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
     """Return the verdict if one statement is more precise: keep the fuller text, or merge both."""
-    text = pairs.fuller(memory.content, candidate.content)
+    text = pairs.fuller_text(memory.content, candidate.content)
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
     if (candidate.kind in _DONE) != (memory.kind in _DONE):
@@ -417,7 +417,7 @@ def _conflict_finding(candidate: Candidate, memory: Known, relation: Relation) -
     return CONTRADICTS
 
 
-def guarded(
+def restrict_finding(
     candidate: Candidate, memory: Known, finding: Finding, *, ends_surely: bool = False
 ) -> Finding:
     """Return the finding, or a safer one if the candidate may not change the memory at once.
@@ -434,7 +434,7 @@ def guarded(
     owners = Ownership.SAME
     if is_compared:
         owners = conflicts.owners(candidate, memory)
-        finding = conflicts.spares_other_parts(candidate, memory, finding)
+        finding = conflicts.protect_other_parts(candidate, memory, finding)
     if owners is Ownership.OTHER:
         return _finding_if_both_hold(memory)
     changes = finding.verdict is Verdict.REPLACE and finding.reason != "says_more"

@@ -28,7 +28,7 @@ from memories.extraction.arbitration.verdicts import (
     are_strangers,
     decide,
     decision_on,
-    guarded,
+    restrict_finding,
 )
 from memories.extraction.chat_model import prompts, questions
 from memories.extraction.chat_model.questions import Asker
@@ -63,10 +63,10 @@ class ModelArbiter:
             return ruled
         named, answer = self._answer(candidate, offered)
         verdict = questions.one_of(answer.get("verdict"), among=prompts.VERDICTS, default="")
-        target = named.get(questions.cleaned(answer.get("id")))
+        target = named.get(questions.clean_text(answer.get("id")))
         if not verdict or (target is None and verdict not in ("ADD", "KEEP_BOTH")):
             return replace(ruled, reasons=(*ruled.reasons, "model_unclear"))
-        text = questions.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
+        text = questions.clean_text(answer.get("content"))[: prompts.LONGEST_CONTENT]
         return _checked(candidate, Verdict(verdict), target, text, ruled)
 
     def _unsure(self, comparisons: Sequence[Comparison], ruled: Decision) -> list[Known]:
@@ -134,7 +134,7 @@ def _checked(
         return Decision(Verdict.REVIEW, ruled.target_id, kind=candidate.kind, reasons=reasons)
     if target is None or verdict is Verdict.ADD:
         return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model",))
-    finding = guarded(candidate, target, Finding(verdict, "model"))
+    finding = restrict_finding(candidate, target, Finding(verdict, "model"))
     if finding.verdict in _CHANGES and are_strangers(candidate, target):
         finding = Finding(None, "unrelated")
     elif finding.verdict in _CHANGES and _is_doubtful(candidate, target):
@@ -203,9 +203,9 @@ def _items(answer: str) -> list[dict[str, Any]]:
 
 def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[str]) -> Joined:
     said = item.get("from")
-    given = [questions.cleaned(name) for name in said] if isinstance(said, list) else []
+    given = [questions.clean_text(name) for name in said] if isinstance(said, list) else []
     places = sorted({names[name] for name in given if name in names})
-    content = questions.cleaned(item.get("content"))
+    content = questions.clean_text(item.get("content"))
     known = all(name in names for name in given)
     if not known or len(places) < 2 or not is_grounded(content, [texts[place] for place in places]):
         raise Ungrounded

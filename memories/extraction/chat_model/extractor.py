@@ -17,7 +17,13 @@ from foundation.providers.base import TooLong
 from foundation.text import segment, tokens
 from memories.extraction import masking
 from memories.extraction.chat_model import prompts, questions
-from memories.extraction.chat_model.proof import Quotable, Spoken, days_named, figures, proven
+from memories.extraction.chat_model.proof import (
+    Quotable,
+    Spoken,
+    days_named,
+    figures,
+    prove_candidate,
+)
 from memories.extraction.chat_model.questions import Asker, pieces
 from memories.extraction.types import (
     OWNER_UNSURE,
@@ -73,7 +79,11 @@ class ModelExtractor:
     ) -> list[Candidate]:
         orders = tuple(request.quote for request in ruled.forget)
         own = Quotable.own_words(
-            turn.user, role=role, without=orders, not_lived=ruled.not_lived, secrets=ruled.secrets
+            turn.user,
+            role=role,
+            without=orders,
+            outside_real_life=ruled.outside_real_life,
+            secrets=ruled.secrets,
         )
         if not own.says_something:
             return []
@@ -111,7 +121,9 @@ def _memories(spoken: Spoken, answer: str) -> questions.Kept[Candidate]:
     read = questions.items(
         answer, name="memories", most=prompts.MOST_CANDIDATES, shape={"content": str, "quote": str}
     )
-    found = [candidate for item in read.items if (candidate := proven(item, spoken)) is not None]
+    found = [
+        candidate for item in read.items if (candidate := prove_candidate(item, spoken)) is not None
+    ]
     return questions.Kept(found, read.dropped + len(read.items) - len(found))
 
 
@@ -274,7 +286,7 @@ def _joint_candidate(item: Mapping[str, Any], turns: Sequence[JointTurn]) -> Joi
     meant = [turns[number - 1] for number in sorted(numbers) if 0 < number <= len(turns)]
     if len(meant) < 2 or not any(turn.is_new for turn in meant):
         return None
-    content = questions.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
+    content = questions.clean_text(item.get("content"))[: prompts.LONGEST_CONTENT]
     if not _is_grounded(content, meant) or _is_said_by_one_turn(content, meant):
         return None
     last = meant[-1]

@@ -70,7 +70,7 @@ class ModelPhraser:
     def _read(self, named: Mapping[str, str], answer: str) -> Kept[tuple[str, str]]:
         """Return the name and phrase of each item that passes all checks."""
         read = questions.items(answer, name="phrases", most=_MOST, shape={"id": str, "phrase": str})
-        given = [(item["id"].strip(), questions.cleaned(item["phrase"])) for item in read.items]
+        given = [(item["id"].strip(), questions.clean_text(item["phrase"])) for item in read.items]
         names = [name for name, _ in given]
         fit = [
             (name, phrase)

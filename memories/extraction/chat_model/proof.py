@@ -37,7 +37,7 @@ class Spoken:
     @classmethod
     def of(cls, turn: TurnText, own: Quotable) -> Spoken:
         taken = commands.accepted_claim(own.said.text, turn.before_assistant)
-        earlier = [masking.cover(said.text) for said in turn.before]
+        earlier = [masking.cover_secrets(said.text) for said in turn.before]
         texts = [own.mask, turn.user.speaker, taken.text if taken else "", *earlier]
         return cls(own, taken, "\n".join(texts), turn.user.spoken_at)
 
@@ -48,14 +48,14 @@ class Spoken:
         return language_of(text)
 
 
-def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
+def prove_candidate(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
     """Return the candidate for a proposal of the model, with invalid values replaced.
 
     Return None if nobody said the quotation, if the statement contains a number or name that was
     never mentioned, or if the statement is empty or only a secret.
     """
-    content = questions.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
-    traced = _traced(questions.cleaned(item.get("quote")), spoken)
+    content = questions.clean_text(item.get("content"))[: prompts.LONGEST_CONTENT]
+    traced = _traced(questions.clean_text(item.get("quote")), spoken)
     if traced is None:
         return None
     quotation, role = traced
@@ -123,7 +123,7 @@ def _day(value: object, quotation: Quotation, *, spoken: Spoken) -> date | None:
     if named := days_named(quotation.text, spoken_at=spoken.at):
         return named[0]
     try:
-        claimed = date.fromisoformat(questions.cleaned(value)[:10])
+        claimed = date.fromisoformat(questions.clean_text(value)[:10])
     except ValueError:
         return None
     return claimed if claimed.year in _YEARS and str(claimed.year) in spoken.said else None
@@ -180,24 +180,26 @@ class Quotable:
         *,
         role: str,
         without: tuple[str, ...] = (),
-        not_lived: tuple[tuple[int, int], ...] = (),
+        outside_real_life: tuple[tuple[int, int], ...] = (),
         secrets: tuple[tuple[int, int], ...] = (),
     ) -> Quotable:
         """Return the message with everything covered except the person's own words.
 
-        `without` holds sentences that are requests rather than statements, `not_lived` the spans of
-        pasted texts, role play and the like, and `secrets` the spans of secrets that the reader
-        model found.
+        `without` holds sentences that are requests rather than statements, `outside_real_life` the
+        spans of pasted texts, role play and the like, and `secrets` the spans of secrets that the
+        reader model found.
         """
-        text = masking.hide(masking.cover(said.text), secrets, sign=masking.SECRET)
+        text = masking.replace_spans(masking.cover_secrets(said.text), secrets, sign=masking.SECRET)
         places = [(said.text.find(sentence), len(sentence)) for sentence in without if sentence]
         orders = [(at, at + size) for at, size in places if at >= 0]
-        mask = masking.hide(masking.cover_foreign(text), [*not_lived, *orders], sign=masking.COVER)
+        mask = masking.replace_spans(
+            masking.cover_foreign(text), [*outside_real_life, *orders], sign=masking.COVER
+        )
         return cls(said, role, mask)
 
     @property
     def readable(self) -> str:
-        return _COVERED.sub(_OMITTED, masking.blanked(self.mask)).strip()
+        return _COVERED.sub(_OMITTED, masking.mark_covered_secrets(self.mask)).strip()
 
     @property
     def says_something(self) -> bool:

@@ -179,12 +179,12 @@ def text_of(answer: str, *, name: str) -> str:
     """
     found = _object_with(answer, name)
     if found is not None:
-        return cleaned(found[name])
+        return clean_text(found[name])
     opened = re.search(rf'"{name}"\s*:\s*"((?:[^"\\]|\\.)*)', answer, re.DOTALL)
     if not opened:
         raise Unreadable
     try:
-        return cleaned(json.loads(f'"{opened[1]}"', strict=False))
+        return clean_text(json.loads(f'"{opened[1]}"', strict=False))
     except ValueError:
         raise Unreadable from None
 
@@ -200,7 +200,7 @@ def share(value: object, *, default: float) -> float:
     return default if math.isnan(number) else min(1.0, max(0.0, number))
 
 
-def cleaned(value: object) -> str:
+def clean_text(value: object) -> str:
     """Return the text on one line, without characters that a database may reject.
 
     Return an empty string for any other type of value.
@@ -221,7 +221,7 @@ def one_of(value: object, *, among: tuple[str, ...], default: str) -> str:
 def words(value: object, *, most: int, longest: int) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
-    texts = dict.fromkeys(cleaned(text) for text in value[: 4 * most])
+    texts = dict.fromkeys(clean_text(text) for text in value[: 4 * most])
     return tuple(text for text in texts if text and len(text) <= longest)[:most]
 
 

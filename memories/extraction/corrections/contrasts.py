@@ -12,10 +12,10 @@ from memories.extraction.corrections.corrected_messages import (
     NUMBERS,
     PATTERNS,
     SORTS,
-    bare,
     bare_contrast,
     in_place_of,
     sentences,
+    strip_particles,
     without_overlap,
 )
 from memories.extraction.wording.chinese_subjects import leading_name
@@ -140,15 +140,17 @@ def _replacements(sentence: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
             form = re.compile(re.escape(subject) + PATTERNS[kind].pattern)
         yield age["value"] or age["zh_value"], "", form
     if cleft := PATTERNS["it_is_right_who"].match(_without_it_is(sentence)):
-        rest = re.sub(r"n'?t\b", "n['’]?t", re.escape(bare(cleft["rest"])))
+        rest = re.sub(r"n'?t\b", "n['’]?t", re.escape(strip_particles(cleft["rest"])))
         yield cleft["value"], "", re.compile(rf"(?i)^(?P<old>[^,.;]{{1,40}}?)(?=\s{rest})")
     if who := PATTERNS["zh_who_is_not"].match(sentence):
-        yield from _of_person(who["subject"], right=bare(who["right"]), wrong=bare(who["wrong"]))
+        yield from _of_person(
+            who["subject"], right=strip_particles(who["right"]), wrong=strip_particles(who["wrong"])
+        )
         return
     names = ("it_was_wrong_who", "not_one_but_other", "right_not_wrong")
     for name in (*names, "zh_not_wrong_but_right", "zh_right_not_wrong"):
         for found in PATTERNS[name].finditer(sentence):
-            right, wrong = bare(found["right"]), bare(found["wrong"])
+            right, wrong = strip_particles(found["right"]), strip_particles(found["wrong"])
             value = in_place_of(wrong, right) if wrong else ""
             if value and value.casefold() != wrong.casefold():
                 edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""

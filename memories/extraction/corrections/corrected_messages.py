@@ -104,12 +104,12 @@ class Correction:
 def correction(said: str, before: Sequence[str]) -> Correction | None:
     """Return the correction that a message makes to an earlier message, or None.
 
-    `before` holds the earlier messages, latest first; see `correctable`. The first `MOST_TRIED`
-    sentences that may be a correction are tried.
+    `before` holds the earlier messages, latest first; see `correctable_messages`. The first
+    `MOST_TRIED` sentences that may be a correction are tried.
     """
     for sentence, values in islice(_possible_corrections(said), MOST_TRIED):
         for right, wrong in [(values, "")] if values else _right_and_wrong(sentence[0]):
-            for place, earlier in correctable(before):
+            for place, earlier in correctable_messages(before):
                 if values and bare_corrections(earlier):
                     continue
                 text, is_noun = _corrected(earlier, right, wrong)
@@ -120,7 +120,7 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
     return None
 
 
-def correctable(before: Sequence[str]) -> Iterator[tuple[int, str]]:
+def correctable_messages(before: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield the place and the text of each earlier message that isn't too long to be corrected."""
     return ((place, text) for place, text in enumerate(before) if len(text) <= LONGEST)
 
@@ -244,11 +244,14 @@ def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
         yield contrast[1], contrast[0]
     for form in _CONTRASTS:
         for found in form.finditer(_without_cue(sentence)):
-            right, wrong = bare(PATTERNS["clause"].sub("", found["right"])), bare(found["wrong"])
+            right, wrong = (
+                strip_particles(PATTERNS["clause"].sub("", found["right"])),
+                strip_particles(found["wrong"]),
+            )
             if right and _content(wrong) and len(right.split()) <= _PHRASE:
                 yield right, wrong
-    yield bare(_without_cue(sentence)), ""
-    parts = (bare(part) for part in _CUE.split(sentence))
+    yield strip_particles(_without_cue(sentence)), ""
+    parts = (strip_particles(part) for part in _CUE.split(sentence))
     yield next((part for part in parts if len(part) > 1 or _HAN.match(part)), ""), ""
 
 
@@ -259,7 +262,7 @@ def _without_cue(sentence: str) -> str:
     return sentence if keeps else sentence[max(cues, default=0) :].strip(EDGE)
 
 
-def bare(words: str) -> str:
+def strip_particles(words: str) -> str:
     return _PARTICLES.sub("", words.strip(EDGE)).strip(EDGE)
 
 

@@ -16,7 +16,7 @@ from memories.extraction.corrections.corrected_messages import (
     MOST_TRIED,
     PATTERNS,
     Correction,
-    correctable,
+    correctable_messages,
 )
 
 _CLAUSE = re.compile(r"[^,，;；.!?。！？\n]+")
@@ -26,8 +26,8 @@ _MOST = 60  # characters of a clause that only gives an amount
 def new_amount(said: str, before: Sequence[str]) -> Correction | None:
     """Return the update that a clause of a message makes to an earlier message, or None.
 
-    `before` holds the earlier messages, latest first; see `correctable`. The clause must be
-    short and say that something changed; the first `MOST_TRIED` such clauses are tried.
+    `before` holds the earlier messages, latest first; see `correctable_messages`. The clause must
+    be short and say that something changed; the first `MOST_TRIED` such clauses are tried.
     """
     clauses = (
         clause
@@ -35,7 +35,7 @@ def new_amount(said: str, before: Sequence[str]) -> Correction | None:
         if len(clause[0]) <= _MOST and PATTERNS["updates"].search(clause[0])
     )
     for clause in islice(clauses, MOST_TRIED):
-        for place, earlier in correctable(before):
+        for place, earlier in correctable_messages(before):
             if text := with_new_amount(earlier, clause[0]):
                 return Correction(place, text, *clause.span(), is_update=True)
     return None

@@ -24,7 +24,7 @@ from memories.extraction.wording.calendar_days import (
     month_of,
     year_days,
 )
-from memories.screening import linear
+from memories.screening import safe_patterns
 
 LONGEST = 2_000  # characters that are read
 
@@ -43,9 +43,11 @@ _NUMBERS, _STEPS, _DAY_WORDS = (_numbered(name) for name in ("numbers", "steps",
 _CJK_DAYS, _CJK_STEPS, _CJK_WEEKDAYS = (
     _numbered(name) for name in ("cjk_days", "cjk_steps", "cjk_weekdays")
 )
-_FEASTS = {linear.compile(f"^(?:{row})$"): int(day) for day, row in _WORDS["cjk_feasts"].items()}
+_FEASTS = {
+    safe_patterns.compile(f"^(?:{row})$"): int(day) for day, row in _WORDS["cjk_feasts"].items()
+}
 _P = {
-    name: linear.compile(one)
+    name: safe_patterns.compile(one)
     for name, one in patterns(
         "dates",
         number_words="|".join(sorted(_NUMBERS, reverse=True)),
@@ -99,21 +101,21 @@ def _unit(word: str) -> str:
     return next((kind for kind, starts in kinds.items() if word.startswith(starts)), "year")
 
 
-_Reader = Callable[[linear.Match, Sentence], Dated | None]
+_Reader = Callable[[safe_patterns.Match, Sentence], Dated | None]
 
 
-def _dated(match: linear.Match, days: Days, *, relative: bool, loose: bool = False) -> Dated:
+def _dated(match: safe_patterns.Match, days: Days, *, relative: bool, loose: bool = False) -> Dated:
     return Dated(match.start(), match.end(), *days, relative=relative, loose=loose)
 
 
-def _part(match: linear.Match, group: str) -> str:
+def _part(match: safe_patterns.Match, group: str) -> str:
     return str(match[group] or "").lower().strip()
 
 
 # --- English, German, Spanish, French
 
 
-def _written(match: linear.Match, said: Sentence) -> Dated:
+def _written(match: safe_patterns.Match, said: Sentence) -> Dated:
     """Parse a date such as May 5, 5–9 May or 12 de mayo de 2024."""
     month, day = _named(_part(match, "month")).month, int(match["day"])
     last = int(match["to"] or day)
@@ -121,7 +123,7 @@ def _written(match: linear.Match, said: Sentence) -> Dated:
     return _dated(match, (date(year, month, day), date(year, month, last)), relative=False)
 
 
-def _numeric(match: linear.Match, said: Sentence) -> Dated | None:
+def _numeric(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse a date such as 2026-12-04 or 4.12.2026.
 
     Return None for an English date such as 12/04/2026, because it is ambiguous.
@@ -137,7 +139,7 @@ def _numeric(match: linear.Match, said: Sentence) -> Dated | None:
     return _dated(match, (date(year, month, day),) * 2, relative=False)
 
 
-def _day_word(match: linear.Match, said: Sentence) -> Dated | None:
+def _day_word(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     word, before = _part(match, "word"), said.before.lower().rstrip()
     morning = word in ("morgen", "mañana") and before.endswith(_NOT_TOMORROW)
     if morning or (word == "hier" and said.language != "fr"):
@@ -145,12 +147,12 @@ def _day_word(match: linear.Match, said: Sentence) -> Dated | None:
     return _dated(match, said.distance(_DAY_WORDS[word], "day"), relative=True)
 
 
-def _ago(match: linear.Match, said: Sentence) -> Dated:
+def _ago(match: safe_patterns.Match, said: Sentence) -> Dated:
     days = said.distance(-_number(match["n"]), _unit(_part(match, "unit")))
     return _dated(match, days, relative=True)
 
 
-def _in_some_time(match: linear.Match, said: Sentence) -> Dated | None:
+def _in_some_time(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse "in two weeks"; return None if the words give a duration instead."""
     lasted = said.past or said.habit or (match[0][:2] == "en" and said.language != "es")
     if lasted or said.before.rstrip().endswith(("ce", "times")):
@@ -159,7 +161,7 @@ def _in_some_time(match: linear.Match, said: Sentence) -> Dated | None:
     return _dated(match, days, relative=True)
 
 
-def _named_time(match: linear.Match, said: Sentence) -> Dated | None:
+def _named_time(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse a time such as Friday, next Friday, next week, in March or end of May 2027."""
     stepped = _part(match, "step") or _part(match, "after").removeprefix("of ")
     step = next((number for word, number in _STEPS.items() if stepped.startswith(word)), None)
@@ -177,7 +179,7 @@ def _named_time(match: linear.Match, said: Sentence) -> Dated | None:
     return _dated(match, said.distance(min(step, 1), unit), relative=True)
 
 
-def _weekday(match: linear.Match, said: Sentence, step: int | None) -> Dated | None:
+def _weekday(match: safe_patterns.Match, said: Sentence, step: int | None) -> Dated | None:
     name, before = _part(match, "weekday"), said.before.lower()
     short = name in _SHORT and (said.language != "en" or not (said.lead or step is not None))
     recurs = step is None and (said.habit or before.endswith(_NO_DAY))
@@ -197,7 +199,7 @@ def _weekday(match: linear.Match, said: Sentence, step: int | None) -> Dated | N
     return _dated(match, (day, day), relative=True, loose=step is None)
 
 
-def _named_month(match: linear.Match, said: Sentence, step: int | None) -> Dated | None:
+def _named_month(match: safe_patterns.Match, said: Sentence, step: int | None) -> Dated | None:
     edge, year = _part(match, "edge").removeprefix("the "), _part(match, "year")
     if step is None and not (edge or year or said.lead):
         return None  # "may" and "march" are verbs as well
@@ -208,14 +210,14 @@ def _named_month(match: linear.Match, said: Sentence, step: int | None) -> Dated
     return _dated(match, days, relative=not year)
 
 
-def _day_of_month(match: linear.Match, said: Sentence) -> Dated | None:
+def _day_of_month(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse "on the 5th", but not "the 5th floor" or "every month on the 5th"."""
     if not said.lead or said.habit or not _P["after_day"].search(said.after[:16]):
         return None
     return _dated(match, said.nth(int(match["day"])), relative=True)
 
 
-def _bare_year(match: linear.Match, said: Sentence) -> Dated | None:
+def _bare_year(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     counts = not said.lead or said.before.lower().endswith("for ")  # such as "for 2000 people"
     return None if counts else _dated(match, year_days(int(match["year"])), relative=False)
 
@@ -237,7 +239,7 @@ _LATIN: dict[str, _Reader] = {
 # --- Chinese, Japanese
 
 
-def _cjk_date(match: linear.Match, said: Sentence) -> Dated | None:
+def _cjk_date(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse a date such as 下个月底 (end of next month) or 5月3号到9号 (May 3 to 9)."""
     year, edge, step = _part(match, "year"), _part(match, "edge"), _part(match, "step")
     if edge == "初" and said.after[:1] in _CJK_NUMERALS:
@@ -257,7 +259,7 @@ def _cjk_date(match: linear.Match, said: Sentence) -> Dated | None:
     return _dated(match, (first, last), relative=inferred)
 
 
-def _cjk_feast(match: linear.Match, said: Sentence) -> Dated | None:
+def _cjk_feast(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse a holiday such as 五一 (May Day) or 国庆 (National Day), but not 五一路 (a street)."""
     year, feast = _part(match, "year"), match["feast"]
     if said.after.startswith(_NO_FEAST) or said.before.endswith(_CJK_NUMERALS):
@@ -271,7 +273,7 @@ def _cjk_year(word: str, today: date) -> int:
     return int(word[:4]) if word[0].isdigit() else today.year + _CJK_STEPS[word[:-1]]
 
 
-def _cjk_year_alone(match: linear.Match, said: Sentence) -> Dated | None:
+def _cjk_year_alone(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     year, edge = _part(match, "year"), _part(match, "edge")
     if match["this"]:  # 月初八 is a day of the lunar calendar
         if said.habit or said.after[:1] in _CJK_NUMERALS:
@@ -283,7 +285,7 @@ def _cjk_year_alone(match: linear.Match, said: Sentence) -> Dated | None:
     return _dated(match, days, relative=not year[0].isdigit())
 
 
-def _cjk_week(match: linear.Match, said: Sentence) -> Dated | None:
+def _cjk_week(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse a weekday or week such as 下周三 (next Wednesday) or 下周 (next week)."""
     name = _part(match, "weekday") or _part(match, "youbi")
     if said.after[:1] in tuple("次个個天年回节節围") or not (name or match["step"]):
@@ -303,19 +305,19 @@ def _cjk_week(match: linear.Match, said: Sentence) -> Dated | None:
     return _dated(match, days, relative=True, loose=step is None)
 
 
-def _cjk_day(match: linear.Match, said: Sentence) -> Dated | None:
+def _cjk_day(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     if match["word"] == "前天" and said.before.endswith("以"):
         return None
     return _dated(match, said.distance(_CJK_DAYS[match["word"]], "day"), relative=True)
 
 
-def _cjk_distance(match: linear.Match, said: Sentence) -> Dated | None:
+def _cjk_distance(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     sign = -1 if match["way"].endswith("前") else 1
     days = said.distance(sign * _number(match["n"]), _unit(match["unit"].lstrip("ヶか个個")))
     return _dated(match, days, relative=True)
 
 
-def _cjk_nth(match: linear.Match, said: Sentence) -> Dated | None:
+def _cjk_nth(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse a day such as 5号 (the 5th), but not 5号线 (metro line 5) or 5日間 (five days).
 
     Return None if the statement recurs, as in 每月15号 (on the 15th of every month).
@@ -333,7 +335,7 @@ def _cjk_nth(match: linear.Match, said: Sentence) -> Dated | None:
     return _dated(match, said.nth(int(match["day"])), relative=True)
 
 
-def _cjk_slash(match: linear.Match, said: Sentence) -> Dated | None:
+def _cjk_slash(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse a month and a day with a slash, such as 10/4, in Chinese or Japanese text.
 
     Return None if it is more likely a fraction (1/2, 3/4) or part of a longer number or code.

@@ -79,7 +79,7 @@ class Document:
     @cached_property
     def pieces(self) -> Counter[str]:
         """Count each distinct sentence of the body, ignoring punctuation and spaces."""
-        found = map(bare, _SENTENCE.split(self.body))
+        found = map(strip_punctuation, _SENTENCE.split(self.body))
         return Counter(piece for piece in found if piece)
 
     @property
@@ -87,7 +87,7 @@ class Document:
         return sum(len(piece) * count for piece, count in self.pieces.items())
 
 
-def bare(text: str) -> str:
+def strip_punctuation(text: str) -> str:
     """Return the normalised text without punctuation and spaces."""
     return _BARE.sub("", segment.normalise(text))
 

@@ -25,7 +25,7 @@ from memories.extraction.wording.people import (
     people_in,
     start_of,
 )
-from memories.screening import linear
+from memories.screening import safe_patterns
 
 LONGEST = 400  # characters of a memory
 _CLAUSE = 60  # characters of a clause that is put before a fragment
@@ -162,7 +162,7 @@ def _widened(
     return start, end + (after.end() if after else 0)
 
 
-def _belongs(found: linear.Match, statement: str) -> bool:
+def _belongs(found: safe_patterns.Match, statement: str) -> bool:
     gap = found["gap"].lower().split()
     negation = (found["not"] or "").lower()
     if negation and negation not in _FORMERLY and _P["starts_anew"].search(statement):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from foundation.text import segment
 from memories.extraction.word_tables import patterns, table
 from memories.extraction.wording.chinese_subjects import leading_name, names, names_subject
-from memories.screening import linear
+from memories.screening import safe_patterns
 
-PATTERNS = {name: linear.compile(one) for name, one in patterns("own_words").items()}
+PATTERNS = {name: safe_patterns.compile(one) for name, one in patterns("own_words").items()}
 _TITLES = ("先生", "太太", "阿姨", "叔叔", "师傅", "老板")
 _NAMED_IN = 4  # the message, the other side's question and two earlier messages
 _CLAUSES = re.compile(r"[\s，,。.!！?？;；、…]")
@@ -22,11 +22,11 @@ _NO_NAMES = frozenset(table("own_words")["no_names"].split("|"))
 _SURNAMES = frozenset(table("own_words")["surnames"])
 
 
-def start_of(found: linear.Match, group: str) -> int:
+def start_of(found: safe_patterns.Match, group: str) -> int:
     return int(found.start(found.re.groupindex[group]))
 
 
-def end_of(found: linear.Match, group: str) -> int:
+def end_of(found: safe_patterns.Match, group: str) -> int:
     return int(found.end(found.re.groupindex[group]))
 
 

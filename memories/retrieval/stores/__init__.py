@@ -1,1 +1,1 @@
-"""The vector stores: PostgreSQL with pgvector, and Milvus."""
+"""The vector stores: PostgreSQL with pgvector, and Milvus. They may use `foundation.database`."""

@@ -1,1 +1,4 @@
-"""Find labelled secrets: values that look secret, near a word such as "password"."""
+"""Find labelled secrets: values that look secret, near a word such as "password".
+
+The package does not depend on Django or on `extraction`.
+"""

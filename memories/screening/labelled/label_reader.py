@@ -31,8 +31,8 @@ from memories.screening.labelled.vocabulary import (
     is_alike,
     is_counted,
     is_link,
-    leads_back,
     names_a_code,
+    refers_back_to_label,
     value_in,
 )
 from memories.screening.secret_forms import Found
@@ -365,7 +365,7 @@ class LabelReader:
         between: list[str] = []
         for number, token in self.tokens.before(hit.start, most=BACK):
             if token.kind == "han":
-                between.append("=" if leads_back(token.text) else "?")
+                between.append("=" if refers_back_to_label(token.text) else "?")
             elif token.kind == "word":
                 if self._is_value_before(number, token, between, hit):
                     start = self._beginning(number, between, hit)

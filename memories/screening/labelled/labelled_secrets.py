@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
-from memories.screening import linear
+from memories.screening import safe_patterns
 from memories.screening.labelled import vocabulary
 from memories.screening.labelled.label_reader import NO_WAY, Hit, LabelReader, Way
 from memories.screening.labelled.tokens import Look, Token, is_odd
@@ -63,7 +63,7 @@ def by_label(text: str, folded: Folded | None = None) -> Iterator[Found]:
 
 
 # A variable of the environment and its value, which has no quotes and ends before a space.
-_ASSIGNED = linear.compile(r"[A-Za-z0-9]_[A-Z0-9_]{2,60}=[^\s\"']+")
+_ASSIGNED = safe_patterns.compile(r"[A-Za-z0-9]_[A-Z0-9_]{2,60}=[^\s\"']+")
 _LONGEST_NAME = 64
 
 
@@ -95,7 +95,7 @@ def spelled_codes(plain: Folded, said: str) -> Iterator[Found]:
             yield Found(start, end, "password")
 
 
-_RUN = linear.compile(r"\d{4,}")
+_RUN = safe_patterns.compile(r"\d{4,}")
 
 
 class _Reader(LabelReader):
@@ -290,7 +290,7 @@ class _Reader(LabelReader):
     def _account(self, hit: Hit) -> Iterator[Found]:
         yield from self._numbered(hit, BANK)
 
-    def _numbered(self, hit: Hit, pattern: linear.Pattern) -> Iterator[Found]:
+    def _numbered(self, hit: Hit, pattern: safe_patterns.Pattern) -> Iterator[Found]:
         match = pattern.search(self.text[hit.end : hit.end + 110])
         if match and sum(map(str.isdigit, match["s"])) >= 5:
             yield Found(hit.end + match.start(1), hit.end + match.end(1), hit.label.category)

@@ -11,10 +11,10 @@ from enum import IntEnum
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from memories.screening import linear
+from memories.screening import safe_patterns
 from memories.screening.spelling import Folded
 
-_TOKEN = linear.compile(
+_TOKEN = safe_patterns.compile(
     # Groups with the same number of digits are one number: "55 81 07", "739 204".
     r"(?P<digits>\b(?:\d{2}(?: \d{2}){2,}|\d{3}(?: \d{3})+|\d{4}(?: \d{4})+)\b[#*]?)|"
     r"(?P<han>[\x{3400}-\x{9fff}〇]{1,40})|(?P<line>\n)|"
@@ -145,7 +145,7 @@ class Tokens:
                 yield number, token if token.end <= place else token.up_to(place)
 
 
-_P = linear.compiled("values")
+_P = safe_patterns.compiled("values")
 
 
 class Look(IntEnum):
@@ -160,17 +160,17 @@ class Look(IntEnum):
 
 TRAILING = ".,;:)]}>\"'”’」』`…"
 _URL = _P["url"]
-_EMAIL = linear.compile(r"^[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+$")
-_HANDLE = linear.compile(r"^[@#][A-Za-z_][\w\-]*$|^~?/[\w./\-]+$|^[A-Za-z]:\\")
+_EMAIL = safe_patterns.compile(r"^[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+$")
+_HANDLE = safe_patterns.compile(r"^[@#][A-Za-z_][\w\-]*$|^~?/[\w./\-]+$|^[A-Za-z]:\\")
 _DATE = _P["date"]
 _MEASURE = _P["measure"]
-_VERSION = linear.compile(r"(?i)^v?\d+(?:\.\d+){1,4}(?:[-+][a-z0-9.]+)?$|^v\d+$")
+_VERSION = safe_patterns.compile(r"(?i)^v?\d+(?:\.\d+){1,4}(?:[-+][a-z0-9.]+)?$|^v\d+$")
 _PRODUCT = _P["product"]
 _PHONE = _P["phone"]
-_DIGITS = linear.compile(r"^[#*]?\d(?:[-./ ]?\d){2,18}[#*]{0,2}$|^[#*]?\d{3,19}[#*]{0,2}$")
-_UUID = linear.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
-_SHORT = linear.compile(r"(?i)^[a-z]{0,3}\d{1,2}[a-z]{0,2}$")
-_PROSE = linear.compile(r"^[A-Za-z]+(?:['’\-/&][A-Za-z]+)*$")
+_DIGITS = safe_patterns.compile(r"^[#*]?\d(?:[-./ ]?\d){2,18}[#*]{0,2}$|^[#*]?\d{3,19}[#*]{0,2}$")
+_UUID = safe_patterns.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+_SHORT = safe_patterns.compile(r"(?i)^[a-z]{0,3}\d{1,2}[a-z]{0,2}$")
+_PROSE = safe_patterns.compile(r"^[A-Za-z]+(?:['’\-/&][A-Za-z]+)*$")
 _STRONG_SIGNS = frozenset("!#$%^&*?~@+=")
 _PROGRAM = _P["program"]
 _CONTROL = ("\ue000", "\ue001")
@@ -301,7 +301,7 @@ def is_made_up(token: str) -> bool:
     return signs or cases or is_random(token)
 
 
-_CONSONANTS = linear.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{5,}")
+_CONSONANTS = safe_patterns.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{5,}")
 
 
 def is_gibberish(word: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from memories.screening import linear
+from memories.screening import safe_patterns
 from memories.screening.labelled import vocabulary
 from memories.screening.labelled.tokens import Look, Token, Tokens
 from memories.screening.labelled.vocabulary import (
@@ -22,34 +22,34 @@ from memories.screening.labelled.vocabulary import (
 )
 from memories.screening.secret_forms import Found
 
-_ACCESS = linear.compile(
+_ACCESS = safe_patterns.compile(
     r"(?i)\b(?:unlock\w*|decrypt\w*|encrypted|(?:log|sign)(?:s|ged|ed)? ?(?:in|on|into)|"
     r"(?:won'?t|doesn'?t|don'?t|can'?t|will|to) open|opens? (?:it |them )?(?:up )?(?:with|using)|"
     r"(?:get|gets|let|lets) (?:me |you |us |them )?in(?:to)?|asks?,|sticker says|"
     r"what i use|i use for|the usual one|same as always)\b|"
     r"解压|解得?开|解密|加密|打开填|登进|登上|进得?去|初始|弹窗|验证我|我都打|我都填|我都用|什么都用|贴的"
 )
-_PLACES = linear.compile(
+_PLACES = safe_patterns.compile(
     r"(?i)\b(?:zip|rar|pdf|portal|website|site|app|account|laptop|sticker|icloud|cloud|drive|"
     r"prompt|remember|reminder)\b|压缩包|网站|软件|平台|后台|系统|客户端|论坛"
 )
-_CASH = linear.compile(
+_CASH = safe_patterns.compile(
     r"(?i)\b(?:bank(?:ing)? app|online banking|cash ?machine|atm|texted)\b|取款|取钱|网银|手机银行|"
     r"行app|短信来了|能开的|能打开"
 )
 _SURE = frozenset({Cue.PASSWORD, Cue.LOGIN, Cue.EVERYWHERE, Cue.PHRASE})
 _HERE = frozenset({Cue.SERVICE, Cue.CODE, Cue.PATTERN})
-_PRODUCT = linear.compile(
+_PRODUCT = safe_patterns.compile(
     r"(?i)^(?:python|java|node|iphone|ipad|galaxy|pixel|windows|win|ubuntu|debian|postgres\w*|mysql|"
     r"gpt|claude|llama|qwen|deepseek|gemini|ios|android|macos|rtx|gtx|cuda|http|sha|aes|rsa|utf|"
     r"ipv|usb|oauth|php|ruby|rails|django|react|vue|angular|log4j|web|sql|x86|arm|thinkpad|"
     r"macbook|surface|office|covid|formula|psalm|argon|bcrypt|base|wpa|ed|md)[-_.]?\d"
 )
-_FILE = linear.compile(r"(?i)\.[a-z]{2,4}\d?$")
-_HEX = linear.compile(r"^[0-9a-f]{32,}$")
+_FILE = safe_patterns.compile(r"(?i)\.[a-z]{2,4}\d?$")
+_HEX = safe_patterns.compile(r"^[0-9a-f]{32,}$")
 _STRUCTURE = frozenset("()[]{}<>/\\|='`,;:")
-_LETTERS = linear.compile(r"[A-Za-z]{2}")
-_NAMED_ZH = linear.compile(r"(?:叫|名为?|昵称|用户名|型号|账号是?|帐号是?|网名|id是?)$")
+_LETTERS = safe_patterns.compile(r"[A-Za-z]{2}")
+_NAMED_ZH = safe_patterns.compile(r"(?:叫|名为?|昵称|用户名|型号|账号是?|帐号是?|网名|id是?)$")
 _FEWEST = 6
 _NOT_A_CODE = frozenset(
     {"order", "invoice", "ticket", "ref", "reference", "no", "tracking", "case", "stock", "paid"}
@@ -133,9 +133,9 @@ def _is_a_code(tokens: Tokens, number: int) -> bool:
 
 COVER = "\ue000"
 _NEAR, _NEARER = 60, 40  # characters
-_COVERED = linear.compile(r"\x{e000}+")
-_EXPIRY = linear.compile(r"^\d{1,2}[/\-.](?:20)?\d{2}$")
-_YEAR = linear.compile(r"^(?:19|20)\d\d$")
+_COVERED = safe_patterns.compile(r"\x{e000}+")
+_EXPIRY = safe_patterns.compile(r"^\d{1,2}[/\-.](?:20)?\d{2}$")
+_YEAR = safe_patterns.compile(r"^(?:19|20)\d\d$")
 
 
 def companions(text: str, *, with_card: bool) -> Iterator[Found]:

@@ -7,9 +7,9 @@ from enum import Enum
 from functools import lru_cache
 
 from foundation.text.segment import ENGLISH_STOP_WORDS
-from memories.screening import linear
+from memories.screening import safe_patterns
 from memories.screening.labelled.tokens import Look, Token, Tokens
-from memories.screening.linear import Match, Pattern
+from memories.screening.safe_patterns import Match, Pattern
 
 
 class Cue(Enum):
@@ -41,13 +41,13 @@ class Label:
 
 
 LABELS: tuple[Label, ...] = tuple(
-    Label(Cue(row["cue"]), row["category"], linear.compile(f"(?i)(?:{row['pattern']})"))
-    for row in linear.rows("labels")
+    Label(Cue(row["cue"]), row["category"], safe_patterns.compile(f"(?i)(?:{row['pattern']})"))
+    for row in safe_patterns.rows("labels")
 )
 
 
-_WORDS = linear.sets("vocabulary")
-_P = linear.compiled("vocabulary")
+_WORDS = safe_patterns.sets("vocabulary")
+_P = safe_patterns.compiled("vocabulary")
 
 FARTHEST = 20  # most tokens between a label and its value
 BACK = 9
@@ -69,7 +69,7 @@ def is_link(said: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def leads_back(said: str) -> bool:
+def refers_back_to_label(said: str) -> bool:
     return BACK_LINK_ZH.search(said) is not None
 
 
@@ -189,17 +189,19 @@ PAIRS = "/ : and & + | 、 ， 和 pass pw pwd"
 PAIRING = frozenset(PAIRS.split())
 STOPS = _WORDS["stops"]
 PHRASE = _P["phrase"]
-PLAIN_PHRASE = linear.compile(r"^\s*(?P<s>[a-z]{3,8}(?:[ ,]+[a-z]{3,8}){3,23})")
+PLAIN_PHRASE = safe_patterns.compile(r"^\s*(?P<s>[a-z]{3,8}(?:[ ,]+[a-z]{3,8}){3,23})")
 HAN_PHRASE = _P["han_phrase"]
 TURNS = _P["turns"]
 DIAL = _P["dial"]
-THREE = linear.compile(r"^[^\d\n]{0,24}?(?P<s>\d{3,4})(?:$|[^\d])")
+THREE = safe_patterns.compile(r"^[^\d\n]{0,24}?(?P<s>\d{3,4})(?:$|[^\d])")
 PAPER = _P["paper"]
-BANK = linear.compile(r"(?i)^[^\d\n。]{0,28}?(?P<s>[A-Z]{0,4}\d(?:[ \-]?\d){5,30})(?:$|[^\d])")
+BANK = safe_patterns.compile(
+    r"(?i)^[^\d\n。]{0,28}?(?P<s>[A-Z]{0,4}\d(?:[ \-]?\d){5,30})(?:$|[^\d])"
+)
 
 
-_COMMON_WORDS = linear.sets("common_words")
-_COMMON = linear.compiled("common_words")
+_COMMON_WORDS = safe_patterns.sets("common_words")
+_COMMON = safe_patterns.compiled("common_words")
 
 LINKS = _COMMON_WORDS["links"]
 CHANGES = _COMMON_WORDS["changes"]

@@ -257,7 +257,7 @@ def test_a_new_title_given_meanwhile_takes_no_message_from_the_count() -> None:
     thread = temporary.create(user=tim, external_id="t1")
     temporary.append(thread, messages=(MessageInput("I play chess."),))
     assert temporary.rename(thread, title="Chess").message_count == 1
-    assert temporary.cut(thread, count=1).title == "Chess"
+    assert temporary.delete_newest(thread, count=1).title == "Chess"
     assert temporary.read(thread) == []
 
 

@@ -157,7 +157,7 @@ def test_a_filter_of_endless_depth_is_refused() -> None:
 
 def test_whom_a_not_leaves_out_is_not_named() -> None:
     tree = filters.parse({"AND": [{"user_id": {"in": ["a", "b"]}}, {"NOT": [{"user_id": "c"}]}]})
-    assert filters.named(tree, "user_id") == ["a", "b"]
+    assert filters.names_in(tree, "user_id") == ["a", "b"]
     assert not filters.names_somebody(filters.parse({"NOT": [{"user_id": "c"}]}))
     assert not filters.names_somebody(filters.parse({"user_id": {"ne": "c"}}))
 

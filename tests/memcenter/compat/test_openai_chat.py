@@ -18,7 +18,7 @@ from memcenter.compat.openai_chat.answers import forward
 from memcenter.compat.openai_chat.memory import Exchange
 from memcenter.compat.openai_chat.protocol import said_in
 from memcenter.compat.openai_chat.views import ForwardedStream
-from memcenter.rest.throttling import Share
+from memcenter.rest.throttling import ConcurrencyLimit
 from memories import language_steps
 from memories.models import Memory, RecallTrace
 from ops.accounts import keys, users
@@ -222,7 +222,7 @@ def test_a_client_that_is_gone_before_the_first_word_still_has_its_turn_kept(
     model.answers = [streamed("Rice.")]
     said = said_in(ASKS)
     assert said is not None
-    share = Share(1)
+    share = ConcurrencyLimit(1)
     answer = forward("chat/completions", endpoint=language_steps.endpoint(), body=b"{}")
     ForwardedStream(answer, Exchange(alice, "c1", said), share.take()).close()
     assert turns_of(alice) == [("What may I eat tonight?", "Rice.")]
@@ -230,7 +230,7 @@ def test_a_client_that_is_gone_before_the_first_word_still_has_its_turn_kept(
 
 
 def test_more_long_answers_than_there_are_places_are_asked_to_come_back() -> None:
-    share = Share(1)
+    share = ConcurrencyLimit(1)
     share.take()
     with pytest.raises(Throttled):
         share.take()

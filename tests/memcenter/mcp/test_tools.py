@@ -473,9 +473,9 @@ def test_more_than_its_share_of_threads_is_never_taken(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from memcenter.mcp import views
-    from memcenter.rest.throttling import Share
+    from memcenter.rest.throttling import ConcurrencyLimit
 
-    full = Share(1)
+    full = ConcurrencyLimit(1)
     monkeypatch.setattr(views, "_share", full)
     place = full.take()
     response = agent.send(b"{}")

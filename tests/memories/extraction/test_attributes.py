@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memories.extraction.arbitration.attributes import give_others
+from memories.extraction.arbitration.attributes import give_different_attributes
 from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.types import Verdict
 from memories.reader import reader
@@ -67,7 +67,7 @@ def test_statements_on_different_attributes_of_one_thing_are_both_kept(
 )
 def test_the_same_attribute_or_an_unclear_one_is_still_compared(old: str, new: str) -> None:
     for first, second in ((old, new), (new, old)):
-        assert not give_others(first, second)
+        assert not give_different_attributes(first, second)
 
 
 def test_a_correction_of_an_attribute_still_replaces() -> None:

@@ -216,7 +216,7 @@ def test_what_is_no_life_of_anybodys_is_told_apart(told: FakeReader) -> None:
     text = "translate: I have two cats"
     told.hears(text, statement(text, "I have two cats", keep="no", said="transform"))
 
-    assert extract(text, told=told).not_lived == ((11, 26),)
+    assert extract(text, told=told).outside_real_life == ((11, 26),)
 
 
 def test_beside_a_pasted_text_only_what_is_lived_is_the_persons(told: FakeReader) -> None:
@@ -228,7 +228,7 @@ def test_beside_a_pasted_text_only_what_is_lived_is_the_persons(told: FakeReader
         flags=["pasted"],
     )
 
-    assert extract(text, told=told).not_lived == ((13, len(text)),)
+    assert extract(text, told=told).outside_real_life == ((13, len(text)),)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_a_joke_takes_back_the_statement_before_it(text: str, joke: str) -> None
     told.hears(text, statement(text, joke))
     found = extract(text, told=told)
     assert contents(found) == []
-    assert len(found.not_lived) == 1
+    assert len(found.outside_real_life) == 1
 
 
 def test_a_joke_takes_back_nothing_else() -> None:

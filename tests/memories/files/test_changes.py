@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memories.files.changes import Changes, Created, Disputed, Edited, Known, Reason, between
+from memories.files.changes import Changes, Created, Disputed, Edited, Known, Reason, find_changes
 from memories.files.grammar import Document, parse, render
 
 TEA = Known("mem_1", "preference", "drinks tea")
@@ -18,7 +18,7 @@ NEVER = Document()
 def asked(
     text: str, *, memories: Sequence[Known] = ALL, synced: str = FILE, elsewhere: Sequence[str] = ()
 ) -> Changes:
-    return between(parse(synced), parse(text), memories=memories, elsewhere=elsewhere)
+    return find_changes(parse(synced), parse(text), memories=memories, elsewhere=elsewhere)
 
 
 def newer(memory: Known, text: str | None = None) -> list[Known]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.files.changes import Changes, Known, between
+from memories.files.changes import Changes, Known, find_changes
 from memories.files.grammar import KINDS, Document, Shown, parse, render
 from tests.memories.files import hostile
 
@@ -22,7 +22,7 @@ def known(memories: Iterable[Shown]) -> list[Known]:
 def test_a_rendered_file_asks_for_nothing(memories: list[Shown], text: str) -> None:
     document = parse(render(memories, keeping=parse(text)))
 
-    assert between(document, document, memories=known(memories)) == Changes()
+    assert find_changes(document, document, memories=known(memories)) == Changes()
 
 
 @hostile.unhurried
@@ -38,14 +38,14 @@ def test_a_memory_that_the_person_left_alone_is_left_alone(
         if data.draw(st.booleans())
     ]
 
-    assert between(document, document, memories=since) == Changes()
+    assert find_changes(document, document, memories=since) == Changes()
 
 
 @hostile.unhurried
 @given(hostile.memories(), hostile.files())
 def test_every_word_of_an_edited_file_goes_somewhere(memories: list[Shown], text: str) -> None:
     synced, edited, rows = parse(render(memories)), parse(text), known(memories)
-    changes = between(synced, edited, memories=rows)
+    changes = find_changes(synced, edited, memories=rows)
 
     heard = {one.text.strip() for one in rows} | {one.content for one in changes.created}
     heard |= {one.content for one in changes.edited if one.content}
@@ -56,7 +56,7 @@ def test_every_word_of_an_edited_file_goes_somewhere(memories: list[Shown], text
 @hostile.unhurried
 @given(hostile.memories(), hostile.files())
 def test_each_memory_is_asked_for_one_thing_at_most(memories: list[Shown], text: str) -> None:
-    changes = between(parse(render(memories)), parse(text), memories=known(memories))
+    changes = find_changes(parse(render(memories)), parse(text), memories=known(memories))
 
     asked = [one.id for one in changes.edited] + [one.id for one in changes.disputed]
     asked += changes.removed
@@ -70,12 +70,12 @@ def test_an_edit_that_was_carried_out_asks_for_nothing_more(
     memories: list[Shown], text: str
 ) -> None:
     edited = parse(text)
-    changes = between(parse(render(memories)), edited, memories=known(memories))
+    changes = find_changes(parse(render(memories)), edited, memories=known(memories))
     rows, became = _carried_out(memories, changes)
     after = parse(render(rows, keeping=edited, became=became))
 
-    assert between(after, after, memories=known(rows)) == Changes()
-    assert between(Document(), after, memories=known(rows)).edited == ()
+    assert find_changes(after, after, memories=known(rows)) == Changes()
+    assert find_changes(Document(), after, memories=known(rows)).edited == ()
     assert {one.id for one in rows} == {line.id for _, line in after.statements if line.id}
 
 

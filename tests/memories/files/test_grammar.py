@@ -19,9 +19,9 @@ ID = "mem_00000000000000000000000001"
 @example("\\<!--")
 @example("\\\\server\\share\\new")
 def test_a_content_is_read_as_it_was_written_and_on_one_line(content: str) -> None:
-    written = grammar.written(content)
+    written = grammar.encode_line(content)
 
-    assert grammar.plain(written) == content
+    assert grammar.decode_line(written) == content
     assert len(written.splitlines()) <= 1
 
 
@@ -59,7 +59,7 @@ def test_no_content_passes_for_another_memory_when_its_id_is_taken_away(content:
 def test_a_content_is_written_plainly_but_for_what_breaks_a_line(
     content: str, written: str
 ) -> None:
-    assert grammar.written(content) == written
+    assert grammar.encode_line(content) == written
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_small_changes_around_the_id_lose_nothing(raw: str) -> None:
 
 
 def test_a_new_line_that_speaks_of_escapes_we_never_write_keeps_them() -> None:
-    assert grammar.plain("\\\\server \\u4e2d \\d \\") == "\\\\server \\u4e2d \\d \\"
+    assert grammar.decode_line("\\\\server \\u4e2d \\d \\") == "\\\\server \\u4e2d \\d \\"
 
 
 def test_the_kinds_and_their_chinese_words_are_those_of_the_pages() -> None:

@@ -21,12 +21,12 @@ def forest(name: str, *, adds: float, above: float = 0.5) -> Forest:
 
 
 def features_of(weighed: Floats, **more: Floats) -> dict[str, Floats]:
-    return {**rerank.standing(weighed), **more}
+    return {**rerank.rank_features(weighed), **more}
 
 
 def test_trees_change_the_order_of_the_best() -> None:
     weighed, told = np.array([0.9, 0.8, 0.1]), np.array([0.0, 1.0, 0.0])
-    looked = rerank.second_look(
+    looked = rerank.rerank_best(
         features_of(weighed, told=told), weighed=weighed, asked=ASKED, forest=forest("told", adds=1)
     )
     assert np.argsort(-looked.total).tolist() == [1, 0, 2]
@@ -36,7 +36,7 @@ def test_trees_change_the_order_of_the_best() -> None:
 def test_what_is_not_looked_at_again_stays_below_in_its_order() -> None:
     weighed = np.linspace(1, 0, rerank.LOOKED_AT + 30)
     told = (np.arange(weighed.size) % 2).astype(float)
-    looked = rerank.second_look(
+    looked = rerank.rerank_best(
         features_of(weighed, told=told), weighed=weighed, asked=ASKED, forest=forest("told", adds=9)
     )
     best, rest = looked.total[: rerank.LOOKED_AT], looked.total[rerank.LOOKED_AT :]
@@ -47,7 +47,7 @@ def test_what_is_not_looked_at_again_stays_below_in_its_order() -> None:
 
 def test_what_the_kind_of_question_adds_is_one_part() -> None:
     weighed = np.array([0.9, 0.1])
-    looked = rerank.second_look(
+    looked = rerank.rerank_best(
         features_of(weighed), weighed=weighed, asked=ASKED, forest=forest("asks_when", adds=1)
     )
     assert list(looked.added) == [rerank.QUESTION]
@@ -55,7 +55,7 @@ def test_what_the_kind_of_question_adds_is_one_part() -> None:
 
 def test_the_products_own_trees_ask_about_nothing_that_is_not_given() -> None:
     known = {one.name for one in fields(MessageWeights)} | set(ASKED)
-    known |= set(rerank.standing(np.zeros(1)))
+    known |= set(rerank.rank_features(np.zeros(1)))
     assert set(rerank.learned().names) == known
 
 
@@ -66,9 +66,9 @@ def test_the_order_of_messages_does_not_matter(scores: list[float]) -> None:
     turned = np.random.default_rng(len(scores)).permutation(weighed.size)
     names = [name for name in rerank.learned().names if name not in ASKED]
     values = {name: np.linspace(0, 1, weighed.size) for name in names}
-    here = rerank.second_look(values | rerank.standing(weighed), weighed=weighed, asked=ASKED)
-    there = rerank.second_look(
-        {name: one[turned] for name, one in values.items()} | rerank.standing(weighed[turned]),
+    here = rerank.rerank_best(values | rerank.rank_features(weighed), weighed=weighed, asked=ASKED)
+    there = rerank.rerank_best(
+        {name: one[turned] for name, one in values.items()} | rerank.rank_features(weighed[turned]),
         weighed=weighed[turned],
         asked=ASKED,
     )

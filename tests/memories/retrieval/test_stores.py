@@ -27,7 +27,7 @@ def store(request: pytest.FixtureRequest) -> VectorStore:
         return PgVectorStore()
     request.getfixturevalue("milvus")
     moved()
-    return milvus_sync.searched()
+    return milvus_sync.searched_store()
 
 
 def remember(user: User, content: str) -> Memory:
@@ -55,7 +55,7 @@ def nearest(
     )
     before = ask()
     if milvus_sync.are_recorded():
-        milvus_sync.tell(user.pk)
+        milvus_sync.send_changes(user.pk)
     after = ask()
     assert list(before.items()) == list(after.items())
     return dict(after)

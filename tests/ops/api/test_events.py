@@ -11,7 +11,7 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from rest_framework.exceptions import Throttled
 
-from memcenter.rest.throttling import Share
+from memcenter.rest.throttling import ConcurrencyLimit
 from ops.api import views_operations
 from ops.models import Kind, Operation, Status, User
 from ops.queue import outbox
@@ -35,7 +35,7 @@ def watch(
     stream = views_operations.Events(
         operation.public_id,
         seen=seen,
-        place=Share(1).take(),
+        place=ConcurrencyLimit(1).take(),
         wait=lambda _: acts.pop(0)() if acts else None,
         clock=lambda: next(moments),
     )
@@ -113,7 +113,7 @@ def test_streams_take_no_more_than_their_share(
     operation: Operation, alice_key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outbox.cancel(operation)
-    share = Share(1)
+    share = ConcurrencyLimit(1)
     monkeypatch.setattr(views_operations, "_share", share)
     response = Api(alice_key).get(url(operation))
     error(Api(alice_key).get(url(operation)), 429, "rate_limited")
