@@ -126,12 +126,12 @@ class BundledExtractor:
             forget = tuple(replace(request, in_words=False) for request in forget)
         return Extraction(
             tuple(kept),
-            tuple(endings),
             masking.refusals(message.spans, kept=redacted),
             forget,
             secrets=tuple((span.start, span.end) for span in message.spans),
             not_to_keep=not_to_keep,
             outside_real_life=tuple(spans_outside_real_life(message)),
+            endings=tuple(endings),
         )
 
     def kind_of(self, text: str) -> str:

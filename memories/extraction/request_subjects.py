@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from foundation.text import segment
+from memories.extraction.types import ForgetRequest
 from memories.extraction.word_tables import table
 
 _CLAUSE = re.compile(r"[^,.!?;:\n，。！？；：、…—]+")
@@ -53,6 +55,17 @@ def clauses_of(request: str, *, whole: bool = True) -> list[str]:
     found = (clause[0].strip() for clause in _CLAUSE.finditer(text))
     subjects = (_subject(clause) if whole else _without_pointing(clause) for clause in found)
     return [subject for subject in subjects if subject]
+
+
+def begins_with_nothing(request: ForgetRequest) -> bool:
+    """Return whether the first words of the subject mean nothing: "the will, solicitor's orders".
+
+    The words after them may be a reason for the request. A request that is a whole message begins
+    with other things, such as "right".
+    """
+    first = re.split("[,，]", request.about, maxsplit=1)[0]
+    terms = set(segment.terms(first)) - segment.ENGLISH_STOP_WORDS
+    return request.about != request.quote and not terms
 
 
 def _without_pointing(clause: str) -> str:

@@ -123,6 +123,7 @@ class Extraction:
     not_to_keep: bool = False  # the person asked not to keep this message
     # Spans that aren't the user's statements: quotations, role play, jokes, a text to work on.
     outside_real_life: tuple[tuple[int, int], ...] = ()
+    endings: tuple[Candidate, ...] = ()  # those with `only_ends`
 
     @property
     def undecided(self) -> tuple[Candidate, ...]:

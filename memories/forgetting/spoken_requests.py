@@ -24,7 +24,7 @@ from memories import language_steps
 from memories.extraction import masking
 from memories.extraction.arbitration import pairs
 from memories.extraction.commands import only_asks_not_to_forget, speaks_of_forgetting
-from memories.extraction.request_subjects import clauses_of
+from memories.extraction.request_subjects import begins_with_nothing, clauses_of
 from memories.extraction.types import Extraction, ForgetRequest, Said, TurnText
 from memories.forgetting import memory_forgets, request_matching
 from memories.indexing import search_index
@@ -297,7 +297,7 @@ def _find_meant(asked: Asked, user: User) -> Found:
     said_before = _earlier_texts(user, read)
     judged = {one.pk: _probability(about, one, said_before[one.pk]) for one in read}
     ranked = request_matching.signals_of(subject, read, judged)
-    is_clear = not unread and not _begins_with_nothing(asked.request)
+    is_clear = not unread and not begins_with_nothing(asked.request)
     plain = request_matching.clear_match(about, ranked) if is_clear else None
     if plain and _do_earlier_texts_match(about, said_before[plain.pk]):
         return _clear(asked, plain, read, user, judged)
@@ -312,17 +312,6 @@ def _find_meant(asked: Asked, user: User) -> Found:
         )
     }
     return Found(_rows(user, [*listed, *(one.pk for one in unread)]), likely=likely)
-
-
-def _begins_with_nothing(request: ForgetRequest) -> bool:
-    """Return True if the first words of the subject mean nothing: "the will, solicitor's orders".
-
-    The words after them may be a reason for the request. A request that is a whole message begins
-    with other things, such as "right".
-    """
-    first = re.split("[,，]", request.about, maxsplit=1)[0]
-    terms = set(segment.terms(first)) - segment.ENGLISH_STOP_WORDS
-    return request.about != request.quote and not terms
 
 
 def _clear(
