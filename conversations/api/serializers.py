@@ -17,6 +17,7 @@ from foundation.errors import Invalid
 from foundation.ids import PREFIXES
 from memcenter.rest.fields import (
     MOMENT,
+    NO_BLANK,
     ConversationId,
     Flag,
     Moment,
@@ -35,7 +36,7 @@ from memcenter.rest.openapi import Accepted
 from memories.models import Kind
 from ops.transfer.exports import FORMATS
 
-_UTTERED = {"type": "string", "maxLength": settings.MAX_MESSAGE_CHARS, "pattern": r"\S"}
+_UTTERED = {"type": "string", "maxLength": settings.MAX_MESSAGE_CHARS, "pattern": NO_BLANK}
 _MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
 _CLIENT_ID = {"min_length": 1, "max_length": 200}
 # The API also accepts four kind names from the reference documents; services translate them.

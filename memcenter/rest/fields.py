@@ -38,7 +38,7 @@ def constrained(**keywords: Any) -> Callable[[type[Serialized]], type[Serialized
 
 
 # A character that isn't a blank in Python either, unlike U+0085, which JSON Schema's \S takes.
-_NO_BLANK = r"[^\s\u001c-\u001f\u0085]"
+NO_BLANK = r"[^\s\u001c-\u001f\u0085]"
 
 
 class Text(serializers.CharField):
@@ -57,7 +57,7 @@ class Prose(Text):
     """A text that must not consist of blanks only."""
 
     def __init__(self, **options: Any) -> None:
-        blank = RegexValidator(_NO_BLANK, self.default_error_messages["blank"], code="blank")
+        blank = RegexValidator(NO_BLANK, self.default_error_messages["blank"], code="blank")
         super().__init__(**({"validators": [blank]} | options))
 
 

@@ -26,6 +26,7 @@ _LETTER = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of words
 _MOST_AROUND = 3  # characters of a sentence besides a statement that is the whole sentence
+_CLAUSE_AROUND = 200  # characters before and after a statement that may belong to its clause
 _ENDS = ("", "。", "!", "！", "?", "？", "\n")  # around a sentence
 _NEAR = 24  # characters read before and after a statement
 
@@ -138,10 +139,14 @@ def _whole(statement: Statement, text: str, *, floor: int) -> Statement:
 
 
 def _clause(text: str, start: int, end: int, *, floor: int) -> tuple[int, int]:
-    """Return the start of the clause at `start`, and the end of the clause at `end`."""
-    first = max([floor, *(text.rfind(sign, 0, start) + 1 for sign in _BREAKS)])
-    ends = [at for sign in _BREAKS if (at := text.find(sign, end)) >= 0]
-    return first, min(ends, default=len(text))
+    """Return the start of the clause at `start`, and the end of the clause at `end`.
+
+    At most `_CLAUSE_AROUND` characters before and after are searched.
+    """
+    floor, last = max(floor, start - _CLAUSE_AROUND), min(len(text), end + _CLAUSE_AROUND)
+    first = max([floor, *(text.rfind(sign, floor, start) + 1 for sign in _BREAKS)])
+    ends = [at for sign in _BREAKS if (at := text.find(sign, end, last)) >= 0]
+    return first, min(ends, default=last)
 
 
 def _words(text: str, first: int, last: int) -> Iterator[tuple[int, int, str]]:

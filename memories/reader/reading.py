@@ -33,6 +33,7 @@ from memories.reader.tokenizer import Tokenizer
 
 PATH = Path(__file__).parent / "data" / "reader.onnx"
 _CUT_TIME = re.compile("[明今去前后後][年天]|[上下][周週月]")  # "next year", "last week"
+_LONGEST_WORD = 200  # characters by which a statement is extended to whole words
 _PARTICLE = re.compile("[\u4e00-\u9fff](?:[吗呢吧嘛]|了(?![解不结却断当]))")
 
 
@@ -207,9 +208,10 @@ def _whole_words(statement: Statement, text: str) -> Statement:
         start += 1
     if start > 0 and _CUT_TIME.match(text, start - 1):
         start -= 1
-    while start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start]):
+    first, last = max(0, start - _LONGEST_WORD), min(len(text), end + _LONGEST_WORD)
+    while start > first and _is_letter(text[start - 1]) and _is_letter(text[start]):
         start -= 1
-    while end < len(text) and _is_letter(text[end - 1]) and _is_letter(text[end]):
+    while end < last and _is_letter(text[end - 1]) and _is_letter(text[end]):
         end += 1
     return replace(statement, start=start, end=end)
 

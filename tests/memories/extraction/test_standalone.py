@@ -161,12 +161,13 @@ def test_the_page_folds_fragments(alice: User) -> None:
     assert "15 colonies" not in cards
 
 
-def test_the_pencil_of_a_fragment_leads_to_the_edit_form(alice: User, fragment: Memory) -> None:
+def test_a_fragment_is_corrected_with_a_preview_like_the_others(
+    alice: User, fragment: Memory
+) -> None:
     page = text_of(signed_in(alice).get(address("memory_home")))
     cards, folded = page.split("portrait__fragments")
     assert "?about=" in cards
-    assert f'hx-get="{address("memory_edit", fragment.public_id)}?next=' in folded
-    assert "?about=" not in folded.split("</details>")[0]
+    assert f"?about={fragment.public_id}" in folded.split("</details>")[0]
 
 
 @pytest.mark.usefixtures("fragment")
