@@ -96,7 +96,7 @@ def test_a_candidate_can_not_be_enabled_past_the_review(alice: User) -> None:
     response = signed_in(alice).post(act(candidate, "enable"), follow=True)
     candidate.refresh_from_db()
     assert candidate.status == MemoryStatus.CANDIDATE
-    assert "waits for your review" in text_of(response)
+    assert "is waiting for your review" in text_of(response)
 
 
 @pytest.mark.parametrize("name", ["pin", "disable", "enable", "rate"])

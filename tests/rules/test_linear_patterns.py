@@ -28,7 +28,7 @@ MADE_WHEN_RUN = {
     "memories.extraction.wording.people:plain_names": "one escaped word",
     "memories.extraction.word_tables:compiled": "modules hold what it makes, and are looked into",
     "memories.retrieval.query:_pattern": "one escaped name",
-    "memories.writing.similar_memories:repeating": "escaped texts of memories",
+    "memories.writing.similar_memories:messages_containing": "escaped texts of memories",
     "ops.accounts.sign_ins:_first": "runs the rows of a table of plain words",
 }
 

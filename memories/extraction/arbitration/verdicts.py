@@ -390,10 +390,10 @@ def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
     text = pairs.fuller_text(memory.content, candidate.content)
     if text == memory.content:
         return Finding(Verdict.SKIP, "weaker")
+    if text == candidate.content and not candidate.kind == _EVENT != memory.kind:
+        return Finding(Verdict.REPLACE, "says_more")
     if (candidate.kind in _DONE) != (memory.kind in _DONE):
         return _finding_if_both_hold(memory)  # a plan isn't a detail of a lasting statement
-    if text == candidate.content:
-        return Finding(Verdict.REPLACE, "says_more")
     return Finding(Verdict.MERGE, "adds_detail")
 
 

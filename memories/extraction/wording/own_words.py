@@ -51,7 +51,7 @@ _DAY_ALONE = re.compile(
     r"(?<=\bthe )\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=(?:st|nd|rd|th)$)|^\d{1,2}(?=[号號日]$)"
 )
 # The only word between the beginning of a sentence, or another statement, and a statement.
-_FIRST_WORD = re.compile(r"(?:^|[.!?;\n])\s*(?P<word>[^\W\d_]{2,14}\s?)$")
+_FIRST_WORD = re.compile(r"(?:^|[.!?;\n]) {0,2}(?P<word>[^\W\d_]{2,14}\s?)$")
 _OPENING = re.compile(r"[(（]")
 _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
 _FORMERLY = table("own_words")["formerly"].split("|")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
@@ -14,14 +15,16 @@ from itertools import pairwise
 from memories.screening import safe_patterns
 from memories.screening.spelling import Folded
 
-_TOKEN = safe_patterns.compile(
+# This pattern reads every token of a text, and `re` is ten times as fast as RE2 at that. It can't
+# backtrack far: its alternatives begin with different characters, except for groups of digits.
+_TOKEN = re.compile(
     # Groups with the same number of digits are one number: "55 81 07", "739 204".
     r"(?P<digits>\b(?:\d{2}(?: \d{2}){2,}|\d{3}(?: \d{3})+|\d{4}(?: \d{4})+)\b[#*]?)|"
-    r"(?P<han>[\x{3400}-\x{9fff}〇]{1,40})|(?P<line>\n)|"
+    r"(?P<han>[\u3400-\u9fff〇]{1,40})|(?P<line>\n)|"
     r"(?P<sign>[，。！？；：、「」『』“”（）《》〈〉【】\"…])"
-    r"|(?P<word>[^\s，。！？；：、「」『』“”（）《》〈〉【】\"…\x{3400}-\x{9fff}〇]+)"
+    r"|(?P<word>[^\t\n\f\r ，。！？；：、「」『』“”（）《》〈〉【】\"…\u3400-\u9fff〇]+)",
+    re.ASCII,
 )
-# Group names by number. RE2 would rebuild its table of names whenever a match is asked for a name.
 _KINDS = {
     number: "word" if name == "digits" else name for name, number in _TOKEN.groupindex.items()
 }
@@ -115,7 +118,7 @@ class Tokens:
         for match in _TOKEN.finditer(text):
             start, end = match.span()
             spaced = folded is not None and _was_spaced(folded, start, end)
-            token = Token(start, end, match[0], _KINDS[match.lastindex], spaced)
+            token = Token(start, end, match[0], _KINDS[match.lastindex or 0], spaced)
             self.all.append(token)
             self.sentence.append(number)
             if token.kind == "line" or token.ends_sentence:
