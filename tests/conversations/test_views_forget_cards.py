@@ -142,7 +142,7 @@ def test_all_go_only_after_a_second_question(
     client: Client, conversation: Conversation, asking: Turn, told: Turn, memories: list[Memory]
 ) -> None:
     make_likely(*memories[:2], told.user_message, asking.user_message)
-    assert "Forget 2 memories, 2 messages and 2 replies…" in page_of(client, conversation)
+    assert "Forget all: 2 memories, 2 messages and 2 replies…" in page_of(client, conversation)
     url = reverse("turn_forget", args=[asking.public_id])
     for headers in ({}, htmx("bubbles")):
         question = client.post(url, {"all": "1"}, headers=headers)
@@ -167,7 +167,9 @@ def test_all_takes_nothing_doubtful_along(
     home, work, cello = memories
     make_likely(home, told.user_message)
     page = page_of(client, conversation)
-    assert "Others, less likely (2)" in page and "Forget 1 memory, 1 message and 1 reply…" in page
+    assert (
+        "Others, less likely (2)" in page and "Forget all: 1 memory, 1 message and 1 reply…" in page
+    )
     url = reverse("turn_forget", args=[asking.public_id])
     question = text_of(client.post(url, {"all": "1"}))
     assert "Forget 1 memory, 1 message and 1 reply for good" in question
