@@ -45,7 +45,10 @@ WORDS = {
 
 def keeper(product: Product, language: str) -> Person:
     """Somebody with a message, and the two memories learned from it."""
-    words, person = WORDS[language], product.person(f"cardholder-{next(_numbers)}", language=language)
+    words, person = (
+        WORDS[language],
+        product.person(f"cardholder-{next(_numbers)}", language=language),
+    )
     product.shell(_KNOWN.format(name=person.username, said=words["said"], texts=words["texts"]))
     return person
 
