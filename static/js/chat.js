@@ -90,17 +90,17 @@
   const NEAR = 120;
   let near = true;
   const toEnd = () => { const place = list(); place.scrollTop = place.scrollHeight; near = true; };
-  // Of an answer with a long form below it, the beginning is shown: it says what was done. A form
-  // that asks for confirmation is shown with its buttons.
+  // Of an answer with a long form below it, the beginning is shown: it says what was done.
   const follow = () => {
     toEnd();
     const last = [...document.querySelectorAll("#bubbles > .bubble")].at(-1);
-    const asking = list().querySelector(".forget [name=sure]");
-    if (asking) asking.form.scrollIntoView({ block: "end" });
-    else if (last?.querySelector(".forget") && last.offsetHeight > list().clientHeight) last.scrollIntoView({ block: "start" });
+    if (last?.querySelector(".forget") && last.offsetHeight > list().clientHeight) last.scrollIntoView({ block: "start" });
   };
   if (list()) {
-    list().addEventListener("submit", ({ target }) => { near ||= target.matches(".forget"); });
+    // A form that asks for confirmation focuses its title, and is shown with its buttons.
+    list().addEventListener("focusin", ({ target }) => {
+      if (target.matches(".forget .card__title")) target.closest(".forget").scrollIntoView({ block: "end" });
+    });
     list().addEventListener("scroll", () => {
       const place = list();
       near = place.scrollHeight - place.scrollTop - place.clientHeight < NEAR;
