@@ -109,17 +109,18 @@ class BundledExtractor:
         off = cancellations(turn.user.text)
         ended = [] if not_to_keep else self._ended(turn, off)
         handled += [(start, end) for start, end, what in off if ended or not what]
-        found = [] if not_to_keep else [*corrected, *_candidates(message, handled=handled)]
+        own = _own_statements(message, handled=handled)
+        found = [] if not_to_keep else [*corrected, *_candidates(message, own)]
         if not (not_to_keep or found or ended):
             ended = self._taken_back(turn, message)
             forget = forget or (() if ended else self._retracted(message))
         candidates = [*ended, *(whole_sentence(one, off, turn.user.text) for one in found)]
         may_end = not (not_to_keep or ended or forget)
-        endings = _endings(message, handled=handled) if may_end else ()
+        endings = _endings(message, own) if may_end else ()
         forget = () if ended else forget
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
-            candidates += _candidates(other)
+            candidates += _candidates(other, _own_statements(other))
         kept = masking.without_repeats(candidates, block=turn.known_block, most=_MOST)
         redacted = any(masking.is_redacted(candidate.content) for candidate in kept)
         if kept:  # "scrap that, we moved to York" may only be a correction, so ask first
@@ -206,7 +207,8 @@ class BundledExtractor:
         """Return the candidates of an earlier message (latest first) if it had this text."""
         said = replace(earlier[place], text=text)
         turn = TurnText(said, Said("", said.spoken_at), tuple(reversed(earlier[place + 1 :])))
-        return list(_candidates(self._heard(said, "user", turn)))
+        message = self._heard(said, "user", turn)
+        return list(_candidates(message, _own_statements(message)))
 
     def _earlier(self, turn: TurnText) -> tuple[list[Said], Callable[[int], list[Candidate]]]:
         """Return the earlier messages, latest first, and a function for the candidates of one."""
@@ -281,15 +283,12 @@ class BundledExtractor:
         return HeardMessage(said, role, before, answers, reading, spans, covered, orders)
 
 
-def _candidates(
-    message: HeardMessage, *, handled: Sequence[tuple[int, int]] = ()
-) -> Iterator[Candidate]:
-    """Yield the candidates in a message, except for statements that touch a span of `handled`."""
+def _candidates(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Candidate]:
+    """Yield the candidates in a message; `own` is the result of `_own_statements`."""
     asked = message.flag("remember")
     if is_in_a_role(message):
         return
     wish = mention_wish(message.covered) if message.role == "user" else None
-    own = list(_own_statements(message, handled=handled))
     back = taken_back_at_once(message.covered, [(one.start, one.end) for one in own])
     instead = {*back.values()}
     found = [
@@ -313,26 +312,25 @@ def _candidates(
 
 
 def _own_statements(
-    message: HeardMessage, *, handled: Sequence[tuple[int, int]]
-) -> Iterator[Statement]:
-    """Yield the complete statements that aren't to be forgotten and touch no span of `handled`."""
+    message: HeardMessage, *, handled: Sequence[tuple[int, int]] = ()
+) -> list[Statement]:
+    """Return the complete statements that aren't to be forgotten and touch no span of `handled`."""
     unwanted = [order.start for order in orders_of(message, "forget") if order.what]
-    for statement in message.reading.statements:
-        if (
-            not is_fragment(statement, message.said.text)
-            and not any(statement.start <= at < statement.end for at in unwanted)
-            and not any(statement.start < end and start < statement.end for start, end in handled)
-        ):
-            yield statement
+    return [
+        statement
+        for statement in message.reading.statements
+        if not is_fragment(statement, message.said.text)
+        and not any(statement.start <= at < statement.end for at in unwanted)
+        and not any(statement.start < end and start < statement.end for start, end in handled)
+    ]
 
 
-def _endings(message: HeardMessage, *, handled: Sequence[tuple[int, int]]) -> Iterator[Candidate]:
+def _endings(message: HeardMessage, own: Sequence[Statement]) -> Iterator[Candidate]:
     """Yield candidates for the statements that aren't worth keeping but may end a known memory."""
     if is_in_a_role(message) or message.flag("remember") or any(map(message.flag, NOT_OWN)):
         return
-    for statement in _own_statements(message, handled=handled):
-        ends = labels.may_end(statement)
-        if ends and (candidate := _candidate(statement, message, explicit=False)):
+    for statement in filter(labels.may_end, own):
+        if candidate := _candidate(statement, message, explicit=False):
             yield replace(candidate, confidence=labels.ENDS, only_ends=True)
 
 
