@@ -132,8 +132,9 @@ def _whole(statement: Statement, text: str, *, floor: int) -> Statement:
         return replace(statement, start=start, end=name.end() if name else end)
     if not _HAN.match(text, start) or start == first:
         return replace(statement, start=start)
-    start = first if text[start] in _PARTICLES else _word_start(text, first, start, last)
-    ends = [at for at, _, _ in _words(text, first, last) if at >= end]
+    words = list(_words(text, first, last))
+    start = first if text[start] in _PARTICLES else _word_start(words, start)
+    ends = [at for at, _, _ in words if at >= end]
     is_cut = end < last and _HAN.match(text, end) and _HAN.match(text, end - 1)
     return replace(statement, start=start, end=min(ends, default=end) if is_cut else end)
 
@@ -157,15 +158,15 @@ def _words(text: str, first: int, last: int) -> Iterator[tuple[int, int, str]]:
         at += len(word)
 
 
-def _word_start(text: str, first: int, start: int, last: int) -> int:
+def _word_start(words: Sequence[tuple[int, int, str]], start: int) -> int:
     """Return the start of the word that contains `start`, or of the nouns directly before the word.
 
     If a word already begins at `start`, return `start`.
     """
-    words = [word for word in _words(text, first, last) if word[1] < start]
-    if not words or words[-1][0] == start:
+    before = [word for word in words if word[1] < start]
+    if not before or before[-1][0] == start:
         return start
-    start = words.pop()[1]
-    while words and words[-1][2].startswith("n"):
-        start = words.pop()[1]
+    start = before.pop()[1]
+    while before and before[-1][2].startswith("n"):
+        start = before.pop()[1]
     return start
