@@ -64,8 +64,7 @@ def begins_with_nothing(request: ForgetRequest) -> bool:
     with other things, such as "right".
     """
     first = re.split("[,，]", request.about, maxsplit=1)[0]
-    terms = set(segment.terms(first)) - segment.ENGLISH_STOP_WORDS
-    return request.about != request.quote and not terms
+    return request.about != request.quote and not segment.content_terms(first)
 
 
 def _without_pointing(clause: str) -> str:

@@ -16,7 +16,7 @@ from foundation.text import segment
 from memories.extraction.corrections.corrected_messages import PATTERNS, bare_contrast, sentences
 from memories.extraction.types import Candidate, Said
 
-_PLANS = ("event", "task")
+PLANS = ("event", "task")
 _ROUND = str.maketrans("[]", "()")  # brackets aren't nested
 _LIKELY = 0.5  # minimum probability that a statement is the one that is taken back
 _GAP = 40  # most characters between two statements of which one takes back the other
@@ -59,8 +59,8 @@ def taken_back_at_once(said: str, spans: Sequence[tuple[int, int]]) -> dict[int,
         between = said[max(start, end - _EDGE) : following + _EDGE]
         if following - end > _GAP or not PATTERNS["taken_back_at_once"].search(between):
             continue
-        terms = [set(segment.terms(text)) for text in (said[start:end], said[following:last])]
-        if (terms[0] & terms[1]) - segment.ENGLISH_STOP_WORDS:
+        terms = (segment.content_terms(text) for text in (said[start:end], said[following:last]))
+        if set.intersection(*terms):
             back[start] = following
     return back
 
@@ -127,7 +127,7 @@ def whole_sentence(candidate: Candidate, off: Sequence[Cancellation], said: str)
 
 
 def _is_meant(plan: Candidate, named: set[str]) -> bool:
-    return named <= set(segment.terms(plan.content)) if named else plan.kind in _PLANS
+    return named <= set(segment.terms(plan.content)) if named else plan.kind in PLANS
 
 
 def _ended(plan: Candidate, quote: str, start: int) -> Candidate:
