@@ -205,11 +205,7 @@ def _without_repetition(chosen: Mapping[str, list[BlockItem]]) -> dict[str, list
 
 
 def _neutral(item: BlockItem) -> BlockItem:
-    text, reply, day = (
-        neutralize_control_tokens(item.text),
-        neutralize_control_tokens(item.reply),
-        neutralize_control_tokens(item.day),
-    )
+    text, reply, day = map(neutralize_control_tokens, (item.text, item.reply, item.day))
     return replace(item, text=text, reply=reply, day=day)
 
 

@@ -140,9 +140,7 @@ def independent_texts(user_id: int, *, since: datetime | None) -> Iterator[str]:
     then on, the forgotten content was unreadable, so a text said or learned later must have another
     source. Texts that were derived again are left out.
     """
-    told = Q(change__in=WRITTEN) | Q(
-        sources__comment__in=(rederivation.KEPT, rederivation.KEPT_ALONE)
-    )
+    told = Q(change__in=WRITTEN) | Q(sources__comment__in=rederivation.KEPT_COMMENTS)
     meant = told & ~Q(actor=Origin.EXTRACTED)
     own = MemoryVersion.objects.filter(user=user_id).order_by()
     if since is not None:

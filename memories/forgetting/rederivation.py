@@ -37,6 +37,7 @@ from ops.webhook_events import Event
 # Comments of the source that replaces erased sources of a kept memory.
 KEPT = "kept when its conversation was deleted"
 KEPT_ALONE = "kept when its message was forgotten"
+KEPT_COMMENTS = (KEPT, KEPT_ALONE)
 
 
 @dataclass(frozen=True)

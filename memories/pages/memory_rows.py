@@ -91,8 +91,7 @@ class Row:
         """Return in words where the memory comes from."""
         if self.conversation:
             return _("from a conversation")
-        comment = self.source.comment if self.source else ""
-        if comment in (rederivation.KEPT, rederivation.KEPT_ALONE):
+        if self.source and self.source.comment in rederivation.KEPT_COMMENTS:
             return _("kept by you")
         return self.memory.get_origin_display()
 
@@ -169,7 +168,7 @@ def page_of(
 def _unpinned(
     user: User, filters: MemoryFilter, column: str, *, descending: bool, place: _Place | None
 ) -> list[_Place]:
-    """Return the positions of the next memories that aren't pinned.
+    """Return the positions of the next unpinned memories.
 
     One query is run for each status, because the index returns the rows of one in order.
     """

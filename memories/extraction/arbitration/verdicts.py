@@ -23,6 +23,7 @@ from memories.extraction.arbitration.pairs import (
     Relation,
     Thresholds,
 )
+from memories.extraction.corrections.cancellations import PLANS
 from memories.extraction.corrections.corrected_messages import numbers_of_series, without_values
 from memories.extraction.types import Candidate, Decision, Known, OtherVerdict, Verdict
 from memories.extraction.wording.documents import Document
@@ -50,7 +51,6 @@ _OF_PROJECTS = frozenset(["requirement", "plan", "development", "testing", "insi
 _ON_ITS_OWN = (Verdict.ADD, Verdict.KEEP_BOTH)
 _AGREES = (Relation.SAME, Relation.REFINES)
 _PLAN, _EVENT = "task", "event"
-_DONE = (_PLAN, _EVENT)
 
 UNRELATED = Finding(None)
 # Each statement adds to the other, but the merged text would be too long.
@@ -59,7 +59,7 @@ UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")
 
 @dataclass(frozen=True)
 class Comparison:
-    """A known memory, and how the candidate relates to it.
+    """A known memory and its relation to the candidate.
 
     `share` is the reader model's probability for this relation. `is_read` means that the model
     compared the two texts. `may_support` means that both statements hold and that one may support
@@ -392,7 +392,7 @@ def _refinement_finding(candidate: Candidate, memory: Known) -> Finding:
         return Finding(Verdict.SKIP, "weaker")
     if text == candidate.content and not candidate.kind == _EVENT != memory.kind:
         return Finding(Verdict.REPLACE, "says_more")
-    if (candidate.kind in _DONE) != (memory.kind in _DONE):
+    if (candidate.kind in PLANS) != (memory.kind in PLANS):
         return _finding_if_both_hold(memory)  # a plan isn't a detail of a lasting statement
     return Finding(Verdict.MERGE, "adds_detail")
 
