@@ -1,4 +1,4 @@
-"""What is known about people: memories, how they are learned, recalled, shown and forgotten.
+"""Memories about people: how they are learned, recalled, shown and forgotten.
 
 Use cases may use `ops`, `conversations.models` and `conversations.selectors`. Models may use the
 models of `conversations` and `ops`.

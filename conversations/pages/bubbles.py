@@ -35,7 +35,7 @@ PAGE_CHARS = 8_000  # limit of message characters, which keeps the page below 10
 
 @dataclass(frozen=True)
 class Bubble:
-    """One message as it is displayed. `day` is set only on the first message of a day.
+    """A message as the chat shows it. `day` is set only on the first message of a day.
 
     `settled` says what became of the choice that this answer asked for; it is shown in place of the
     text, which is folded. `is_last` is True for the last question and its answer. Only that answer

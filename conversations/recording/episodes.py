@@ -58,7 +58,7 @@ def index_episode(run: Run) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True)
 class ToIndex:
-    """The rows that one operation indexes: a turn's messages and episode, or one message."""
+    """The rows that an operation indexes: a turn's messages and episode, or a single message."""
 
     messages: tuple[Message, ...]
     turn: Turn | None

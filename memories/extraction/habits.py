@@ -107,7 +107,7 @@ Step = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Workflow:
-    """The tools that one turn called, with their argument names, and whether all succeeded.
+    """The tools that a turn called, with their argument names; `worked` is True if all succeeded.
 
     Argument values and results are never read.
     """

@@ -24,7 +24,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Said:
-    """One utterance; `spoken_at` is timezone-aware, in the user's time zone."""
+    """An utterance; `spoken_at` is timezone-aware, in the user's time zone."""
 
     text: str
     spoken_at: datetime

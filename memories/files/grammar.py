@@ -60,7 +60,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Line:
-    """One parsed line of a memory file.
+    """A parsed line of a memory file.
 
     `raw` is the whole line, including its line ending. `kind` is the kind of the line's section (""
     outside of any section). `text` is the decoded content of a memory or new statement, and `id` is

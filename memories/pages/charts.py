@@ -155,7 +155,7 @@ def _latency(found: Latency) -> dict[str, Any]:
 
 
 class _Bar(NamedTuple):
-    """One bar of a chart. If `href` is set, the label is a link.
+    """A bar of a chart. If `href` is set, the label is a link.
 
     `tone` is the name of a colour in the style sheet.
     """
