@@ -90,11 +90,14 @@
   const NEAR = 120;
   let near = true;
   const toEnd = () => { const place = list(); place.scrollTop = place.scrollHeight; near = true; };
-  // Of an answer with a long form below it, the beginning is shown: it says what was done.
+  // Of an answer with a long form below it, the beginning is shown once: it says what was done.
+  // After that the list stays where the reader put it, so that no button moves under the pointer.
+  let begun = null;
   const follow = () => {
-    toEnd();
     const last = [...document.querySelectorAll("#bubbles > .bubble")].at(-1);
-    if (last?.querySelector(".forget") && last.offsetHeight > list().clientHeight) last.scrollIntoView({ block: "start" });
+    if (!last?.querySelector(".forget") || last.offsetHeight <= list().clientHeight) return toEnd();
+    if (last !== begun) last.scrollIntoView({ block: "start" });
+    begun = last;
   };
   if (list()) {
     // A form that asks for confirmation focuses its title, and is shown with its buttons.

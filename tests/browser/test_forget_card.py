@@ -56,6 +56,13 @@ def ask(page: Page, text: str) -> Locator:
     return card
 
 
+def at_rest(page: Page, button: Locator) -> Locator:
+    """Give the button once the list has scrolled to it: at its end the list grows a little."""
+    button.scroll_into_view_if_needed()
+    expect(page.locator("#to-end")).to_be_hidden()
+    return button
+
+
 def known(page: Page) -> list[str]:
     page.goto("/memory/long-term/")
     return sorted(page.locator(".row__title").all_inner_texts())
@@ -82,7 +89,7 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
     sign_in(page, person)
     card = ask(page, str(words["ask"]))
     here = page.url
-    card.locator("[name=keep]").click()
+    at_rest(page, card.locator("[name=keep]")).click()
     expect(card).to_have_count(0)
     expect(page.locator("#bubbles")).to_contain_text(str(words["kept"]))
     assert known(page) == everything
@@ -94,17 +101,17 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
         for one in card.get_by_role("checkbox").all():
             if one.is_visible():
                 one.check()
-        card.locator(".forget__chosen").click()
+        at_rest(page, card.locator(".forget__chosen")).click()
         expect_forgotten(page, words)
         return
-    card.locator("[name=all]").click()
+    at_rest(page, card.locator("[name=all]")).click()
     expect(card).to_contain_text(str(words["sure"]))
     for told in said:
         expect(card.locator("li", has_text=told).first).to_be_visible()
     expect(card).not_to_contain_text(str(words["other"]))
-    card.locator("[name=again]").click()
+    at_rest(page, card.locator("[name=again]")).click()
     expect(card.locator("[name=all]")).to_be_visible()
-    card.locator("[name=all]").click()
+    at_rest(page, card.locator("[name=all]")).click()
     expect(card).to_contain_text(str(words["sure"]))
     expect(card.locator(".button--danger-solid")).to_be_in_viewport(ratio=1)
     expect(card.locator(".card__title")).to_be_focused()
@@ -132,3 +139,26 @@ def test_without_javascript_what_is_chosen_is_forgotten(plain: Page, product: Pr
     while receipt.count() == 0 and time.monotonic() < until:
         plain.reload()
     expect_forgotten(plain, words)
+
+
+def test_a_long_card_stays_where_the_reader_scrolled_it(page: Page, product: Product) -> None:
+    words, person = WORDS["en"], product.person("scrolling-chooser")
+    said = words["said"]
+    product.shell(
+        _KNOWN.format(name=person.username, first=said[0], said=said, other=words["other"])
+    )
+    page.set_viewport_size({"width": 390, "height": 500})
+    sign_in(page, person)
+    card = ask(page, str(words["ask"]))
+    keep, bubbles = card.locator("[name=keep]"), page.locator("#bubbles")
+    expect(bubbles.locator(".bubble:last-of-type")).to_be_in_viewport()
+    expect(keep).not_to_be_in_viewport()  # the beginning is shown, which says what was done
+    before = at_rest(page, keep).bounding_box()
+    # What was learned is asked for every two seconds and put into the bubble.
+    bubbles.locator(".bubble").last.evaluate(
+        """async (bubble) => {
+            bubble.append(document.createElement("i"));
+            for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+        }"""
+    )
+    assert keep.bounding_box() == before
