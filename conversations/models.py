@@ -140,6 +140,18 @@ class ToldAs(models.TextChoices):
     UNDATED = "undated"
 
 
+class RolePlay(models.TextChoices):
+    """Says whether a role play began or ended with a user message.
+
+    The messages between are read with the one that began it as context, so that nothing is learned
+    from what the person says as somebody else.
+    """
+
+    GOES_ON = ""  # also if there is none
+    BEGINS = "begins"
+    ENDS = "ends"
+
+
 class Message(Record):
     """One message, which was said at `created_at` and recorded at `recorded_at`.
 
@@ -151,7 +163,7 @@ class Message(Record):
 
     personal_data = True
     words = ("content", "speaker")
-    codes = ("public_id", "external_id", "role", "learning", "withheld", "told")
+    codes = ("public_id", "external_id", "role", "learning", "withheld", "told", "role_play")
     vouches = ("content",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
@@ -175,6 +187,9 @@ class Message(Record):
     told = models.CharField(
         max_length=7, choices=ToldAs, blank=True, default=ToldAs.TO_US, db_default=""
     )
+    role_play = models.CharField(
+        max_length=6, choices=RolePlay, blank=True, default=RolePlay.GOES_ON, db_default=""
+    )
     # Positions of secrets that the reader model found: start, end, start, end …
     secrets = ArrayField(models.PositiveIntegerField(), default=list, db_default=[], blank=True)
     token_count = models.PositiveIntegerField(default=0)
@@ -192,6 +207,7 @@ class Message(Record):
             one_of("learning", Learning, name="message_learning_known"),
             one_of("withheld", Withheld, name="message_withheld_known"),
             one_of("told", ToldAs, name="message_told_known"),
+            one_of("role_play", RolePlay, name="message_role_play_known"),
             models.UniqueConstraint(fields=["conversation", "number"], name="message_number"),
             models.UniqueConstraint(
                 fields=["conversation", "external_id"],

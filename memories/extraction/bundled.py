@@ -41,16 +41,19 @@ from memories.extraction.corrections.corrected_messages import (
     without_old_value,
 )
 from memories.extraction.corrections.new_values import new_amount
+from memories.extraction.foreign_texts import without_foreign_text
 from memories.extraction.heard_message import (
     FLAG,
     NOT_OWN,
     HeardMessage,
+    ReadParts,
     forget_requests,
     is_in_a_role,
     is_not_to_keep,
     is_of_client,
     orders_of,
     quotation,
+    role_play_of,
     spans_outside_real_life,
 )
 from memories.extraction.statement_checks import check_statements, is_fragment
@@ -80,6 +83,8 @@ class MessageReader(PairReader, Protocol):
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
 
+    def unread(self, text: str) -> tuple[int, int]: ...
+
 
 @dataclass(frozen=True)
 class Marks:
@@ -101,6 +106,20 @@ class BundledExtractor:
         self._reader, self._embedder = reader, embedder
 
     def extract(self, turn: TurnText) -> Extraction:
+        """Extract from a message and, if both sides have names, from the answer.
+
+        Secrets are found in the whole message. Everything else comes from the part that the reader
+        model reads.
+        """
+        unread = self._reader.unread(turn.user.text)
+        if not any(unread):
+            return self._extract(turn)
+        parts = ReadParts.of(turn.user.text, unread, screened.find(turn.user.text))
+        return parts.in_message(
+            self._extract(replace(turn, user=replace(turn.user, text=parts.text)))
+        )
+
+    def _extract(self, turn: TurnText) -> Extraction:
         message = self._heard(turn.user, "user", turn)
         forget = tuple(forget_requests(message))
         not_to_keep = is_not_to_keep(message)
@@ -132,6 +151,7 @@ class BundledExtractor:
             secrets=tuple((span.start, span.end) for span in message.spans),
             not_to_keep=not_to_keep,
             outside_real_life=tuple(spans_outside_real_life(message)),
+            role_play=role_play_of(message, is_on=turn.in_role_play),
             endings=tuple(endings),
         )
 
@@ -277,6 +297,8 @@ class BundledExtractor:
             if min(flags.values()) < FLAG:
                 reading = replace(reading, statements=check_statements(alone.statements, opened))
             reading = replace(reading, flags={**reading.flags, **flags})
+        if role == "user":
+            reading = without_foreign_text(reading, opened, self._reader.read)
         spans = screened.of_reading(said.text, reading, read)
         covered = masking.cover_foreign(masking.cover_spans(said.text, spans))
         orders = tuple(commands(without_openers(covered)))

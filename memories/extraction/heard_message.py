@@ -7,8 +7,8 @@ person's real life.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from memories.extraction import masking
 from memories.extraction.commands import (
@@ -20,13 +20,15 @@ from memories.extraction.commands import (
     speaks_of_forgetting,
 )
 from memories.extraction.corrections.corrected_messages import PATTERNS as CORRECTIONS
-from memories.extraction.types import ForgetRequest, Said
+from memories.extraction.types import Candidate, Extraction, ForgetRequest, RolePlay, Said
 from memories.reader import Reading, Statement
-from memories.screening.secret_search import Span
+from memories.screening.learned_secrets import CATEGORY
+from memories.screening.secret_search import Span, joined
 
 LIKELY = 0.6  # minimum probability of "worth keeping" for a statement to become a candidate
 FLAG = 0.5  # minimum probability at which a flag of the whole message counts as set
 _SURELY_FORGET = 0.9  # the minimum for the flag "forget" if no word of forgetting occurs
+_SURELY_ANEW = 0.9  # the minimum for the beginning of a role play within another one
 _CLIENT = re.compile(
     r"(?i)\b(?:my|our|one of (?:my|our)|an?) (?:patient|client|customer|pupil|student|resident)s?\b"
     r"|我们?的?(?:病人|患者|客户|来访者|学员)"
@@ -56,6 +58,58 @@ class HeardMessage:
         return self.reading.flags[name] >= FLAG
 
 
+@dataclass(frozen=True)
+class ReadParts:
+    """A long message without the part that the reader model doesn't read.
+
+    `text` is the first and the last part, with `secrets` covered; the second begins at `second`,
+    which is `left_out` characters earlier than in the message. Code that ends in the part left out
+    ends between the two.
+    """
+
+    text: str
+    second: int
+    left_out: int
+    secrets: tuple[Span, ...]
+
+    @classmethod
+    def of(cls, text: str, unread: tuple[int, int], secrets: tuple[Span, ...]) -> ReadParts:
+        start, end = unread
+        covered = masking.cover_spans(text, secrets)
+        fences = [mark for mark in ("```", "~~~") if text.count(mark, start, end) % 2]
+        first = "\n".join((covered[:start], *fences, ""))
+        return cls(first + covered[end:], len(first), end - len(first), secrets)
+
+    def in_message(self, found: Extraction) -> Extraction:
+        """Return what was extracted from `text` with its positions in the whole message."""
+        spans = (
+            Span(self._place(start), self._place(end), CATEGORY) for start, end in found.secrets
+        )
+        secrets = joined([*self.secrets, *spans])
+        kept = any(masking.is_redacted(one.content) for one in found.candidates)
+        return replace(
+            found,
+            candidates=tuple(self._quoted(found.candidates)),
+            endings=tuple(self._quoted(found.endings)),
+            refused=masking.refusals(secrets, kept=kept),
+            secrets=tuple((span.start, span.end) for span in secrets),
+            outside_real_life=tuple(
+                (self._place(start), self._place(end)) for start, end in found.outside_real_life
+            ),
+        )
+
+    def _place(self, at: int) -> int:
+        return at + self.left_out if at >= self.second else at
+
+    def _quoted(self, candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+        for one in candidates:
+            start, end = one.quote_start, one.quote_start + len(one.quote)
+            if one.quoted_role == "assistant":
+                yield one
+            elif not start < self.second < end:  # what spans the part left out was never said
+                yield replace(one, quote_start=self._place(start))
+
+
 def is_not_to_keep(message: HeardMessage) -> bool:
     """Return whether the person asked not to store this message or its topic."""
     asked = message.flag("dont_keep_this") or message.flag("dont_keep_topic")
@@ -67,6 +121,14 @@ def is_in_a_role(message: HeardMessage) -> bool:
     """Return whether a message belongs to a role play that begins earlier and ends later."""
     turning = message.flag("role_begins") or message.flag("role_ends")
     return message.flag("role") and not turning
+
+
+def role_play_of(message: HeardMessage, *, is_on: bool) -> RolePlay:
+    """Return whether a role play begins or ends with a message; `is_on` if one is going on."""
+    if message.flag("role_ends"):
+        return RolePlay.ENDS
+    begins = message.reading.flags["role_begins"]
+    return RolePlay.BEGINS if begins >= (_SURELY_ANEW if is_on else FLAG) else RolePlay.GOES_ON
 
 
 def spans_outside_real_life(message: HeardMessage) -> Iterator[tuple[int, int]]:

@@ -68,14 +68,14 @@ def _marked(statements: Sequence[Statement], text: str) -> Iterator[Statement]:
         after = text[statement.end : statement.end + _NEAR]
         others = statements[number + 1].start if number + 1 < len(statements) else len(text)
         if _P["joking"].search(after) and statement.end <= others:
-            yield _denied(statement, said="joked")
+            yield denied(statement, said="joked")
         elif _is_asked(said, after) or _is_whole_question(statement, text):
-            yield _denied(statement)
+            yield denied(statement)
         else:
             yield statement
 
 
-def _denied(statement: Statement, **answers: str) -> Statement:
+def denied(statement: Statement, **answers: str) -> Statement:
     """Return the statement marked as not worth keeping.
 
     `answers` holds the labels to set for further classification heads of the reader model.

@@ -15,7 +15,7 @@ LABELS = {
 }
 # Only the beginning of a longer message is read, since it is probably pasted. Longer sentences are
 # cut at commas.
-LONGEST_MESSAGE = 20_000
+LONGEST_MESSAGE = 8_000
 LONGEST_SENTENCE = 400
 # At most this many sentences are compared, so that the time is linear in the conversation's length.
 COMPETING = 400

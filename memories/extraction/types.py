@@ -22,6 +22,14 @@ class Verdict(StrEnum):
     REVIEW = "REVIEW"  # the two contradict each other and neither clearly wins: a person decides
 
 
+class RolePlay(StrEnum):
+    """What a message does to a role play in its conversation."""
+
+    GOES_ON = ""  # also if there is none
+    BEGINS = "begins"
+    ENDS = "ends"
+
+
 @dataclass(frozen=True)
 class Said:
     """An utterance; `spoken_at` is timezone-aware, in the user's time zone."""
@@ -40,7 +48,8 @@ class TurnText:
     """The input of extraction: a user message, the reply, and a few earlier messages.
 
     `known_block` is the text of memories that was recently put into prompts; a statement that only
-    repeats this text does not become a candidate.
+    repeats this text does not become a candidate. With `in_role_play`, the first message of
+    `before` began a role play that hasn't ended.
     """
 
     user: Said
@@ -49,6 +58,7 @@ class TurnText:
     before_assistant: str = ""  # the assistant's message just before the user's message
     known_block: str = ""
     not_to_keep: Sequence[str] = ()  # the user's earlier messages that ask not to keep something
+    in_role_play: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,6 +133,7 @@ class Extraction:
     not_to_keep: bool = False  # the person asked not to keep this message
     # Spans that aren't the user's statements: quotations, role play, jokes, a text to work on.
     outside_real_life: tuple[tuple[int, int], ...] = ()
+    role_play: RolePlay = RolePlay.GOES_ON
     endings: tuple[Candidate, ...] = ()  # those with `only_ends`
 
     @property

@@ -45,7 +45,7 @@ WITH marked AS (
 gone AS (DELETE FROM memories_refusal r USING marked WHERE r.turn_id = marked.id),
 understood AS (
     UPDATE conversations_message m
-       SET secrets = %s, {learnability.WITHHOLD_IF_ASKED}
+       SET secrets = %s, role_play = %s, {learnability.WITHHOLD_IF_ASKED}
       FROM marked WHERE m.id = marked.user_message_id)
 SELECT id FROM marked
 """
@@ -71,7 +71,7 @@ def extract_forget_requests(text: TurnText) -> Extraction:
     No chat model is called.
     """
     found = language_steps.bundled_extractor().extract(text)
-    return Extraction(forget=found.forget, secrets=found.secrets)
+    return Extraction(forget=found.forget, secrets=found.secrets, role_play=found.role_play)
 
 
 def extract_from(loaded: LoadedTurn) -> Extraction:
@@ -334,7 +334,7 @@ def mark_processed(user: User, turn: Turn, extraction: Extraction) -> None:
     The user's message gets the positions of its secrets. If the user asked not to keep it, it is
     marked as withheld, and the turn's episode and its text in traces of recalls are erased.
     """
-    understood = [extraction.secret_places, extraction.not_to_keep]
+    understood = [extraction.secret_places, extraction.role_play, extraction.not_to_keep]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
         memory_writes.record_refusals(extraction.refused, user_id=user.pk, turn=turn)
         if extraction.not_to_keep:

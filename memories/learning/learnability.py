@@ -158,7 +158,8 @@ def only_forget_requests(extraction: Extraction) -> Extraction:
 
     These requests still count because they refer to earlier messages.
     """
-    return Extraction(forget=tuple(one for one in extraction.forget if not one.about))
+    about_earlier = tuple(one for one in extraction.forget if not one.about)
+    return Extraction(forget=about_earlier, role_play=extraction.role_play)
 
 
 def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:

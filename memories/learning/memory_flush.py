@@ -12,7 +12,7 @@ recorded here count as older than any request to forget, unless the caller gives
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -36,7 +36,7 @@ from memories.indexing import search_index
 from memories.learning import ingest, learnability, turn_context
 from memories.learning.ingest import SourceText
 from memories.learning.signed_ids import SignedIds
-from memories.learning.turn_context import PRECEDING
+from memories.learning.turn_context import PRECEDING, RolePlays
 from memories.models import Memory, Origin, Source
 from memories.writing import direct_writes, memory_writes, verdicts
 from memories.writing.memory_writes import Draft, SourceInput
@@ -155,7 +155,7 @@ def propose(
     ends = [one.turn.assistant_message.number for one in pieces if one.turn]
     read = max(ends, default=0)
     through = read if given is None else 0
-    found = [(one, piece) for piece in pieces for one in ingest.extract(piece.text).candidates]
+    found = list(_candidates(pieces))
     with as_user(user):
         proposed = [
             _proposed(one, piece, through=through, conversation=conversation)
@@ -163,6 +163,14 @@ def propose(
             if learnability.may_learn(one, piece.provenance(one), user=user)
         ]
     return Flushed(proposed, waiting, conversation.pk, through)
+
+
+def _candidates(pieces: Sequence[_Piece]) -> Iterator[tuple[Candidate, _Piece]]:
+    role_play = RolePlays()
+    for piece in pieces:
+        extraction = ingest.extract(role_play.in_context(piece.text))
+        role_play.note(piece.text.user, extraction.role_play)
+        yield from ((one, piece) for one in extraction.candidates)
 
 
 def taken_back(candidates: Sequence[Any], *, user: User) -> list[Proposed]:

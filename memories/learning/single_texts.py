@@ -76,8 +76,8 @@ def _mark_message(message: Message, extraction: Extraction, *, user: User) -> No
         still.learning = Learning.DONE
         if extraction.not_to_keep and learnability.withhold_as_asked(still):
             traces.erase_query(still)
-        still.secrets = extraction.secret_places
-        still.save(update_fields=["learning", "secrets"])
+        still.secrets, still.role_play = extraction.secret_places, extraction.role_play
+        still.save(update_fields=["learning", "secrets", "role_play"])
 
 
 def _carry_out_forgets(run: Run, user: User, message: Message, extraction: Extraction) -> None:

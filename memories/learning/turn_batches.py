@@ -6,8 +6,9 @@ operations of the other turns, so a killed process leaves either all of the resu
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import OperationalError
@@ -18,7 +19,7 @@ from memories.forgetting.spoken_requests import Outcome
 from memories.indexing import search_index
 from memories.learning import ingest
 from memories.learning.ingest import CandidateDraft
-from memories.learning.turn_context import LoadedTurn
+from memories.learning.turn_context import LoadedTurn, RolePlays
 from memories.writing.verdicts import Decided
 from ops.models import User
 from ops.queue.run import QueuedOperation, Run, lock_queued, succeed_queued
@@ -87,12 +88,16 @@ def _lessons(
     Later turns may depend on the result of that turn, so they are left out too.
     """
     waiting = [(None, run.payload["turn"]), *((one.pk, one.payload["turn"]) for one in queued)]
+    role_plays: dict[int, RolePlays] = defaultdict(RolePlays)
     for operation, turn in waiting:
         one = loaded.get(turn)
         if one is None:
             continue
         run.turn_to(operation)
+        role_play = role_plays[one.turn.conversation_id]
+        one = replace(one, text=role_play.in_context(one.text))
         extraction = ingest.extract_from(one)
+        role_play.note(one.text.user, extraction.role_play)
         if extraction.forget or one.turn.tools:
             return
         yield _Lesson(operation, one, extraction)

@@ -14,18 +14,19 @@ from conversations.models import Message, Role, Turn
 from foundation.database import statements
 from foundation.database.statements import Sql
 from memories.extraction import masking
-from memories.extraction.types import Said, TurnText
+from memories.extraction.types import RolePlay, Said, TurnText
 from memories.files.block_words import words_for
 from memories.learning import learnability
 from memories.models import Project
 from ops.accounts import users
 from ops.models import User
 
-_BEFORE = 4
-PRECEDING = 2  # earlier user messages, for turns that are read in order
+PRECEDING = 3  # earlier user messages that are read as context
+_BEFORE = 2 * PRECEDING  # earlier messages of both sides
 _ASKED = 12  # maximum number of messages that ask not to keep something
-# The latest messages before a message number, and the user's latest messages that ask not to be
-# kept.
+_LONGEST_GAME = 80  # messages after which a role play without an end counts as over
+# The latest messages before a message number, the user's latest messages that ask not to be kept,
+# and the latest message with which a role play began or ended.
 _EARLIER = f"""
 (SELECT e.* FROM conversations_message e
   WHERE e.conversation_id = {{0}} AND e.number < {{1}} AND e.hidden_at IS NULL
@@ -36,6 +37,11 @@ UNION ALL
   WHERE e.conversation_id = {{0}} AND e.number < {{1}} AND e.hidden_at IS NULL
     AND {learnability.not_to_keep_sql("e")} AND e.role = 'user'
   ORDER BY e.number DESC LIMIT %s)
+UNION ALL
+(SELECT e.* FROM conversations_message e
+  WHERE e.conversation_id = {{0}} AND e.number < {{1}} AND e.number >= {{1}} - {_LONGEST_GAME}
+    AND e.hidden_at IS NULL AND e.role_play <> ''
+  ORDER BY e.number DESC LIMIT 1)
 """
 _BLOCK_AGE = timedelta(hours=24)
 _FRAMES = (words_for("en"), words_for("zh"))
@@ -133,9 +139,11 @@ def _turn_text(
 def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
     """Return the input of extraction for a message without a reply, with earlier messages."""
     found = statements.rows(
-        f"SELECT {statements.columns(Message, 'm')} FROM ({_EARLIER.format('%s', '%s')}) m"
+        f"SELECT {statements.columns(Message, 'm')} FROM"
+        " (SELECT %s::bigint AS conversation_id, %s::int AS number) q"
+        f" CROSS JOIN LATERAL ({_EARLIER.format('q.conversation_id', 'q.number')}) m"
         " ORDER BY m.number DESC",
-        [*(place := (message.conversation_id, message.number)), _BEFORE, *place, _ASKED],
+        [message.conversation_id, message.number, _BEFORE, _ASKED],
     )
     said, block = said_in(message, zone), recently_shown(message.user_id)
     text = TurnText(said, Said("", said.spoken_at), known_block=block)
@@ -147,25 +155,61 @@ def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
 def _with_earlier(
     text: TurnText, earlier: Sequence[Message], *, zone: zoneinfo.ZoneInfo
 ) -> TurnText:
-    latest = [one for one in earlier if not learnability.is_withheld(one)]
-    return replace(
-        text,
-        before=tuple(said_in(one, zone) for one in reversed(latest) if one.role == Role.USER),
-        before_assistant="".join(one.content for one in latest[:1] if one.role == Role.ASSISTANT),
-        not_to_keep=tuple(one.content for one in earlier if learnability.is_withheld(one)),
+    """Add the messages of `_EARLIER`, latest first, to the input of extraction."""
+    rows = {one.pk: one for one in earlier}.values()
+    latest = [one for one in rows if not learnability.is_withheld(one)][:_BEFORE]
+    own = [said_in(one, zone) for one in reversed(latest) if one.role == Role.USER]
+    role_play = RolePlays()
+    if turning := next((one for one in rows if one.role_play), None):
+        role_play.note(said_in(turning, zone), turning.role_play)
+    asked = tuple(dict.fromkeys(one.content for one in rows if learnability.is_withheld(one)))
+    return role_play.in_context(
+        replace(
+            text,
+            before=tuple(own[-PRECEDING:]),
+            before_assistant="".join(
+                one.content for one in latest[:1] if one.role == Role.ASSISTANT
+            ),
+            not_to_keep=asked,
+        )
     )
 
 
+class RolePlays:
+    """Adds the beginning of a role play to the context of the messages of one conversation.
+
+    The messages must be given in order. A role play may go on for longer than the few messages that
+    are read as context.
+    """
+
+    def __init__(self) -> None:
+        self._began: Said | None = None
+
+    def note(self, said: Said, role_play: str) -> None:
+        """Take note of what a message does to the role play, after it was read."""
+        if role_play:
+            self._began = said if role_play == RolePlay.BEGINS else None
+
+    def in_context(self, text: TurnText) -> TurnText:
+        """Return the text with the message that began the role play among those before it."""
+        if self._began is None:
+            return text
+        is_there = any(one.text == self._began.text for one in text.before)
+        before = text.before if is_there else (self._began, *text.before[1 - PRECEDING :])
+        return replace(text, before=before, in_role_play=True)
+
+
 def texts_in_order(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[TurnText]:
-    """Return the input of extraction for consecutive turns, each with two earlier messages."""
+    """Return the input of extraction for consecutive turns, each with three earlier messages."""
     block = recently_shown(turns[0].user_id) if turns else ""
     texts: list[TurnText] = []
+    role_play = RolePlays()
     for turn in turns:
         said, reply = said_in(turn.user_message, zone), said_in(turn.assistant_message, zone)
         before = tuple(one.user for one in texts[-PRECEDING:])
-        texts.append(
-            TurnText(said, reply, before, texts[-1].assistant.text if texts else "", block)
-        )
+        answered = texts[-1].assistant.text if texts else ""
+        texts.append(role_play.in_context(TurnText(said, reply, before, answered, block)))
+        role_play.note(said, turn.user_message.role_play)
     return texts
 
 

@@ -42,18 +42,26 @@ def windows(
     message, the first 1,536 and the last 512. A message that doesn't fit into one input is split at
     sentence ends.
     """
-    for part in _parts(_read(tokenizer, text), text):
+    first, last = _read(tokenizer, text)
+    for part in _parts(first + last, text):
         yield message(tokenizer, part, before=before, assistant=assistant)
 
 
-def _read(tokenizer: Tokenizer, text: str) -> list[Token]:
+def unread(tokenizer: Tokenizer, text: str) -> tuple[int, int]:
+    """Return the start and end of the part of a message that isn't read; both 0 if all is read."""
+    first, last = _read(tokenizer, text)
+    return (first[-1].end, last[0].start) if first and last else (0, 0)
+
+
+def _read(tokenizer: Tokenizer, text: str) -> tuple[list[Token], list[Token]]:
+    """Return the tokens that are read; the second list holds those after a part left out."""
     if len(text) <= _LONG:
         tokens = tokenizer.tokens(text)
-        return tokens if len(tokens) <= READ else tokens[: READ - _LAST] + tokens[-_LAST:]
+        return (tokens, []) if len(tokens) <= READ else (tokens[: READ - _LAST], tokens[-_LAST:])
     cut = len(text) - _LONG // 4
     first = tokenizer.tokens(text[: _LONG // 2])[: READ - _LAST]
     last = tokenizer.tokens(text[cut:])[-_LAST:]
-    return first + [Token(token.id, token.start + cut, token.end + cut) for token in last]
+    return first, [Token(token.id, token.start + cut, token.end + cut) for token in last]
 
 
 def _parts(tokens: list[Token], text: str) -> Iterator[list[Token]]:

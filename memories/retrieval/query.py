@@ -15,6 +15,7 @@ from foundation.text import segment
 Floats = NDArray[np.float64]
 
 _MONTHS = "january february march april may june july august september october november december"
+_READ = 8_000  # characters; as many as a query of the API may have
 _NUMBER = {name: number for number, name in enumerate(_MONTHS.split(), 1)}
 _NUMBER |= {name[:3]: number for name, number in _NUMBER.items()} | {"sept": 9}
 _CHINESE = dict(zip("一二三四五六七八九", range(1, 10), strict=True))
@@ -264,11 +265,13 @@ class Query:
 
 
 def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
+    """Analyse a question; of a longer text, only the first 8,000 characters count."""
+    whole, text = text, text[:_READ]
     plain = segment.normalise(text)
     named = tuple(name for name in dict.fromkeys(speakers) if _is_named(name, text))
     nameless = _without_names(text, names=named) or text
     return Query(
-        text=text,
+        text=whole,
         language=segment.language(text),
         terms=tuple(dict.fromkeys(segment.terms(text))),
         dense_text=nameless.rstrip(_QUESTION_MARKS) or text.rstrip(_QUESTION_MARKS) or text,

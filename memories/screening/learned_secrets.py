@@ -20,6 +20,7 @@ from memories.screening.stand_ins import is_stand_in, public_places
 
 CATEGORY = "password"
 _LONGEST = 240  # characters; enough for a recovery phrase of 24 words
+_MOST_JUDGED = 200
 _MOST_OCCURRENCES = 3  # a string that occurs more often in a text isn't a secret
 _SENTENCE_ENDS = safe_patterns.compile(r"([a-z]{3}[.!?] +|[。！？\n])")
 _NAME = safe_patterns.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
@@ -44,13 +45,14 @@ def find(text: str) -> tuple[Span, ...]:
 def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> tuple[Span, ...]:
     """Return all secrets in a message, like `find`, given the model's output.
 
-    `read` analyses a changed text in the same context.
+    `read` analyses a changed text in the same context. In a text with very many possible secrets,
+    those that a rule found after the first 200 count as secrets without being judged.
     """
     words = Words(text)
     kept = secret_search.joined(
         Span(one.start, one.end, one.category)
-        for one in candidates(text, reading)
-        if _is_secret(words, one, read)
+        for number, one in enumerate(candidates(text, reading))
+        if (_is_secret(words, one, read) if number < _MOST_JUDGED else one.by_rule)
     )
     whole = secret_search.joined([*kept, *secret_search.find_repeated_secrets(text, kept)])
     whole = secret_search.joined([*whole, *_whole_links(text, whole), *_gaps(text, whole)])
@@ -127,11 +129,11 @@ class _Shares:
     def highest(self, span: Span) -> float:
         """Return the highest probability in the span.
 
-        A reading without the tokens' probabilities says nothing against a span: the result is 1.
+        A part of a long message that the model hasn't read says nothing against a span, nor does a
+        reading without the tokens' probabilities: the result is 1.
         """
-        if not len(self._shares):
-            return 1.0
-        return float(self._shares[self._places.overlapping(span)].max(initial=0.0))
+        found = self._shares[self._places.overlapping(span)]
+        return float(found.max()) if len(found) else 1.0
 
 
 def _whole_links(text: str, spans: Sequence[Span]) -> Iterator[Span]:
@@ -169,14 +171,16 @@ def _ends_sentence(text: str, end: int) -> bool:
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Extend a span to whole words, by at most as many characters as a secret can have."""
+    first, last = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
     while (
-        0 < start < end and _is_word_character(text[start - 1]) and _is_word_character(text[start])
+        first < start < end
+        and _is_word_character(text[start - 1])
+        and _is_word_character(text[start])
     ):
         start -= 1
     while (
-        start < end < len(text)
-        and _is_word_character(text[end - 1])
-        and _is_word_character(text[end])
+        start < end < last and _is_word_character(text[end - 1]) and _is_word_character(text[end])
     ):
         end += 1
     return start, end

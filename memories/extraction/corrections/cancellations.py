@@ -43,7 +43,7 @@ def taken_back(said: str) -> list[Cancellation]:
         (start, start + len(sentence), sentence.strip())
         for start, sentence in sentences(said)
         if PATTERNS["taken_back"].search(sentence.strip())
-        and said[start + len(sentence) :][:1] not in ("?", "？")
+        and said[start + len(sentence) : start + len(sentence) + 1] not in ("?", "？")
     ]
 
 

@@ -27,6 +27,7 @@ from memories.extraction.wording.calendar_days import (
 from memories.screening import safe_patterns
 
 LONGEST = 2_000  # characters that are read
+_LASTING = ("lasting", "habit", "past")  # what began before it was said
 
 
 # --- words
@@ -71,11 +72,15 @@ def _parser() -> DateDataParser:
     return DateDataParser(languages=["en", "de", "es", "fr"], settings=settings)
 
 
+# Short names that dateparser doesn't know.
+_WHOLE = {"sonnabend": "samstag", "wednes": "wed", "janv": "janvier", "mär": "märz", "mar": "march"}
+_WHOLE |= {"ago": "agosto", **dict.fromkeys(("thu", "thur", "thurs", "thurday"), "thursday")}
+
+
 @lru_cache(maxsize=256)
 def _named(name: str) -> date:
     """Return any date in the month, or on the weekday, that has this name."""
-    short = {"sonnabend": "samstag", "wednes": "wed", "thu": "thursday", "thur": "thursday"}
-    found = _parser().get_date_data(short.get(name, name).replace("thurs", "thu")).date_obj
+    found = _parser().get_date_data(_WHOLE.get(name, name)).date_obj
     if found is None:
         raise ValueError(name)
     day: date = found.date()
@@ -115,8 +120,10 @@ def _part(match: safe_patterns.Match, group: str) -> str:
 # --- English, German, Spanish, French
 
 
-def _written(match: safe_patterns.Match, said: Sentence) -> Dated:
+def _written(match: safe_patterns.Match, said: Sentence) -> Dated | None:
     """Parse a date such as May 5, 5–9 May or 12 de mayo de 2024."""
+    if _part(match, "month") == "ago" and said.language != "es":
+        return None
     month, day = _named(_part(match, "month")).month, int(match["day"])
     last = int(match["to"] or day)
     year = int(match["year"] or said.year_of(month, last))
@@ -203,6 +210,8 @@ def _named_month(match: safe_patterns.Match, said: Sentence, step: int | None) -
     edge, year = _part(match, "edge").removeprefix("the "), _part(match, "year")
     if step is None and not (edge or year or said.lead):
         return None  # "may" and "march" are verbs as well
+    if _part(match, "month") in ("ago", "mar") and not year:
+        return None  # "el mar" is the sea
     month = _named(_part(match, "month")).month
     if step is not None:
         said = replace(said, past=step < 0, habit=False, yearly=False)
@@ -385,13 +394,13 @@ def dates_in(text: str, *, spoken_at: datetime, language: str, holds: str = "") 
         yearly=bool(_P["every_year"].search(text)),
     )
     found: list[Dated] = []
-    for dated in _matches(said):
+    for dated in _matches(said, is_lasting=holds in _LASTING):
         if not any(dated.start < other.end and other.start < dated.end for other in found):
             found.append(dated)
     return _joined(text, sorted(found, key=lambda other: other.start))
 
 
-def _matches(said: Sentence) -> Iterator[Dated]:
+def _matches(said: Sentence, *, is_lasting: bool) -> Iterator[Dated]:
     latin = said.language not in ("zh", "ja")
     for name, reader in (_LATIN if latin else _CJK).items():
         for match in _P[name].finditer(said.text):
@@ -403,6 +412,7 @@ def _matches(said: Sentence) -> Iterator[Dated]:
             lead = (_latin_lead if latin else _cjk_lead)(context)
             # A recurring event has a date too, if the text says since when it happens.
             since = lead == "since" or bool(_P["since_then"].search(context.before[-60:]))
+            since |= lead == "from" and is_lasting and not latin  # 从三月开始, 三月から
             past = (said.past or since) and lead != "moved"
             context = replace(context, lead=lead, past=past, habit=said.habit and not since)
             try:

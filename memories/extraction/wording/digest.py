@@ -18,7 +18,7 @@ SUMMARY_CHARS = 300
 LONG = 400
 TAGS = 5
 # Only this many characters of a text are read, since the beginning shows the topic.
-_READ = 20_000
+_READ = 8_000
 _LONGEST_TAG = 30
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKS = re.compile(r"^\s{0,3}(?:[-*+>]|\d{1,3}[.)、]|#{1,6})\s+|\*\*|__|`", re.MULTILINE)

@@ -97,7 +97,8 @@ def own_words(
     if any(_day_alone(dated, text) for dated in dates):
         said = dates_in(message[:start][-_READ:], spoken_at=spoken_at, language=language)
         dates = [_in_named_month(dated, text, said) for dated in dates]
-    wholes = [span for span in others if not _is_part(message[slice(*span)], language)]
+    near = [span for span in others if start - _NEAR < span[1] <= start]
+    wholes = [span for span in near if not _is_part(message[slice(*span)], language)]
     carried = _carried_clause(text, message[:start], wholes, language=language)
     completes = language == "zh" and _P["fragment_zh"].search(text)
     added = [(0, carried)] if carried and completes else []

@@ -48,6 +48,9 @@ class FakeReader:
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading:
         return self.readings.get(text, Reading((), (), dict.fromkeys(FLAGS, 0.0)))
 
+    def unread(self, text: str) -> tuple[int, int]:
+        return 0, 0
+
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
         """Each two texts contradict each other, unless the test says otherwise."""
         given = {"contradicts": self.conflict, "unrelated": 1 - self.conflict}

@@ -141,9 +141,71 @@ def test_a_start_and_an_end_are_no_single_day(
     assert (one.kind, one.first) == (kind, date.fromisoformat(first))
 
 
+def test_what_holds_began_in_the_past_and_what_is_planned_begins_ahead() -> None:
+    for text, language, month in (
+        ("我从三月开始吃素", "zh", 3),
+        ("从九月开始学吉他", "zh", 9),
+        ("三月からベジタリアンです", "ja", 3),
+        ("九月から柔道をしています", "ja", 9),
+    ):
+        for holds, year in (("lasting", 2026), ("habit", 2026), ("planned", 2027)):
+            (one,) = dates_in(text, spoken_at=SPOKEN, language=language, holds=holds)
+            assert (one.kind, one.first) == ("since", date(year, month, 1)), (text, holds)
+
+
+# Every weekday and month by its long and short names; Monday and January first.
+_WEEKDAYS = {
+    "en": "monday tuesday wednesday thursday friday saturday sunday",
+    "de": "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+    "es": "lunes martes miércoles jueves viernes sábado domingo",
+    "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "zh": "周一 周二 周三 周四 周五 周六 周日",
+    "ja": "月曜日 火曜日 水曜日 木曜日 金曜日 土曜日 日曜日",
+}
+_NEXT = {"en": "next {}", "de": "nächsten {}", "es": "el próximo {}", "fr": "{} prochain"}
+_NEXT |= {"zh": "下{}看牙", "ja": "来週の{}に歯医者"}
+_MONTHS = {
+    "en": (
+        "january february march april may june july august september october november december",
+        "jan feb mar apr may jun jul aug sept oct nov dec",
+    ),
+    "de": (
+        "januar februar märz april mai juni juli august september oktober november dezember",
+        "jan feb mär apr mai jun jul aug sept okt nov dez",
+    ),
+    "es": (
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "ene feb mar abr may jun jul ago sept oct nov dic",
+    ),
+    "fr": (
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "janv févr mars avr mai juin juil août sept oct nov déc",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", _WEEKDAYS)
+def test_every_weekday_is_known(language: str) -> None:
+    found = {
+        name: only(_NEXT[language].format(name), language).first.weekday()
+        for name in _WEEKDAYS[language].split()
+    }
+    assert list(found.values()) == list(range(7)), found
+    for short in ("thu", "thur", "thurs") if language == "en" else ():
+        assert only(f"dentist next {short}", language).first.weekday() == 3
+
+
+@pytest.mark.parametrize("language", _MONTHS)
+def test_every_month_is_known(language: str) -> None:
+    for names in _MONTHS[language]:
+        found = {name: only(f"12 {name} 2027", language).first for name in names.split()}
+        assert [one.month for one in found.values()] == list(range(1, 13)), found
+
+
 @pytest.mark.parametrize(
     ("language", "text"),
     [
+        ("es", "me encanta el mar"),
         ("en", "every Monday i swim"),
         ("en", "on Mondays"),
         ("en", "closed monday and tuesday"),
