@@ -32,6 +32,7 @@ settings.EMAIL_HOST, settings.DEFAULT_FROM_EMAIL = "smtp.example.org", "memory@e
 _STATIC = "django.contrib.staticfiles.storage.StaticFilesStorage"
 settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": _STATIC}}
 
+LEARNED_PAIRS = language_steps.pair_reader
 ALL_SCOPES = ["read", "write", "forget", "export", "signin"]
 
 
@@ -126,6 +127,13 @@ def pairs(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakePairs]:
     monkeypatch.setattr(language_steps, "pair_reader", lambda: fake)
     language_steps.bundled_arbiter.cache_clear()
     yield fake
+    language_steps.bundled_arbiter.cache_clear()
+
+
+@pytest.fixture
+def learned_pairs(pairs: FakePairs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bundled reader of pairs instead of the one of the tests."""
+    monkeypatch.setattr(language_steps, "pair_reader", LEARNED_PAIRS)
     language_steps.bundled_arbiter.cache_clear()
 
 

@@ -1,17 +1,21 @@
 """A secret stays in the message that told it, if at all, and in nothing that is made of it."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 
+import orjson
 import pytest
+from django.test import override_settings
 from pytest_django import Settings
 
 from conversations.block import context
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Turn
 from conversations.recording import (
     conversation_names,
     conversation_titles,
     episodes,
     summaries,
+    temporary,
     turns,
 )
 from conversations.recording.turns import MessageInput, RecordedTurn
@@ -22,6 +26,10 @@ from memories.models import LexicalEntry, RecallTrace, Refusal
 from memories.recall import search
 from ops.access import as_user
 from ops.models import User
+from ops.queue import worker
+from tests.memcenter.rest.client import Api, answer
+from tests.transfer.rich import content_of, export
+from tests.transfer.test_round_trip import bring_in, report
 
 pytestmark = pytest.mark.django_db
 
@@ -129,3 +137,79 @@ def test_a_secret_that_only_the_reader_finds_is_masked_at_rest_too(
     stored = list(Message.objects.values_list("content", flat=True))
     assert "marmaladetuesday" not in " ".join(stored)
     assert any("gets me into our netflix" in text for text in stored)
+
+
+@pytest.fixture
+def masked(settings: Settings) -> None:
+    settings.SECRETS_IN_MESSAGES = "mask"
+
+
+def by_message(user: User, key: str) -> None:
+    for role, text in (("user", SAID), ("assistant", REPLY)):
+        body = {"role": role, "content": text}
+        answer(Api(key).post("/conversations/c1/messages", body), 201)
+
+
+def by_import(user: User, key: str) -> None:
+    row = {"conversation": "c1", "user_message": SAID, "assistant_message": REPLY}
+    report(bring_in(user, json.dumps(row).encode()))
+
+
+def by_own_export(user: User, key: str) -> None:
+    """The file was written where messages stay as they are typed."""
+    with override_settings(SECRETS_IN_MESSAGES="keep"):
+        by_message(user, key)
+        file = content_of(export(user))
+    assert holds(file.decode()) == list(PARTS)
+    with as_user(user):
+        Conversation.objects.all().delete()
+    report(bring_in(user, file))
+
+
+def by_turn(user: User, key: str) -> None:
+    body = {"conversation_id": "c1", "user_message": SAID, "assistant_message": REPLY}
+    answer(Api(key).post("/turns", body), 201)
+
+
+@pytest.mark.usefixtures("conversation", "masked")
+@pytest.mark.parametrize("path", [by_message, by_import, by_own_export, by_turn])
+def test_every_path_masks_what_it_stores(
+    alice: User, alice_key: str, path: Callable[[User, str], None]
+) -> None:
+    path(alice, alice_key)
+    worker.drain()
+
+    stored = list(Message.objects.order_by("number").values_list("content", flat=True))
+    assert len(stored) == 2 and not holds(stored)
+    assert "密码" in stored[0] and "好的" in stored[1]  # the rest of both stays
+
+
+@pytest.mark.usefixtures("masked")
+def test_a_temporary_chat_masks_what_it_stores(alice: User) -> None:
+    chat = temporary.create(user=alice, external_id="t1")
+    said = (MessageInput(SAID), MessageInput(REPLY, role="assistant"))
+    temporary.append(chat, messages=said)
+    redis = temporary.client()
+    rows = [orjson.loads(one) for one in redis.lrange(temporary._messages(chat.public_id), 0, -1)]
+
+    assert len(rows) == 2 and not holds(rows)
+    assert "密码" in rows[0]["content"] and "好的" in rows[1]["content"]
+
+
+@pytest.mark.usefixtures("masked")
+def test_tool_calls_and_labels_are_masked_at_rest_too(conversation: Conversation) -> None:
+    call = {"name": "sign_in", "input": {"said": SAID, "deep": [{"note": SAID}]}, "output": SAID}
+    with as_user(conversation.user):
+        turns.record_turn(
+            user=conversation.user,
+            conversation=conversation,
+            user_message=MessageInput("Sign me in, please."),
+            assistant_message=MessageInput("Done."),
+            tools=[call],
+            labels={"note": SAID},
+        )
+    stored = Turn.objects.get()
+
+    assert stored.tools[0]["name"] == "sign_in" and str(stored.tools).count("密码") == 3
+    assert "密码" in stored.labels["note"]
+    assert not holds((stored.tools, stored.labels))

@@ -16,8 +16,6 @@ from tests.chat_server import ChatServer, serving
 from tests.memories.language_model import forget_model
 from tests.memories.plain_reader import PlainReader
 
-LEARNED_PAIRS = language_steps.pair_reader
-
 
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
@@ -45,10 +43,3 @@ def plain_reader() -> Iterator[PlainReader]:
         patched.setattr(learned_secrets, "reader", lambda: fake)
         patched.setattr(learned_secrets, "_known", Places())
         yield fake
-
-
-@pytest.fixture
-def learned_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bundled reader of pairs instead of the one of the tests."""
-    monkeypatch.setattr(language_steps, "pair_reader", LEARNED_PAIRS)
-    language_steps.bundled_arbiter.cache_clear()

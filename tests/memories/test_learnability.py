@@ -420,6 +420,34 @@ def test_nor_by_the_roll_of_the_summary_or_when_it_falls_quiet(
     assert texts() == []
 
 
+@LANGUAGES
+@pytest.mark.parametrize("forget", [forget_memory, delete_memory])
+def test_what_was_forgotten_is_learned_neither_by_the_roll_of_the_summary_nor_when_it_falls_quiet(
+    api: Api, conversation: Conversation, settings: Settings, language: str, forget: Forget
+) -> None:
+    """The old message waited for the roll, which learns another one that waited beside it."""
+    settings.WINDOW_MESSAGES, settings.SUMMARY_EVERY = 2, 2
+    said = HOME[language]
+    say(conversation, said)
+    say(conversation, "I play the cello.")
+    tell(api, said, thread="c2")
+    assert PLACE[language] in Memory.objects.get().content
+    forget(api, said)
+    assert Message.objects.filter(content=said).count() == 2
+    for _ in range(3):
+        say(conversation, "Hm.")
+    worker.drain()
+    assert Operation.objects.filter(kind=Kind.SUMMARIZE, status="succeeded").exists()
+    assert texts() == ["I play the cello"]
+    say(conversation, "I swim.")
+    falls_quiet(conversation)
+    falls_quiet(Conversation.objects.get(external_id="c2"))
+    assert texts() == ["I play the cello", "I swim"]
+    assert not DailyNote.objects.filter(text__contains=PLACE[language]).exists()
+    tell(api, said)
+    assert len(texts()) == 3
+
+
 def say(conversation: Conversation, text: str, *, role: str = "user") -> Message:
     with as_user(conversation.user):
         recorded = turns.record_message(

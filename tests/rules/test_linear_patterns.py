@@ -4,13 +4,20 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from bench.patterns import Named
+from memories.extraction import commands, habits
+from memories.extraction.types import JointTurn, Said, TurnText
 from tests.live import ROOT
-from tests.rules.hostile_patterns import slow
+from tests.rules.hostile_patterns import BOUNDS, slow
+
+PATTERNS = commands._P
 
 # Patterns that only show when they run, by their function, and why they can do no harm.
 MADE_WHEN_RUN = {
@@ -45,8 +52,81 @@ def told() -> dict[str, Any]:
 
 
 def test_no_pattern_takes_long_over_a_text_that_is_made_for_it(told: dict[str, Any]) -> None:
-    assert told["patterns"] > 100
+    assert len(told["patterns"]) > 100
     assert told["slow"] == {}
+
+
+def test_every_pattern_with_a_bound_is_still_there(told: dict[str, Any]) -> None:
+    assert set(BOUNDS) <= set(told["patterns"])
+
+
+class Watched:
+    """A pattern that notes the length of the longest text it meets."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self._pattern, self.longest = pattern, 0
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        search = getattr(self._pattern, name)
+
+        def watched(*given: Any) -> Any:
+            self.longest = max(self.longest, len(given[-1]))  # `sub` is given the text last, too
+            return search(*given)
+
+        return watched
+
+
+def watch(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> dict[str, Watched]:
+    watched = {name: Watched(pattern) for name, pattern in vars(module)["_P"].items()}
+    monkeypatch.setattr(module, "_P", watched)
+    return watched
+
+
+def bounds_of(module: ModuleType) -> dict[str, int]:
+    start = f"{module.__name__}:_P['"
+    return {
+        name.removeprefix(start).removesuffix("']"): bound
+        for name, bound in BOUNDS.items()
+        if name.startswith(start)
+    }
+
+
+# Messages without an end of a sentence, so that nothing but the bounds shortens what is read.
+LONG = {
+    "remember": "please remember that " + "I keep bees and " * 2_000,
+    "remind": "remind me to " + "keep bees and " * 2_300,
+    "forget": "forget that " + "I keep bees and " * 2_000,
+    "not addressed": "I am not sure whether to forget " + "bees and " * 3_500,
+    "忘掉": "忘掉" + "我养蜂也养猫" * 5_300,
+    "别忘了": "养蜂也养猫" * 6_000 + "，别忘了",
+    "当我没说": "养蜂也养猫" * 6_000 + "你就当我没说过",
+    "a brief one": "forget bees",
+    "忘了吧": "把车忘掉",
+}
+
+
+def test_no_pattern_of_commands_meets_more_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = watch(monkeypatch, commands)
+    english, chinese = (watched["remember_en"], watched["remember_zh"]), commands._ZH_FORGET
+    names = {pattern: name for name, pattern in PATTERNS.items()}
+    monkeypatch.setattr(commands, "_REMEMBER", english)
+    monkeypatch.setattr(commands, "_ZH_FORGET", tuple(watched[names[one]] for one in chinese))
+    for text in LONG.values():
+        list(commands.commands(text))
+    for name, bound in bounds_of(commands).items():
+        assert watched[name].longest <= bound, name
+        assert watched[name].longest or name == "zh_tail", name
+    assert watched["remember_en"].longest == watched["zh_you_forget"].longest == commands._LONGEST
+
+
+def test_no_pattern_of_habits_meets_more_than_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = watch(monkeypatch, habits)
+    now = datetime.now(UTC)
+    for said in ("I went " + "to the gym again " * 1_900, "我今天去" + "健身房了" * 8_000):
+        text = TurnText(user=Said(said, now), assistant=Said("", now))
+        list(habits.habits([JointTurn(turn=1, text=text, is_new=True)]))
+    for name, bound in bounds_of(habits).items():
+        assert 0 < watched[name].longest <= bound, name
 
 
 def test_a_pattern_that_is_made_when_it_runs_is_known_here(told: dict[str, Any]) -> None:

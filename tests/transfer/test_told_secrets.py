@@ -17,6 +17,8 @@ from pytest_django import Settings
 
 from memcenter.mcp import server
 from memcenter.mcp.tools import TOOLS
+from memories.files import daily_notes
+from memories.models import DailyNote
 from ops.accounts import keys
 from ops.models import ApiKey, User
 from ops.queue import worker
@@ -130,4 +132,26 @@ def test_no_call_and_no_tool_answers_with_a_told_secret(
     for name in ("memories", "portrait", "context", "context elsewhere", "view MEMORY.md"):
         assert told.learned in places[name]
     assert told.hidden in places["summary"] and told.hidden in places["episodes"]
+    assert leaks(told, places) == set()
+
+
+@pytest.mark.parametrize("is_sent_again", [False, True])
+def test_a_note_of_a_message_with_a_secret_is_written_and_holds_none(
+    alice: User, key: tuple[ApiKey, str], told: Told, is_sent_again: bool
+) -> None:
+    """The flush learns the turn before its own operation does, from the messages of either."""
+    api = Api(key[1])
+    turn = {"conversation_id": "c1", "user_message": told.message, "assistant_message": "OK."}
+    answer(api.post("/turns" if not is_sent_again else "/conversations", turn), 201)
+    messages = [{"role": "user", "content": told.message}, {"role": "assistant", "content": "OK."}]
+    given = {"messages": messages} if is_sent_again else {}
+    flushed = answer(api.post("/memory/flush", {"conversation_id": "c1", **given}))
+    worker.drain()
+    note = DailyNote.objects.get()
+    assert told.learned in note.text
+    places = {"note": note.text, "flush": str(flushed)}
+    view = {"command": "view", "path": f"/memories/{daily_notes.path_of(note.on)}"}
+    places["file"] = str(answer(api.post("/memory/files/tool", view)))
+    places["search"] = str(answer(api.get("/search", query=told.message, types="note")))
+    assert told.learned in places["file"] and told.learned in places["search"]
     assert leaks(told, places) == set()
