@@ -32,7 +32,7 @@ from memcenter.rest.fields import (
 from memories.files.grammar import ROOT
 from memories.models import Kind, MemoryStatus, Origin
 from memories.recall.searchable_texts import TYPES
-from memories.writing.review import DECISIONS
+from memories.review import DECISIONS
 
 # The API also accepts the kind names of the reference documents; services translate them.
 KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
