@@ -116,7 +116,7 @@ def user_of(operation: Operation) -> User | None:
 
 
 def can_be_cancelled(operation: Operation) -> bool:
-    """Return whether people may cancel the operation. Forget operations can't."""
+    """Return whether the operation can be cancelled: it is pending and forgets nothing."""
     return operation.status == Status.PENDING and operation.priority != Priority.FORGET
 
 

@@ -204,7 +204,7 @@ class FileRestore(Personal):
 
 @extend_schema_field({"type": "string", "maxLength": 1_000, "pattern": f"^{ROOT}(/[^\\u0000]*)?$"})
 class MemoryPath(Text):
-    """A path below /memories. The command checks each name in it."""
+    """A path below /memories. `memory_tool` checks each name in the path."""
 
 
 _TOOL_ARGUMENTS = {

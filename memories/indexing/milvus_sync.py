@@ -210,7 +210,7 @@ class InMilvus:
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield the name of each checked entry, and whether the entry wrongly still exists.
+        """Yield the name of each checked entry, and True if it exists but should have been deleted.
 
         An entry should have been deleted if `gone` contains its target, or if its user is gone
         (`is_gone`). If `gone` is empty, all entries are checked; then an entry without a vector in
