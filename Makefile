@@ -17,7 +17,7 @@ test: check  ## the gate: everything that must hold before a change is accepted
 	@chromium=$$(tests/browser/chromium.sh) && \
 	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-check: .venv/dev.stamp  ## the part of the gate that runs nothing
+check: .venv/dev.stamp  ## the part of the gate without tests: types, style, Django's checks
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types style
 
 types:

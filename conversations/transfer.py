@@ -39,8 +39,8 @@ from memories.extraction import masking
 from memories.learning import learnability
 from ops.accounts import users
 from ops.models import User
+from ops.portable_rows import Loading, Unfit, objects_out
 from ops.registry import Page, Rows, RowsUnder, reads_well, register
-from ops.transfer.portable_rows import Loading, Unfit, objects_out
 
 BAD_ID = gettext_noop("an id is empty, too long or holds control characters")
 TOO_LONG = gettext_noop("the text is longer than is allowed here")

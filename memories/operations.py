@@ -23,7 +23,7 @@ from memories.learning import (
 )
 from memories.learning.turn_context import LoadedTurn
 from memories.models import Memory
-from memories.writing import archive, consolidation, model_revision, portrait_phrases
+from memories.writing import archive, consolidation, model_revision, portrait_phrases, verdicts
 from ops.access import as_user
 from ops.forgetting import expired_rows
 from ops.models import Kind, User
@@ -238,9 +238,13 @@ def revise_memory(run: Run) -> Mapping[str, Any] | None:
     vectors, _ = search_index.embed_memory(memory.content)
     with as_user(user):
         written = model_revision.collect_similar(user, memory, vectors[0])
-    if not written.known:
-        return {"revised": False}
-    return {"revised": model_revision.revise(run, user, written, model_revision.decide(written))}
+    arbitrated = verdicts.arbitrate(
+        written.candidate,
+        known=written.known,
+        arbiter=language_steps.arbiter(),
+        now=memory.created_at,
+    )
+    return {"revised": model_revision.revise(run, user, written, arbitrated.decision)}
 
 
 @handles(Kind.WORD_PORTRAIT)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Model, Q, QuerySet
 
 from foundation.database import schema
+from ops import portable_rows
 from ops.models import Kind, Operation, User
-from ops.transfer import portable_rows
-from ops.transfer.portable_rows import Loading
+from ops.portable_rows import Loading
 
 if TYPE_CHECKING:
     from ops.queue.run import Run

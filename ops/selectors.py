@@ -14,8 +14,9 @@ from django.db.models.functions import TruncDate
 
 from foundation.database import statements
 from foundation.errors import NotFound
-from ops import registry, webhook_events
+from ops import registry
 from ops.models import Kind, ModelCall, Operation, Priority, Receipt, Status, User
+from ops.queue import webhook_events
 
 OVERDUE_AFTER = timedelta(minutes=2)
 STUCK_AFTER = timedelta(minutes=15)
@@ -115,7 +116,7 @@ def user_of(operation: Operation) -> User | None:
 
 
 def can_be_cancelled(operation: Operation) -> bool:
-    """Return whether people may cancel the operation. Forget operations can't."""
+    """Return whether the operation can be cancelled: it is pending and forgets nothing."""
     return operation.status == Status.PENDING and operation.priority != Priority.FORGET
 
 

@@ -35,9 +35,9 @@ from ops.models import (
     Webhook,
     WeeklyMail,
 )
+from ops.portable_rows import BAD_VALUE, Loading, Unfit, value_in
 from ops.registry import Derived, Page, Rows, reads_well, register
 from ops.transfer import stored_files
-from ops.transfer.portable_rows import BAD_VALUE, Loading, Unfit, value_in
 from ops.transfer.stored_files import EXPORTS, IMPORTS
 
 STAYS = gettext_noop("it belongs to the account it was exported from")

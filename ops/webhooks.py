@@ -29,13 +29,14 @@ from django.utils.translation import gettext_noop
 
 from foundation import telemetry
 from foundation.errors import Conflict, Invalid, NotFound, ProviderError
-from ops import audit_log, ledger, webhook_events
+from ops import audit_log, ledger
 from ops.access import as_system
 from ops.accounts import users
 from ops.models import ApiKey, Delivery, Kind, User, Webhook
+from ops.queue import webhook_events
 from ops.queue.run import Run
+from ops.queue.webhook_events import TEST, Event
 from ops.registry import handles
-from ops.webhook_events import TEST, Event
 
 MAX_URL, MAX_SECRET = 500, 200
 MOST = 20

@@ -16,9 +16,7 @@ from conversations.block.context import Context, WindowMessage
 from conversations.chat import demo_assistant
 from conversations.chat.demo_assistant import Intent
 from conversations.models import Conversation, ConversationKind, Message, Role
-from conversations.recording import conversation_names, conversation_titles, temporary, turns
 from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
-from conversations.recording.turns import MessageInput, RecordedTurn
 from foundation.providers.base import ChatMessage, ModelUse
 from foundation.text import segment, tokens
 from memories import language_steps, portrait
@@ -28,7 +26,7 @@ from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import Asked, Outcome
 from memories.learning import ingest, learnability
 from memories.models import Memory, MemoryStatus, MemoryVersion
-from memories.recall import candidate_pool, search, traces
+from memories.recall import candidate_pool, search
 from memories.recall.candidate_pool import PreparedQuery
 from memories.recall.searchable_texts import Filters, memory_scope
 from ops.access import as_user
@@ -121,14 +119,12 @@ def prepare(
     conversation: Conversation | TemporaryConversation,
     question: Message | TemporaryMessage | None = None,
     without: Collection[str] = (),
-    is_demo: bool = False,
 ) -> Prepared:
     """Carry out the requests to forget in `text`, if any, and then recall memories for `text`.
 
     `question` is the message if it is already recorded. Messages whose public ids are in `without`
-    are left out of the window. With `is_demo` the demo assistant answers even if there is a model.
-    For a temporary chat no trace is recorded. Opens its own transactions, so call it outside a
-    transaction. Raise `ProviderError` if a model call fails.
+    are left out of the window. For a temporary chat no trace is recorded. Opens its own
+    transactions, so call it outside a transaction. Raise `ProviderError` if a model call fails.
     """
     with as_user(user):
         speakers = selectors.speakers_of(user)
@@ -136,7 +132,7 @@ def prepare(
     heard = spoken_requests.extract_alone(text)
     asked = spoken_requests.prepare(heard.forget)
     passing = isinstance(conversation, TemporaryConversation)
-    is_demo = is_demo or not model_name() or spoken_requests.says_nothing_else(text, asked)
+    is_demo = not model_name() or spoken_requests.says_nothing_else(text, asked)
     asks = learnability.asks_not_to_keep(text, role=Role.USER)
     not_to_keep = asks or heard.not_to_keep
     secret = is_demo and bool(masking.screen(text).refused)
@@ -369,52 +365,3 @@ def _instructions(prepared: Prepared) -> Iterator[str]:
         yield words[prepared.forget.reported_status]
     if prepared.found.block:
         yield prepared.found.block
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """A recorded turn, the context recalled for it, and the outcome of a request to forget."""
-
-    turn: RecordedTurn
-    context: Context
-    forget: Outcome | None
-
-
-def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
-    """Answer `text` with the demo assistant and record the turn.
-
-    A request to forget is carried out first, so that the answer can state its outcome. Opens its
-    own transactions, so call it outside a transaction. Raise the same errors as `record_turn`.
-    """
-    prepared = prepare(text, user=user, conversation=conversation, is_demo=True)
-    reply = demo_answer(prepared)
-    with as_user(user):
-        conversation_names.give_title(conversation, text)
-        turn = turns.record_turn(
-            user=user,
-            conversation=conversation,
-            user_message=MessageInput(text),
-            assistant_message=MessageInput(reply),
-            forget=prepared.forget,
-        )
-        traces.link_answer(
-            user=user,
-            request_id=prepared.found.request_id,
-            answer=turn.assistant_message,
-            quoted=prepared.quoted,
-        )
-    return Exchange(turn, prepared.found, prepared.forget)
-
-
-def exchange_temporary(text: str, *, user: User, conversation: TemporaryConversation) -> str:
-    """Answer `text` with the demo assistant in a temporary chat, and return the answer.
-
-    The turn is stored in Redis only. An unambiguous request to forget is carried out here too.
-    Opens its own transactions, so call it outside a transaction.
-    """
-    reply = demo_answer(prepare(text, user=user, conversation=conversation, is_demo=True))
-    if not conversation.title:
-        conversation = temporary.rename(conversation, title=conversation_titles.title_of(text))
-    said = MessageInput(text), MessageInput(reply, role=Role.ASSISTANT)
-    temporary.append(conversation, messages=said)
-    return reply

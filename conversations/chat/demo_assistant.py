@@ -302,7 +302,7 @@ def intent_of(message: str) -> Intent:
 
 
 def says_that_something_waits(answer: str) -> bool:
-    """Return whether the reply says that a memory which may fit awaits review."""
+    """Return whether the reply says that memories which may answer the question await review."""
     return any(text["waits"] in answer for text in _TEXTS.values())
 
 

@@ -34,12 +34,12 @@ from ops.access import as_user
 from ops.accounts import users
 from ops.forgetting import expired_rows
 from ops.models import Import, Kind, Priority, User
+from ops.portable_rows import LISTED, Loading
 from ops.queue import outbox
 from ops.queue.run import GiveWay, LeaseLost, Run
 from ops.registry import handles
 from ops.transfer import stored_files
 from ops.transfer.exports import give_way
-from ops.transfer.portable_rows import LISTED, Loading
 from ops.transfer.stored_files import IMPORTS
 
 _STILL_WANTED = "SELECT hidden_at FROM ops_user WHERE id = %s FOR SHARE SKIP LOCKED"

@@ -23,15 +23,16 @@ from conversations.pages import bubbles, chat_page, deletions, forget_cards, tur
 from conversations.pages.chat_page import Opened, RatingForm
 from conversations.recording import turns
 from foundation.errors import ApplicationError, NotFound
+from memories import review
 from memories.learning import direct_statements
 from memories.learning.direct_statements import Proposal, Span
 from memories.models import Arbitration, Memory
 from memories.pages.memory_form import MemoryForm, say_what_became
 from memories.pages.memory_rows import name_memory
+from memories.review import ReviewInput
 from memories.selectors import memory_of
-from memories.writing import curation, review
+from memories.writing import curation
 from memories.writing.direct_writes import MemoryInput
-from memories.writing.review import ReviewInput
 from ops import audit_log
 from ops.models import Operation
 from ops.pages import operation_rows

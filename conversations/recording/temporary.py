@@ -28,8 +28,8 @@ from foundation.errors import Conflict, Invalid, NotFound
 from foundation.process import once
 from foundation.text import tokens
 from ops.models import User
+from ops.portable_rows import Loading
 from ops.registry import Derived
-from ops.transfer.portable_rows import Loading
 
 logger = logging.getLogger(__name__)
 _PREFIX = "mc:temporary:"

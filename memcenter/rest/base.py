@@ -132,7 +132,7 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Par
     Raise `Invalid` or DRF's `ValidationError`, with problems by field, if the input is invalid.
     """
     if any("\x00" in value for value in ids.values()):
-        raise NotFound("There is nothing of this id.")
+        raise NotFound("There is no object with this id.")
     query = _query(request, endpoint)
     if request.method in ("GET", "HEAD"):
         raw = query

@@ -91,7 +91,7 @@ class IdempotentCall:
         if record.fingerprint != self._fingerprint:
             raise Conflict("This Idempotency-Key was used for another request.")
         if record.body_erased or record.status_code is None:
-            raise Conflict("What was answered to this Idempotency-Key has been forgotten.")
+            raise Conflict("The answer stored for this Idempotency-Key has been forgotten.")
         return Response(
             record.body, status=record.status_code, headers={"Idempotency-Replayed": "true"}
         )

@@ -204,7 +204,7 @@ _ERROR_RESPONSES = (
     (400, "Invalid", "invalid", "content: This field may not be blank."),
     (401, "Unauthenticated", "unauthenticated", "This API key is not valid."),
     (403, "NotAllowed", "not_allowed", "This key lacks the scope “forget”."),
-    (404, "NotFound", "not_found", "There is nothing of this id."),
+    (404, "NotFound", "not_found", "There is no object with this id."),
     (409, "Conflict", "conflict", "The first call with this Idempotency-Key is still running."),
     (412, "Stale", "conflict", "It has changed since; read it again."),
     (413, "TooLarge", "too_large", "The body is larger than 1,048,576 bytes."),

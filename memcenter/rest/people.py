@@ -92,7 +92,7 @@ def require_reachable(user: User | None) -> User:
     An unbound key may access active people who have an external id and aren't staff.
     """
     if user is None or user.external_id is None or user.is_staff or not user.is_active:
-        raise NotFound("There is nothing of this id.")
+        raise NotFound("There is no object with this id.")
     return user
 
 

@@ -32,7 +32,7 @@ from memcenter.rest.fields import (
 from memories.files.grammar import ROOT
 from memories.models import Kind, MemoryStatus, Origin
 from memories.recall.searchable_texts import TYPES
-from memories.writing.review import DECISIONS
+from memories.review import DECISIONS
 
 # The API also accepts the kind names of the reference documents; services translate them.
 KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
@@ -204,7 +204,7 @@ class FileRestore(Personal):
 
 @extend_schema_field({"type": "string", "maxLength": 1_000, "pattern": f"^{ROOT}(/[^\\u0000]*)?$"})
 class MemoryPath(Text):
-    """A path below /memories. The command checks each name in it."""
+    """A path below /memories. `memory_tool` checks each name in the path."""
 
 
 _TOOL_ARGUMENTS = {

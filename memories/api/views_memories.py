@@ -18,16 +18,16 @@ from memcenter.rest.fields import Personal
 from memcenter.rest.openapi import Accepted
 from memcenter.rest.pagination import NEWEST, Order
 from memcenter.rest.responses import error_of
-from memories import portrait, project_pages, selectors, week
+from memories import portrait, project_pages, review, selectors, week
 from memories.api import rendering, response_shapes, serializers
 from memories.forgetting import memory_forgets
 from memories.indexing import search_index
 from memories.models import Memory, Origin
+from memories.review import ReviewInput
 from memories.selectors import MemoryFilter
-from memories.writing import curation, direct_writes, memory_writes, review
+from memories.writing import curation, direct_writes, memory_writes
 from memories.writing.curation import Edit
 from memories.writing.direct_writes import MemoryInput, Prepared, Written
-from memories.writing.review import ReviewInput
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Scope, User

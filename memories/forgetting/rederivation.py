@@ -30,9 +30,9 @@ from memories.models import (
     VersionInput,
 )
 from memories.writing import memory_writes
-from ops import webhook_events
 from ops.models import User
-from ops.webhook_events import Event
+from ops.queue import webhook_events
+from ops.queue.webhook_events import Event
 
 # Comments of the source that replaces erased sources of a kept memory.
 KEPT = "kept when its conversation was deleted"

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from uuid import UUID
 
 import orjson
 from django.conf import settings
@@ -99,14 +98,6 @@ def set_recording(wanted: bool) -> None:
     statements.rows("SELECT memcenter_follow_vectors(%s)", [wanted])
 
 
-def request(user: User) -> Operation:
-    """Enqueue an operation that sends the user's recorded changes to Milvus.
-
-    Call it in the transaction that made the changes.
-    """
-    return _enqueue(user.pk, user.subject)
-
-
 def request_where_waiting() -> int:
     """Enqueue a sync for every user with unsent changes; return the number of these users.
 
@@ -121,19 +112,8 @@ def request_where_waiting() -> int:
         " WHERE EXISTS (SELECT 1 FROM memories_vectorchange c WHERE c.user_id = u.id)"
     )
     for user_id, subject in found:
-        _enqueue(user_id, subject)
+        search_index.request_sync(user_id, subject)
     return len(found)
-
-
-def _enqueue(user_id: int, subject: UUID) -> Operation:
-    return outbox.enqueue(
-        Kind.SYNC_VECTORS,
-        subject=subject,
-        payload={},
-        priority=Priority.INDEX,
-        dedupe_key=f"sync_vectors:{user_id}",
-        serial_key=str(subject),
-    )
 
 
 def send_changes(user_id: int, *, then: Callable[[int], object] | None = None) -> int:
@@ -230,7 +210,7 @@ class InMilvus:
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield the name of each checked entry, and whether the entry wrongly still exists.
+        """Yield the name of each checked entry, and True if it exists but should have been deleted.
 
         An entry should have been deleted if `gone` contains its target, or if its user is gone
         (`is_gone`). If `gone` is empty, all entries are checked; then an entry without a vector in

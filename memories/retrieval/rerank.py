@@ -79,7 +79,7 @@ def kind_of(query: Query) -> dict[str, float]:
 
 
 def rank_features(weighed: Floats) -> dict[str, Floats]:
-    """Return two features of each message: its scaled weighted sum, and a value from its rank."""
+    """Return two features of each message: its scaled weighted sum and `1 / (1 + rank / 10)`."""
     place = np.empty(weighed.size)
     place[np.argsort(-weighed, kind="stable")] = np.arange(weighed.size)
     return {"sum": scaled(weighed), "place": 1 / (1 + place / 10)}

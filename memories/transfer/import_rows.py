@@ -25,8 +25,8 @@ from memories.writing.memory_writes import SourceInput, content_hash
 from ops import ledger
 from ops.ledger import Decision, applies_decision
 from ops.models import User
+from ops.portable_rows import OUR_ID, Loading, Unfit, by_columns
 from ops.registry import Rows, RowsUnder
-from ops.transfer.portable_rows import OUR_ID, Loading, Unfit, by_columns
 
 MEMORY_OFF = gettext_noop("long-term memory is turned off")
 EMPTY = gettext_noop("the memory has no text")

@@ -52,8 +52,8 @@ from memories.transfer.import_rows import (
 from memories.writing import memory_writes
 from ops.accounts import users
 from ops.models import User
+from ops.portable_rows import objects_out
 from ops.registry import Derived, DerivedRows, Page, Rows, RowsUnder, reads_well, register
-from ops.transfer.portable_rows import objects_out
 
 _MARK = re.compile(r" ?<!-- mem_\w+ -->")
 _KIND_OF_HEADING = {word: kind for kind, zh in KINDS.items() for word in (kind, zh)}

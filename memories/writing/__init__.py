@@ -1,5 +1,4 @@
-"""Write memories: compare statements with known memories, store versions, review, consolidate.
+"""Write memories: compare statements with known memories, store versions, consolidate, archive.
 
-The package may use `extraction`, `indexing`, `conversations.models` and `ops`; a review may use
-`forgetting`.
+The package may use `extraction`, `indexing`, `conversations.models` and `ops`.
 """

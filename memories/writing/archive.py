@@ -21,10 +21,11 @@ from memories.extraction.wording.languages import TOPICS
 from memories.models import Arbitration, Kind, Memory, MemoryStatus, MemoryVersion
 from memories.retrieval.query import mentioned_dates
 from memories.writing import memory_writes
-from ops import audit_log, webhook_events
+from ops import audit_log
 from ops.accounts import users
 from ops.models import User
-from ops.webhook_events import Event
+from ops.queue import webhook_events
+from ops.queue.webhook_events import Event
 
 # Maximum number of texts that the reader model checks per user and night.
 _MAX_TEXTS = 500

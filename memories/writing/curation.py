@@ -19,9 +19,10 @@ from memories.models import Change, Memory, MemoryStatus, Origin
 from memories.writing import archive, direct_writes, memory_writes, relations, verdicts
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.writing.memory_writes import SourceInput
-from ops import audit_log, ledger, webhook_events
+from ops import audit_log, ledger
 from ops.models import User
-from ops.webhook_events import Event
+from ops.queue import webhook_events
+from ops.queue.webhook_events import Event
 
 _PLAIN = (
     "tags",

@@ -41,9 +41,10 @@ from memories.models import (
     VersionInput,
 )
 from memories.writing import portrait_phrases
-from ops import audit_log, webhook_events
+from ops import audit_log
 from ops.models import User
-from ops.webhook_events import Event
+from ops.queue import webhook_events
+from ops.queue.webhook_events import Event
 
 MAX_TAG = 50  # characters
 

@@ -92,16 +92,6 @@ def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
     return Written(memory, as_candidate(memory), [one for one in known if one.id in before])
 
 
-def decide(written: Written) -> Decision:
-    """Return the decision of the configured arbiter. Call it outside a transaction.
-
-    Raise `ProviderError` if the model call fails.
-    """
-    return language_steps.arbiter().arbitrate(
-        written.candidate, written.known, now=written.memory.created_at
-    )
-
-
 def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
     """Apply and log the model's decision; return True if a memory changed.
 

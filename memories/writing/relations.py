@@ -19,8 +19,9 @@ from memories.models import (
     Source,
     TargetKind,
 )
-from ops import audit_log, webhook_events
-from ops.webhook_events import Event
+from ops import audit_log
+from ops.queue import webhook_events
+from ops.queue.webhook_events import Event
 
 # The relation that each verdict implies if both memories are kept.
 _IMPLIED = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.conf import settings
 from django.utils import timezone
@@ -59,15 +60,22 @@ class Decided:
     superseded: tuple[str, ...] = ()
 
 
-def arbitrate(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Arbitrated:
+def arbitrate(
+    candidate: Candidate,
+    *,
+    known: Sequence[Known],
+    arbiter: Arbiter,
+    now: datetime | None = None,
+) -> Arbitrated:
     """Let the arbiter compare a candidate with the known memories, and return its decision.
 
-    Call it outside a transaction, since the arbiter may call a model.
+    `now` is the time of the statement, if it isn't the current time. Call it outside a transaction,
+    since the arbiter may call a model. Raise `ProviderError` if the model call fails.
     """
     if not known:
         decision = Decision(Verdict.ADD, reasons=("nothing_like_it",))
         return Arbitrated(candidate, known, decision, "rule")
-    decision = arbiter.arbitrate(candidate, known, now=timezone.now())
+    decision = arbiter.arbitrate(candidate, known, now=now or timezone.now())
     return Arbitrated(candidate, known, decision, arbiter.name)
 
 

@@ -195,9 +195,9 @@ def _webhook(decision: Decision) -> bool:
 
 @applies_decision("weekly mail")
 def _weekly_mail(decision: Decision) -> bool:
-    """Delete an email address that was replaced or removed.
+    """Delete an email address that was replaced or removed after the backup.
 
-    The ledger doesn't contain the new address.
+    The ledger doesn't contain the new address, so the person has none after a restore.
     """
     mails = WeeklyMail.objects.filter(user__subject=decision.subject)
     gone = [mail.pk for mail in mails if str(mail.nonce) != decision.state["nonce"]]

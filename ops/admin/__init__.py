@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy, ngettext
 
 from foundation.errors import Conflict
-from ops import audit_log, selectors, webhook_events
+from ops import audit_log, selectors
 from ops.access import as_system, lock_person
 from ops.accounts import keys, users
 from ops.admin.audit_events import AuditEventAdmin
@@ -46,7 +46,7 @@ from ops.models import (
     WeeklyMail,
 )
 from ops.pages.operation_rows import error_words, said_of_trouble
-from ops.queue import outbox
+from ops.queue import outbox, webhook_events
 
 _AT_ONCE = 500  # the most operations that one click retries
 

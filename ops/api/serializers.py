@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, Shape, SomeOf, Text
 from ops.models import Kind, Scope, Status, Theme
-from ops.webhook_events import Event
+from ops.queue.webhook_events import Event
 
 _REQUIRES_USER = "True if an unbound key refuses mem0 calls without a user."
 

@@ -17,13 +17,14 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from foundation.errors import Conflict, Invalid, NotFound
-from ops import webhook_events, webhooks
+from ops import webhooks
 from ops.access import as_system
 from ops.accounts import keys, users
 from ops.models import ApiKey, Delivery, Role, User, Webhook
 from ops.pages.base import own_transaction, person, personal_page, render_page
 from ops.pages.forms import KeyForm, scope_words
-from ops.webhook_events import TEST, Event
+from ops.queue import webhook_events
+from ops.queue.webhook_events import TEST, Event
 
 _LAST_DELIVERIES = 3
 _KEYS_SHOWN = 100

@@ -19,7 +19,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from foundation.errors import ApplicationError, Invalid, NotFound
-from ops import webhook_events, weekly_mail
+from ops import weekly_mail
 from ops.access import as_system
 from ops.accounts import sign_ins, users
 from ops.models import ApiKey, Role, Theme
@@ -34,6 +34,7 @@ from ops.pages.base import (
     way_back,
 )
 from ops.pages.forms import PreferencesForm, WeeklyMailForm, WelcomeForm
+from ops.queue import webhook_events
 from ops.weekly_mail import Link
 
 THEME_COOKIE = "theme"

@@ -21,9 +21,9 @@ from django.utils.translation import gettext_noop
 
 from foundation.database import statements
 from foundation.errors import Conflict
-from ops import audit_log, webhook_events
+from ops import audit_log
 from ops.models import Kind, Operation, Outcome, Priority, Status, User
-from ops.queue import broker
+from ops.queue import broker, webhook_events
 
 STOPPED = gettext_noop("The worker stopped in the middle.")
 _AFTER_GIVING_WAY = 2

@@ -26,10 +26,9 @@ from django.utils import timezone
 
 from foundation.database import statements
 from foundation.providers.base import ModelUse
-from ops import webhook_events
 from ops.access import as_system, as_user
 from ops.models import Kind, ModelCall, Operation, User
-from ops.queue import outbox, watchdog
+from ops.queue import outbox, watchdog, webhook_events
 
 _FOLLOWING = frozenset([Kind.EXTRACT_TURN, Kind.INDEX_EPISODE, Kind.INDEX_MEMORY, Kind.SUMMARIZE])
 # Excludes operations that failed before: they run alone, since they could make the others fail.

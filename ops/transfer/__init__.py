@@ -1,4 +1,4 @@
-"""Exports and imports: their files, the format of rows, and the personal data in `ops`.
+"""Exports and imports of files: their operations and where the files are stored.
 
-The package may use `ops.accounts`, `ops.queue` and `ops.registry`.
+The package may use `ops.accounts`, `ops.portable_rows`, `ops.queue` and `ops.registry`.
 """

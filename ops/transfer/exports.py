@@ -29,11 +29,11 @@ from ops import audit_log, registry
 from ops.access import as_system, as_user
 from ops.accounts import users
 from ops.models import Export, Kind, Operation, Priority, Status, User
+from ops.portable_rows import CHUNK
 from ops.queue import outbox
 from ops.queue.run import GiveWay, Run
 from ops.registry import handles
 from ops.transfer import stored_files
-from ops.transfer.portable_rows import CHUNK
 from ops.transfer.stored_files import EXPORTS
 
 FORMATS = ("json", "zip")  # the first is the default

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.signals import request_finished
 from django.db import close_old_connections
 from django.test import Client
 
-from conversations.chat import chat_messages
-from conversations.chat.chat_messages import Thread
-from conversations.models import Conversation, Message
+from conversations.chat import answer_text, chat_messages
+from conversations.chat.chat_messages import KeptThread, Thread
+from conversations.models import Conversation, Message, Role, Turn
+from conversations.recording.turns import MessageInput
 from ops.access import as_user
+from ops.models import User
 from tests.memories.pages import address, htmx
 
 STREAM = {"Accept": "text/event-stream"}
@@ -53,6 +56,24 @@ def edit(
 def texts_of(conversation: Conversation) -> list[str]:
     found = Message.objects.filter(conversation=conversation).order_by("number")
     return list(found.values_list("content", flat=True))
+
+
+@dataclass(frozen=True)
+class Exchange:
+    user_message: Message
+    assistant_message: Message
+    turn: Turn
+
+
+def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
+    """Say `text` in a stored conversation, and have the demo assistant answer it."""
+    thread = chat_messages.ask(text, user=user, conversation=conversation)
+    assert isinstance(thread, KeptThread)
+    prepared = thread.prepare()
+    reply = answer_text.demo_answer(prepared)
+    thread.keep(prepared, MessageInput(reply, role=Role.ASSISTANT))
+    question, answer = thread.said
+    return Exchange(question, answer, Turn.objects.get(assistant_message=answer))
 
 
 def thread_of(conversation: Conversation) -> Thread:

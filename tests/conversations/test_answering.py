@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from conversations.chat import answer_stream, answer_text, chat_messages
 from conversations.chat.answer_stream import Answering, End
@@ -17,7 +18,7 @@ from memories.extraction import masking
 from memories.models import MemoryVersion
 from ops.models import ModelCall, User
 from tests.chat_server import Answer, ChatServer
-from tests.conversations.answers import STREAM, again, hang_up, say, texts_of, thread_of
+from tests.conversations.answers import STREAM, again, exchange, hang_up, say, texts_of, thread_of
 from tests.factories import make_memory, make_turn
 from tests.memories.pages import address, htmx, signed_in, text_of
 from tests.pair_reader import FakePairs
@@ -300,8 +301,8 @@ def test_the_demo_assistant_lists_memories_that_fit_and_no_others(
     user = conversation.user
     make_memory(user, "i work mon tue and thurs at the vets, nights every other saturday")
     make_memory(user, "Marta works at the vets too")
-    made = answer_text.exchange(said, user=user, conversation=conversation)
-    assert ("at the vets" in made.turn.assistant_message.content) is is_listed
+    made = exchange(said, user=user, conversation=conversation)
+    assert ("at the vets" in made.assistant_message.content) is is_listed
 
 
 def test_a_memory_that_begins_with_i_is_never_about_somebody_else(
@@ -310,10 +311,8 @@ def test_a_memory_that_begins_with_i_is_never_about_somebody_else(
     user = conversation.user
     memory = make_memory(user, "I'm pescatarian")
     MemoryVersion.objects.filter(memory=memory).update(reason="bundled:related.lasting")
-    made = answer_text.exchange(
-        "what can I eat, am I pescatarian?", user=user, conversation=conversation
-    )
-    answer = made.turn.assistant_message.content
+    made = exchange("what can I eat, am I pescatarian?", user=user, conversation=conversation)
+    answer = made.assistant_message.content
     assert "I'm pescatarian" in answer
     assert "somebody else" not in answer
 
@@ -332,19 +331,20 @@ def test_what_is_known_begins_with_name_family_work_and_health(
     }
     for content, tags in told.items():
         make_memory(user, content, tags=tags)
-    made = answer_text.exchange("what do you know about me", user=user, conversation=conversation)
-    lines = made.turn.assistant_message.content.splitlines()[1:]
+    made = exchange("what do you know about me", user=user, conversation=conversation)
+    lines = made.assistant_message.content.splitlines()[1:]
     assert lines == [f"- {content}" for content in reversed(told)]
 
 
 def test_texts_for_the_demo_assistant_are_collected_only_where_it_answers(
-    conversation: Conversation, model: ChatServer
+    conversation: Conversation, model: ChatServer, settings: Settings
 ) -> None:
     user, asked = conversation.user, "what do you know about me"
     make_memory(user, "a nurse", tags=["work"])
     prepared = answer_text.prepare(asked, user=user, conversation=conversation)
     assert not prepared.remembered
-    prepared = answer_text.prepare(asked, user=user, conversation=conversation, is_demo=True)
+    settings.MODEL_BASE_URL = ""
+    prepared = answer_text.prepare(asked, user=user, conversation=conversation)
     assert list(prepared.remembered) == ["a nurse"]
 
 
@@ -356,10 +356,8 @@ def test_a_question_about_oneself_is_not_answered_first_with_somebody_elses_memo
     theirs = make_memory(user, "works at the co op in knowle")
     MemoryVersion.objects.filter(memory=theirs).update(reason=reason)
     make_memory(user, "i work mon tue and thurs at the vets, nights every other saturday")
-    made = answer_text.exchange("where do i work", user=user, conversation=conversation)
-    quoted = [
-        line for line in made.turn.assistant_message.content.splitlines() if line.startswith("- ")
-    ]
+    made = exchange("where do i work", user=user, conversation=conversation)
+    quoted = [line for line in made.assistant_message.content.splitlines() if line.startswith("- ")]
     assert quoted[0].startswith("- i work mon") and "- works at the co op in knowle" in quoted
 
 
@@ -381,13 +379,13 @@ def test_what_is_about_somebody_else_is_said_to_be(
 ) -> None:
     user = conversation.user
     make_memory(user, others)
-    made = answer_text.exchange(asked, user=user, conversation=conversation)
-    said = made.turn.assistant_message.content
+    made = exchange(asked, user=user, conversation=conversation)
+    said = made.assistant_message.content
     assert "fits:" not in said and "与此相关" not in said
     assert "Closest to that, you told me:" in said or "与此最接近的，你告诉过我：" in said
     make_memory(user, own)
-    made = answer_text.exchange(asked, user=user, conversation=conversation)
-    before, _, behind = made.turn.assistant_message.content.partition(lead)
+    made = exchange(asked, user=user, conversation=conversation)
+    before, _, behind = made.assistant_message.content.partition(lead)
     assert own in before and "花生" not in before and "Theo" not in before
     assert "花生" in behind or "Theo" in behind
 
@@ -408,8 +406,8 @@ def test_the_own_name_is_known_and_no_other(
     user = conversation.user
     for content in (name, others, "call me back after six"):
         make_memory(user, content)
-    made = answer_text.exchange(asked, user=user, conversation=conversation)
-    said = made.turn.assistant_message.content
+    made = exchange(asked, user=user, conversation=conversation)
+    said = made.assistant_message.content
     assert [line for line in said.splitlines() if line.startswith("- ")] == [f"- {name}"]
 
 
@@ -426,12 +424,12 @@ def test_a_secret_in_an_earlier_message_is_not_sent_to_the_model_again(
 
 def test_an_account_number_is_refused_as_what_it_is(conversation: Conversation) -> None:
     said = "Rent is due 15 December, pay to account 20-11-33 / 44556677, ref ALLOT14."
-    made = answer_text.exchange(said, user=conversation.user, conversation=conversation)
-    assert "I left the secret out" in made.turn.assistant_message.content
+    made = exchange(said, user=conversation.user, conversation=conversation)
+    assert "I left the secret out" in made.assistant_message.content
     assert {one.category for one in masking.screen(said).refused} == {"bank_account"}
 
 
 def test_a_secret_that_isnt_to_be_kept_is_answered_as_asked(conversation: Conversation) -> None:
     asked = "dont keep this one but mme fournier smells of camphor and i think she is sweet on paul"
-    made = answer_text.exchange(asked, user=conversation.user, conversation=conversation)
-    assert made.turn.assistant_message.content == "All right, I won’t keep this."
+    made = exchange(asked, user=conversation.user, conversation=conversation)
+    assert made.assistant_message.content == "All right, I won’t keep this."

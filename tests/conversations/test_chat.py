@@ -1,6 +1,5 @@
 import pytest
 
-from conversations.chat import answer_text
 from conversations.models import Conversation, Message
 from conversations.recording import conversation_names
 from memories.models import Memory, MemoryStatus, Origin, RecallTrace
@@ -9,6 +8,7 @@ from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
 from ops.models import User
 from ops.queue import worker
+from tests.conversations.answers import exchange
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
@@ -25,8 +25,8 @@ def remember(user: User, content: str) -> Memory:
 
 
 def say(text: str, conversation: Conversation) -> str:
-    done = answer_text.exchange(text, user=conversation.user, conversation=conversation)
-    return done.turn.assistant_message.content
+    done = exchange(text, user=conversation.user, conversation=conversation)
+    return done.assistant_message.content
 
 
 def test_the_demo_assistant_answers_from_what_is_remembered(

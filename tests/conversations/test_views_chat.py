@@ -15,6 +15,7 @@ from memories.models import Kind, RecallHit
 from ops.accounts import users
 from ops.models import User
 from ops.queue import worker
+from tests.conversations.answers import exchange
 from tests.factories import make_conversation, make_memory, make_message, make_trace, make_turn
 from tests.memories.pages import address, htmx, queries_of, signed_in, text_of
 
@@ -171,9 +172,7 @@ def test_who_is_being_forgotten_is_told_so(conversation: Conversation) -> None:
 
 def test_an_answer_says_how_many_memories_it_used(conversation: Conversation) -> None:
     make_memory(conversation.user, "Has a cat named Biscuit")
-    answer_text.exchange(
-        "What is my cat called?", user=conversation.user, conversation=conversation
-    )
+    exchange("What is my cat called?", user=conversation.user, conversation=conversation)
     assert "1 memory used" in page_of(conversation)
 
 
@@ -202,9 +201,7 @@ def test_a_constraint_that_does_not_fit_is_said_to_be_always_there(
     conversation: Conversation,
 ) -> None:
     make_memory(conversation.user, "Allergic to penicillin", kind=Kind.CONSTRAINT)
-    answer_text.exchange(
-        "Which film shall we watch?", user=conversation.user, conversation=conversation
-    )
+    exchange("Which film shall we watch?", user=conversation.user, conversation=conversation)
     page = page_of(conversation)
     assert "always included" in page
     assert "memory used" not in page
@@ -217,10 +214,10 @@ def test_used_memories_are_counted_with_two_queries(
     user = conversation.user
     for text in ("Has a cat named Biscuit", "Feeds the cat at seven"):
         make_memory(user, text, kind=Kind.CONSTRAINT)
-    answer = answer_text.exchange("What does my cat eat?", user=user, conversation=conversation)
+    answer = exchange("What does my cat eat?", user=user, conversation=conversation)
     RecallHit.objects.update(components={})
     with django_assert_num_queries(2):
-        assert not turn_memories.counts_of(user, [answer.turn.assistant_message])
+        assert not turn_memories.counts_of(user, [answer.assistant_message])
 
 
 def test_the_number_of_memories_used_is_that_of_the_opened_list(
@@ -228,8 +225,8 @@ def test_the_number_of_memories_used_is_that_of_the_opened_list(
 ) -> None:
     user = conversation.user
     cat = make_memory(user, "Has a cat named Biscuit", kind=Kind.CONSTRAINT)
-    made = answer_text.exchange("What shall we watch?", user=user, conversation=conversation)
-    answer = made.turn.assistant_message
+    made = exchange("What shall we watch?", user=user, conversation=conversation)
+    answer = made.assistant_message
     assert not turn_memories.counts_of(user, [answer])
     # A long memory is found by its parts: one of them fits.
     fits = make_trace(user, "cats", hits=[cat.public_id], answer=answer)
@@ -245,8 +242,8 @@ def test_what_the_demo_assistant_lists_counts_as_used(
 ) -> None:
     user = conversation.user
     make_memory(user, "My name is Lan")
-    made = answer_text.exchange(asked, user=user, conversation=conversation)
-    assert "- My name is Lan" in made.turn.assistant_message.content
+    made = exchange(asked, user=user, conversation=conversation)
+    assert "- My name is Lan" in made.assistant_message.content
     assert "1 memory used" in page_of(conversation)
     assert "This answer didn’t use any memories." not in page_of(conversation)
 
@@ -255,9 +252,7 @@ def test_a_memory_that_went_to_the_bin_is_not_counted_any_more(
     conversation: Conversation,
 ) -> None:
     memory = make_memory(conversation.user, "Has a cat named Biscuit")
-    answer_text.exchange(
-        "What is my cat called?", user=conversation.user, conversation=conversation
-    )
+    exchange("What is my cat called?", user=conversation.user, conversation=conversation)
     now = timezone.now()
     memory.deleted_at, memory.purge_at = now, now + timedelta(days=7)
     memory.save()
@@ -268,12 +263,10 @@ def test_a_memory_that_went_to_the_bin_is_not_counted_any_more(
 
 def test_the_panel_can_be_asked_about_an_earlier_answer(conversation: Conversation) -> None:
     memory = make_memory(conversation.user, "Has a cat named Biscuit")
-    first = answer_text.exchange(
-        "What is my cat called?", user=conversation.user, conversation=conversation
-    )
+    first = exchange("What is my cat called?", user=conversation.user, conversation=conversation)
     conversation.refresh_from_db()
     make_turn(conversation, "Thanks")
-    answer = first.turn.assistant_message.public_id
+    answer = first.assistant_message.public_id
     url = address("conversation", conversation.public_id, answer=answer)
     response = signed_in(conversation.user).get(url, headers=htmx("used-here"))
     assert memory.public_id in text_of(response)
@@ -363,7 +356,7 @@ def test_a_longer_conversation_takes_no_more_queries(alice: User) -> None:
         for number in range(size):
             turn = make_turn(conversation, f"I like colour {number}.")
             make_memory(alice, f"Likes colour {number}", turns=[turn])
-        answer_text.exchange("Which colours do I like?", user=alice, conversation=conversation)
+        exchange("Which colours do I like?", user=alice, conversation=conversation)
         worker.drain()
         counts.append(queries_of(alice, address("conversation", conversation.public_id)))
     assert counts[0] == counts[1]

@@ -9,7 +9,6 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.chat import answer_text
 from conversations.models import Conversation, Message, Turn
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
@@ -18,6 +17,7 @@ from ops.access import as_user
 from ops.accounts import users
 from ops.models import Operation, Receipt, User
 from ops.queue import worker
+from tests.conversations.answers import exchange
 from tests.factories import make_conversation, make_episode, make_memory, make_turn, make_version
 from tests.memories.pages import htmx, signed_in, text_of
 from tests.pair_reader import FakePairs
@@ -54,8 +54,8 @@ def memories(alice: User, told: Turn) -> list[Memory]:
 @pytest.fixture
 def asking(conversation: Conversation, memories: list[Memory]) -> Turn:
     """The turn that asks, with a question as its answer."""
-    said = answer_text.exchange(ASKED, user=conversation.user, conversation=conversation)
-    return said.turn.turn
+    said = exchange(ASKED, user=conversation.user, conversation=conversation)
+    return said.turn
 
 
 def make_likely(*lines: Memory | Message) -> None:
@@ -207,7 +207,7 @@ def quoting(
 def test_an_exchange_that_taught_other_memories_is_not_part_of_everything(
     client: Client, conversation: Conversation, quoting: Turn, alice: User
 ) -> None:
-    asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn
+    asking = exchange(ASKED, user=alice, conversation=conversation).turn
     card = page_of(client, conversation).split('<form class="card forget"')[1].split("</form>")[0]
     line = card[card.index(quoting.assistant_message.public_id) :].split("</label>")[0]
     assert "We marry in June 2027!" in line and "As you say" not in line
@@ -227,7 +227,7 @@ def test_an_exchange_that_taught_other_memories_is_not_part_of_everything(
 def test_chosen_alone_it_goes_after_a_question_that_names_every_memory(
     client: Client, conversation: Conversation, quoting: Turn, alice: User
 ) -> None:
-    asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn
+    asking = exchange(ASKED, user=alice, conversation=conversation).turn
     chosen = {"message": [quoting.assistant_message.public_id]}
     url = reverse("turn_forget", args=[asking.public_id])
     question = client.post(url, chosen)
@@ -290,7 +290,7 @@ def test_what_was_never_told_ticks_nothing_and_the_answer_says_so(
         make_memory(alice, text)
         pairs.means(text, share=0.99)
     asked = "Forget Dan's birthday."
-    said = answer_text.exchange(asked, user=alice, conversation=conversation).turn
+    said = exchange(asked, user=alice, conversation=conversation)
     assert said.assistant_message.content.startswith("Nothing was forgotten yet")
     page = page_of(client, conversation)
     card = page.split('<form class="card forget"')[1].split("</form>")[0]
@@ -310,7 +310,7 @@ def test_the_likely_memory_is_ticked_and_the_doubtful_stand_below(
     pairs.means(home.content, share=0.6)
     pairs.means(child.content, share=0.7)
     pairs.means(work.content, share=0.3)
-    answer_text.exchange(ASKED, user=alice, conversation=conversation)
+    exchange(ASKED, user=alice, conversation=conversation)
     card = page_of(client, conversation).split('<form class="card forget"')[1].split("</form>")[0]
     likely, doubtful = card.split("Others, less likely")
     assert f'value="{home.public_id}" checked' in likely and "I live in Brno." in likely
@@ -324,7 +324,7 @@ def test_an_answer_that_repeats_it_is_offered_and_goes_with_its_question(
     memories[0].versions.update(content="I live in Brno")
     said = make_turn(conversation, "Where should I eat?", "As you say, I live in Brno. Try Lokál.")
     make_turn(conversation, "And in Vienna?", "I live in Brnox street.")
-    asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn
+    asking = exchange(ASKED, user=alice, conversation=conversation).turn
     page = page_of(client, conversation)
     card = page[page.index(f'id="forget-{asking.public_id}"') :].split("</form>")[0]
     assert said.assistant_message.public_id in card and "street" not in card
@@ -345,7 +345,7 @@ def test_the_toast_and_the_receipt_say_that_messages_stay(
     make_memory(alice, "Lived in Brno as a child")  # so that the person is asked
     memories[0].versions.update(content="I live in Brno")
     make_turn(conversation, "Where should I eat?", "As you say, I live in Brno.")
-    asking = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn.turn
+    asking = exchange(ASKED, user=alice, conversation=conversation).turn
     url = reverse("turn_forget", args=[asking.public_id])
     chosen = {"memory": [memories[0].public_id], "message": [asking.user_message.public_id]}
     page = text_of(client.post(url, chosen, follow=True))
@@ -427,7 +427,7 @@ def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
 ) -> None:
     pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told])
-    said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
+    said = exchange(ASKED, user=alice, conversation=conversation)
     assert said.assistant_message.content.startswith("I no longer know it.")
     page = page_of(client, conversation)
     assert "Forget the messages that mention it too?" in page
@@ -448,7 +448,7 @@ def test_what_was_learned_beside_a_plain_match_is_offered_and_not_ticked(
     pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told])
     interview = make_memory(alice, "Interview on the 3rd of December", turns=[told])
-    said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
+    said = exchange(ASKED, user=alice, conversation=conversation)
     page = page_of(client, conversation)
     assert "Also forget what was said along with it?" in page and "Learned at the same time" in page
     assert f'name="memory" value="{interview.public_id}">' in page
@@ -494,7 +494,7 @@ def test_a_plain_match_shows_its_receipt_with_the_question_about_the_messages(
 ) -> None:
     pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told])
-    said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
+    said = exchange(ASKED, user=alice, conversation=conversation)
     worker.drain()
     page = page_of(client, conversation)
     assert "Forgotten: show the receipt" in page
@@ -525,7 +525,7 @@ def test_asking_is_possible_while_memory_is_off(
 ) -> None:
     with as_user(alice):
         users.change_settings(user=alice, changes={"longterm_enabled": False})
-    said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
+    said = exchange(ASKED, user=alice, conversation=conversation)
     worker.drain()
     assert f'id="forget-{said.turn.public_id}"' in page_of(client, conversation)
     assert choose(client, said.turn, memory=[memories[0].public_id]) == 302
@@ -607,7 +607,7 @@ def test_a_receipt_names_what_was_kept_for_as_long_as_it_is_there(
     pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told])
     make_episode(told)
-    said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
+    said = exchange(ASKED, user=alice, conversation=conversation)
     worker.drain()
     url = reverse("receipt_page", args=[Receipt.objects.get().public_id])
     kept = "No trace left, except what was kept: 2 messages, 2 earlier moments"
@@ -627,7 +627,7 @@ def test_what_went_without_a_question_is_named_by_kind_and_date(
 ) -> None:
     pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told], kind="constraint")
-    answer_text.exchange(ASKED, user=alice, conversation=conversation)
+    exchange(ASKED, user=alice, conversation=conversation)
     page = page_of(client, conversation)
     went = re.search(r"Forgotten: ([^<]*)", page)
     assert went and "must know, from " in went[1] and "Brno" not in went[1]

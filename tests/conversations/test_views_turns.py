@@ -3,7 +3,6 @@
 import pytest
 from django.test import Client
 
-from conversations.chat import answer_text
 from conversations.models import Conversation, Feedback, Message, Turn
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
@@ -12,6 +11,7 @@ from memories.models import Arbitration, Memory, MemoryStatus, Refusal, SecretCa
 from ops.access import as_user
 from ops.models import Operation, Status, User
 from ops.queue import worker
+from tests.conversations.answers import exchange
 from tests.factories import make_decision, make_memory, make_message, make_turn
 from tests.memories.pages import address, htmx, text_of
 
@@ -148,9 +148,7 @@ def test_only_answers_are_rated(client: Client, turn: Turn) -> None:
 def test_the_page_asks_again_until_the_turn_was_learned_from(
     alice: User, client: Client, conversation: Conversation
 ) -> None:
-    said = answer_text.exchange(
-        "I'm allergic to penicillin.", user=alice, conversation=conversation
-    ).turn.turn
+    said = exchange("I'm allergic to penicillin.", user=alice, conversation=conversation).turn
     assert 'hx-trigger="every 2s"' in lessons(client, said, **{"try": "1"})
     worker.drain()
     text = lessons(client, said, **{"try": "2"})
@@ -167,7 +165,7 @@ def test_the_panel_is_told_when_the_learning_is_done(client: Client, turn: Turn)
 def test_the_page_stops_asking_in_the_end(
     alice: User, client: Client, conversation: Conversation
 ) -> None:
-    said = answer_text.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
+    said = exchange("I live in Leeds.", user=alice, conversation=conversation).turn
     text = lessons(client, said, **{"try": "20"})
     assert "hx-trigger" not in text
     assert "Check back later" in text
@@ -177,14 +175,14 @@ def test_the_page_stops_asking_in_the_end(
 def test_a_number_of_tries_that_makes_no_sense_is_the_last(
     alice: User, client: Client, conversation: Conversation, tries: str
 ) -> None:
-    said = answer_text.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
+    said = exchange("I live in Leeds.", user=alice, conversation=conversation).turn
     assert "hx-trigger" not in lessons(client, said, **{"try": tries})
 
 
 def test_what_failed_for_good_is_not_waited_for(
     alice: User, client: Client, conversation: Conversation
 ) -> None:
-    said = answer_text.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
+    said = exchange("I live in Leeds.", user=alice, conversation=conversation).turn
     Operation.objects.update(status=Status.FAILED)
     assert "Learning" not in lessons(client, said)
 

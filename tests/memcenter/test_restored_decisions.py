@@ -21,7 +21,7 @@ from foundation.embedded.postgres import wheel_binaries
 from memories.files import memory_tool
 from memories.models import Memory, MemoryFile
 from memories.writing import curation
-from ops import ledger, selectors, webhook_events, webhooks, weekly_mail
+from ops import ledger, selectors, webhooks, weekly_mail
 from ops.access import as_system, as_user
 from ops.accounts import keys, registration, sign_ins, users
 from ops.forgetting import person_forgets
@@ -40,7 +40,7 @@ from ops.models import (
     Webhook,
     WeeklyMail,
 )
-from ops.queue import outbox, worker
+from ops.queue import outbox, webhook_events, worker
 from tests import databases
 from tests.factories import make_memory
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from conversations.chat import answer_text
 from conversations.models import Conversation
 from conversations.recording import conversation_names
 from memories.models import Memory, MemoryStatus, MemoryVersion, Origin
@@ -16,6 +15,7 @@ from memories.writing.direct_writes import MemoryInput
 from ops.accounts import users
 from ops.models import Receipt, User
 from ops.queue import worker
+from tests.conversations.answers import exchange
 from tests.memcenter.rest.client import Api, answer
 from tests.memories.extraction.readings import statement
 from tests.memories.plain_reader import PlainReader
@@ -59,7 +59,7 @@ def say(request: pytest.FixtureRequest, alice: User, alice_key: str) -> Say:
         conversation: Conversation = conversation_names.create(user=alice, external_id=None)
 
         def in_the_chat(text: str) -> None:
-            answer_text.exchange(text, user=alice, conversation=conversation)
+            exchange(text, user=alice, conversation=conversation)
             worker.drain()
 
         return in_the_chat

@@ -9,7 +9,6 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from conversations.chat import answer_text
 from conversations.models import Conversation, Summary
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
@@ -233,14 +232,11 @@ def test_the_model_summarizes_what_left_the_window(
     assert ModelCall.objects.filter(step="summarize", outcome="ok").exists()
 
 
-def test_the_chats_answer_never_waits_for_the_model(
+def test_recording_a_turn_never_waits_for_the_model(
     conversation: Conversation, server: ChatServer
 ) -> None:
     server.answers = [refused(500)]
-    done = answer_text.exchange(
-        "I live in Leeds", user=conversation.user, conversation=conversation
-    )
-    assert done.turn.turn.pk
+    assert say(conversation, "I live in Leeds").turn.pk
     assert server.asked == []
 
 

@@ -2,6 +2,7 @@ import pytest
 
 from conversations.forgetting import message_forgets as said
 from foundation.errors import Conflict, Invalid
+from memories import review
 from memories.forgetting import memory_forgets
 from memories.models import (
     Arbitration,
@@ -13,9 +14,9 @@ from memories.models import (
     Source,
     Tombstone,
 )
-from memories.writing import curation, direct_writes, review
+from memories.review import ReviewInput
+from memories.writing import curation, direct_writes
 from memories.writing.direct_writes import MemoryInput, Written
-from memories.writing.review import ReviewInput
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Receipt, User

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memories import review
 from memories.indexing import search_index
 from memories.models import Memory, MemoryStatus, Origin, Relation
-from memories.writing import direct_writes, review
+from memories.review import ReviewInput
+from memories.writing import direct_writes
 from memories.writing.direct_writes import MemoryInput, Written
-from memories.writing.review import ReviewInput
 from ops.access import as_user
 from ops.models import Kind, Operation, User
 from ops.queue import worker

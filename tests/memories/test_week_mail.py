@@ -12,11 +12,11 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from memories.models import Memory, MemoryVersion, Tombstone
-from ops import tasks, webhook_events, weekly_mail
+from ops import tasks, weekly_mail
 from ops.access import as_system
 from ops.accounts import users
 from ops.models import Kind, Operation, Status, User, WeeklyMail
-from ops.queue import outbox, worker
+from ops.queue import outbox, webhook_events, worker
 from tests.factories import make_memory
 from tests.killing import Kill
 from tests.smtp_server import Mailbox, mailbox

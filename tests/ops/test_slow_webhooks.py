@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from ops import registry, webhook_events, webhooks
+from ops import registry, webhooks
 from ops.models import Delivery, Kind, Operation, Status, User, Webhook
-from ops.queue import outbox, worker
-from ops.webhook_events import Event
+from ops.queue import outbox, webhook_events, worker
+from ops.queue.webhook_events import Event
 
 pytestmark = pytest.mark.django_db
 

@@ -17,11 +17,11 @@ from memories.forgetting import memory_forgets
 from memories.models import Memory
 from memories.writing import curation, direct_writes
 from memories.writing.direct_writes import MemoryInput
-from ops import webhook_events, webhooks
+from ops import webhooks
 from ops.accounts import users
 from ops.models import AuditEvent, Delivery, Kind, Operation, Status, User, Webhook
-from ops.queue import outbox, worker
-from ops.webhook_events import Event
+from ops.queue import outbox, webhook_events, worker
+from ops.queue.webhook_events import Event
 from tests.draining import cleaned_up
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused

@@ -14,12 +14,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from foundation.errors import Conflict, Invalid
-from ops import registry, webhook_events, weekly_mail
+from ops import registry, weekly_mail
 from ops.access import as_system, as_user
 from ops.accounts import users
 from ops.forgetting import person_forgets
 from ops.models import AuditEvent, Kind, Operation, Role, User, WeeklyMail
-from ops.queue import worker
+from ops.queue import webhook_events, worker
 from ops.weekly_mail import Link
 from tests.draining import cleaned_up
 from tests.memories.pages import signed_in

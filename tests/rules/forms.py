@@ -17,7 +17,7 @@ from conversations.models import Turn
 from memories.extraction.types import OWNER_UNSURE
 from memories.learning import told_changes
 from memories.models import Change, FileVersion, Memory, MemoryFile, Project
-from memories.writing.review import Undecided
+from memories.review import Undecided
 from ops import weekly_mail
 from ops.accounts import keys, registration, users
 from ops.models import (

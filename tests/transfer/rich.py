@@ -28,9 +28,9 @@ from memories.models import (
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Export, Operation, User
+from ops.portable_rows import OUR_ID
 from ops.queue import worker
 from ops.transfer import exports, stored_files
-from ops.transfer.portable_rows import OUR_ID
 from tests.factories import (
     make_conversation,
     make_episode,

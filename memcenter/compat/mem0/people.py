@@ -133,7 +133,7 @@ def check_reach(parsed: ParsedRequest, user: User) -> None:
         check_named(parsed)
         people.require_reachable(user)
     elif bound.pk != user.pk:
-        raise NotFound("There is nothing of this id.")
+        raise NotFound("There is no object with this id.")
     _counted(parsed, people.require_not_forgotten(user, writes=parsed.writes))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -17,10 +17,13 @@ import orjson
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from conversations.chat import answer_text, demo_assistant
-from conversations.recording import conversation_names, temporary
+from conversations.chat import answer_text, chat_messages, demo_assistant
+from conversations.models import Conversation, Role
+from conversations.recording import conversation_names, conversation_titles, temporary
+from conversations.recording.temporary import TemporaryConversation
+from conversations.recording.turns import MessageInput
 from foundation import ids, telemetry
-from foundation.errors import ProviderError
+from foundation.errors import Conflict, NotFound, ProviderError
 from foundation.providers.openai_compatible import Endpoint
 from foundation.text import tokens
 from memcenter.compat.openai_chat.memory import Exchange
@@ -45,27 +48,33 @@ def demo_answer(exchange: Exchange | None, body: Mapping[str, Any]) -> HttpRespo
 
 
 def _exchanged(exchange: Exchange) -> str:
+    """Answer as the chat page does; return the answer even if it can't be recorded."""
     user, text = exchange.user, exchange.said.text
-    if exchange.brief or not exchange.kept:
-        return _in_passing(exchange)
-    with as_user(user):
-        conversation = conversation_names.find_or_create(
-            user=user, reference=exchange.thread, kind=exchange.kind
-        )
-    done = answer_text.exchange(text, user=user, conversation=conversation)
-    return done.turn.assistant_message.content
-
-
-def _in_passing(exchange: Exchange) -> str:
-    if exchange.user.pk is None:
-        return demo_assistant.answer(exchange.said.text, remembered=[], remembering=False)
-    thread = temporary.create(user=exchange.user, external_id=exchange.thread, kind=exchange.kind)
-    reply = answer_text.exchange_temporary(
-        exchange.said.text, user=exchange.user, conversation=thread
-    )
-    if not exchange.kept:
-        temporary.erase(thread)
+    if user.pk is None:
+        return demo_assistant.answer(text, remembered=[], remembering=False)
+    conversation = _conversation(exchange)
+    thread = chat_messages.ask(text, user=user, conversation=conversation)
+    prepared = thread.prepare()
+    reply = answer_text.demo_answer(prepared)
+    with suppress(NotFound, Conflict):  # forgotten meanwhile, or another request came in between
+        thread.keep(prepared, MessageInput(reply, role=Role.ASSISTANT))
+    if isinstance(conversation, TemporaryConversation) and not exchange.kept:
+        temporary.erase(conversation)
     return reply
+
+
+def _conversation(exchange: Exchange) -> Conversation | TemporaryConversation:
+    if exchange.brief or not exchange.kept:
+        return temporary.create(
+            user=exchange.user,
+            external_id=exchange.thread,
+            title=conversation_titles.title_of(exchange.said.text),
+            kind=exchange.kind,
+        )
+    with as_user(exchange.user):
+        return conversation_names.find_or_create(
+            user=exchange.user, reference=exchange.thread, kind=exchange.kind
+        )
 
 
 def _events(text: str, *, usage: Mapping[str, int] | None) -> Iterator[bytes]:

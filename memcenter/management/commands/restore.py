@@ -15,9 +15,9 @@ from foundation import places
 from foundation.embedded import backup
 from foundation.embedded.backup import migrate_if_needed, where_it_is
 from foundation.embedded.folder import DataFolder, FolderBusy
-from ops import webhook_events
 from ops.access import as_system
 from ops.models import SignInLink
+from ops.queue import webhook_events
 
 
 class Command(BaseCommand):

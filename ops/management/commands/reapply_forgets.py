@@ -2,11 +2,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ops import ledger, webhook_events
+from ops import ledger
 from ops.access import as_system
 from ops.forgetting import person_forgets
 from ops.models import Status
-from ops.queue import worker
+from ops.queue import webhook_events, worker
 
 
 class Command(BaseCommand):

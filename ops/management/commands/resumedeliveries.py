@@ -2,8 +2,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from ops import audit_log, webhook_events
+from ops import audit_log
 from ops.access import as_system
+from ops.queue import webhook_events
 
 
 class Command(BaseCommand):

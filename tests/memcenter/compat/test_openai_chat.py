@@ -12,8 +12,12 @@ from django.core.wsgi import get_wsgi_application
 from pytest_django import Settings
 from rest_framework.exceptions import Throttled
 
+from conversations.chat import answer_text
+from conversations.chat.answer_text import Prepared
 from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Message, Summary, Turn
+from conversations.recording import temporary
+from conversations.recording.turns import MessageInput
 from memcenter.compat.openai_chat.answers import forward
 from memcenter.compat.openai_chat.memory import Exchange
 from memcenter.compat.openai_chat.protocol import said_in
@@ -345,6 +349,22 @@ def test_without_a_model_the_demo_assistant_answers_and_says_so(
     stream = ask(alice_key, [{"role": "user", "content": "Who am I?"}], stream=True)
     assert "peanuts" in pieces_of(stream)
     assert len(turns_of(alice)) == 2
+
+
+def test_an_answer_of_the_demo_assistant_that_cant_be_recorded_is_given_all_the_same(
+    alice: User, alice_key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer_later(prepared: Prepared) -> str:
+        for thread in temporary.all_of(alice):
+            temporary.append(thread, messages=(MessageInput("And another thing"),))
+        return "Late."
+
+    monkeypatch.setattr(answer_text, "demo_answer", answer_later)
+    for headers in ({"X-Memcenter-Conversation": "c1"}, {"X-Memcenter-Temporary": "true"}):
+        whole = ask(alice_key, headers=headers)
+        assert whole.choices[0].message.content == "Late."
+    [thread] = temporary.all_of(alice)
+    assert [one.role for one in temporary.read(thread)] == ["user", "user"]
 
 
 def test_models_are_listed(alice_key: str) -> None:
