@@ -159,7 +159,7 @@ def test_a_memory_file_brings_its_lines(alice: User) -> None:
     told = report(bring_in(alice, text.encode()))
     found = set(Memory.objects.values_list("kind", "content"))
     assert found == {("preference", "喜欢绿茶"), ("preference", "Two\nlines")}
-    assert {"where": "line 6", "why": "the line is no memory"} in told["skipped"]
+    assert {"where": "line 6", "why": "this line isn’t a memory"} in told["skipped"]
 
 
 def test_a_transcript_brings_who_said_what(alice: User) -> None:
