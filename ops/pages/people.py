@@ -200,7 +200,7 @@ def _login(pk: int) -> User:
 
 def _other(request: HttpRequest, pk: int) -> User:
     if pk == person(request).pk:
-        raise NotFound("There’s nobody else with this number.")
+        raise NotFound("This person doesn’t exist.")
     return _login(pk)
 
 
