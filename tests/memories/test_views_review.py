@@ -353,7 +353,7 @@ def test_nothing_is_compared_with_a_memory_that_is_not_shown(alice: User) -> Non
     )  # fmt: skip
     page = text_of(signed_in(alice).get(address("memory_review")))
     assert "You weren’t sure when you said it." in page
-    assert "Both can be true" not in page and "something you plan" not in page
+    assert "Both can be true" not in page and "One of your plans" not in page
 
 
 def test_the_wording_is_changed_and_remembered_at_once(alice: User, browser: Client) -> None:

@@ -633,7 +633,7 @@ def test_the_page_says_by_which_method_it_learns(client: Client, settings: Setti
     settings.LANGUAGE_METHOD, settings.MODEL_NAME = "model", "qwen3-8b"
     page = client.get("/settings/").text
     assert "with the language model qwen3-8b" in page
-    assert "built-in reader" not in page
+    assert "without the language model" not in page
 
 
 def test_a_key_form_that_is_sent_again_creates_no_second_key(alice: User) -> None:
