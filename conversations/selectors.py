@@ -53,7 +53,7 @@ def message_of(user: User, reference: str, *, conversation: Conversation | None 
         text = "Several conversations have a message with this id. Say which one."
         raise Invalid.field("conversation_id", text)
     if not found:
-        raise NotFound("There is no such message.")
+        raise NotFound("This message doesn’t exist.")
     return found[0]
 
 

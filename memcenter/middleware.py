@@ -145,7 +145,7 @@ def staff_second_step(request: HttpRequest, get_response: Handler) -> HttpRespon
     is_theirs = request.path.startswith(("/admin/", "/people/"))
     if settings.STAFF_SECOND_STEP and is_theirs and _lacks(request):
         messages.warning(
-            request, _("The admin opens once you have turned on two-step verification.")
+            request, _("The admin area opens once you have turned on two-step verification.")
         )
         return redirect("signin_settings")
     return get_response(request)

@@ -25,7 +25,7 @@ def find(*, user: User, key: str) -> Project:
     """Return the user's project with this key. Raise `NotFound` if there is none."""
     found = Project.objects.filter(user=user, key=key).first()
     if found is None:
-        raise NotFound("There is no such project.")
+        raise NotFound("This project doesn’t exist.")
     return found
 
 

@@ -108,7 +108,7 @@ def undo(*, user: User, before: Undecided) -> Memory:
     rows = Memory.visible.select_for_update(of=("self",)).filter(user=user)
     memory = rows.filter(public_id=before.candidate).first()
     if memory is None:
-        raise NotFound("There is no such memory.")
+        raise NotFound("This memory doesn’t exist.")
     if memory.status not in (MemoryStatus.ACTIVE, MemoryStatus.CANDIDATE):
         raise Conflict("This memory is waiting for your review or is outdated; decide on it first.")
     memory = curation.take_back(user=user, memory=memory)

@@ -179,7 +179,7 @@ def memory_of(user: User, public_id: str, *, with_bin: bool = True) -> Memory:
         .first()
     )
     if found is None:
-        raise NotFound("There is no such memory.")
+        raise NotFound("This memory doesn’t exist.")
     return found
 
 
@@ -261,7 +261,7 @@ def trace_of(user: User, request_id: str) -> RecallTrace:
     shown = RecallTrace.objects.filter(answer__hidden_at=None, conversation__hidden_at=None)
     found = shown.filter(user=user, request_id=request_id).first()
     if found is None:
-        raise NotFound("There is no such request.")
+        raise NotFound("This request doesn’t exist.")
     return found
 
 

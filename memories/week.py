@@ -48,13 +48,13 @@ SHOWN = 40  # memories per section
 TITLES: Mapping[str, str | Promise] = {
     "learned": pgettext_lazy("this week", "Learned"),
     "changed": _("Changed"),
-    "ended": _("No longer the case"),
+    "ended": _("No longer true"),
 }
 _COUNTED: Mapping[str, Callable[[int], str]] = {
     "learned": lambda n: ngettext("%(n)d thing was learned.", "%(n)d things were learned.", n),
     "changed": lambda n: ngettext("%(n)d thing has changed.", "%(n)d things have changed.", n),
     "ended": lambda n: ngettext(
-        "%(n)d thing is no longer the case.", "%(n)d things are no longer the case.", n
+        "%(n)d thing is no longer true.", "%(n)d things are no longer true.", n
     ),
     "forgotten": lambda n: ngettext(
         "%(n)d thing was forgotten.", "%(n)d things were forgotten.", n

@@ -39,9 +39,9 @@ Row = TypeVar("Row", bound=Model)
 IDS = ("public_id", "request_id")
 OUR_ID = re.compile(r"\b(?:conv|msg|turn|sum|epi|mem|req|note)_[0-9a-hjkmnp-tv-z]{26}\b")
 DANGLING = gettext_noop("it refers to something that isn’t in the file")
-BAD_VALUE = gettext_noop("a value is missing or can’t be what it is said to be")
-BAD_CHARACTERS = gettext_noop("it holds characters that can’t be stored")
-BREAKS_A_RULE = gettext_noop("it contradicts something else in the file")
+BAD_VALUE = gettext_noop("a value is missing or has the wrong form")
+BAD_CHARACTERS = gettext_noop("it contains characters that can’t be stored")
+BREAKS_A_RULE = gettext_noop("it conflicts with something else in the file")
 LISTED = 500
 """The number of skipped places that are listed; the others are only counted."""
 

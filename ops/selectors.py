@@ -94,14 +94,14 @@ def operation_by(public_id: str) -> Operation:
         Operation.objects.filter(public_id=public_id).select_related("receipt", "import").first()
     )
     if found is None:
-        raise NotFound("There is no such operation.")
+        raise NotFound("This operation doesn’t exist.")
     return found
 
 
 def receipt_of(operation: Operation) -> Receipt:
     found = Receipt.objects.filter(operation=operation).first()
     if found is None:
-        raise NotFound("There is no receipt of this operation.")
+        raise NotFound("This operation has no receipt.")
     return found
 
 

@@ -69,7 +69,7 @@ def find(public_id: str, *, user: User | None) -> Webhook:
     """
     found = list_webhooks(user).filter(public_id=public_id).first()
     if found is None:
-        raise NotFound("There is no such webhook.")
+        raise NotFound("This webhook doesn’t exist.")
     return found
 
 
@@ -400,7 +400,7 @@ def _resolved(parts: SplitResult) -> list[_Address]:
     except TimeoutError as error:
         raise TooSlow("The name of the address took too long to look up.") from error
     except (OSError, UnicodeError) as error:
-        raise Unreachable("The name of the address is not known.") from error
+        raise Unreachable("No server was found at this address. Check the spelling.") from error
     return [ipaddress.ip_address(text.split("%")[0]) for text in found]
 
 

@@ -108,7 +108,7 @@ def confirm(token: str) -> None:
     """
     row = find(Link.CONFIRM, token)
     if row is None:
-        raise NotFound("There is no such link any more.")
+        raise NotFound("This link no longer works.")
     lock_person(row.user)
     if WeeklyMail.objects.filter(pk=row.pk, confirmed_at=None).update(confirmed_at=timezone.now()):
         audit_log.record("weekly_mail.confirmed", subject=row.user.subject)
@@ -134,7 +134,7 @@ def find(link: Link, token: str) -> WeeklyMail | None:
     try:
         nonce = _signer(link).unsign(token, max_age=longest)
     except signing.BadSignature as error:
-        raise NotFound("There is no such link any more.") from error
+        raise NotFound("This link no longer works.") from error
     rows = WeeklyMail.objects.select_related("user").filter(user__hidden_at=None)
     return rows.filter(nonce=nonce).first()
 

@@ -36,7 +36,7 @@ def thread_of(call: Call, reference: str) -> Thread:
             pass
     found = temporary.find(user=call.user, reference=reference)
     if found is None:
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation doesn’t exist.")
     return found
 
 
@@ -49,7 +49,7 @@ def message_of(call: Call, reference: str) -> Message:
     """
     found = selectors.message_of(call.user, reference, conversation=named_conversation(call))
     if found.conversation.hidden_at is not None:
-        raise NotFound("There is no such message.")
+        raise NotFound("This message doesn’t exist.")
     return found
 
 

@@ -223,7 +223,7 @@ def last(*, user: User, conversation: Conversation | TemporaryConversation) -> T
     else:
         found = _last_kept(user, conversation)
     if found is None:
-        raise Conflict("There is nothing to answer here.")
+        raise Conflict("There’s no message to answer here.")
     return found
 
 

@@ -163,7 +163,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " delete it.",
         "forget": "I didn’t understand what to forget, so nothing was forgotten. Memory Center"
         " shows every memory, and forgets the ones you choose.",
-        "forgotten": "I no longer know it. The receipt shows when every trace is erased.",
+        "forgotten": "Forgotten. The receipt will show when every trace is gone.",
         "needs_choice": "I can’t tell for sure which memories you mean, so nothing was forgotten"
         " yet. Choose below what goes and what stays.",
         "unsure": "Nothing was forgotten yet: I’m not sure that a memory says this. The closest"
@@ -176,7 +176,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "telling": "I’ve read this. No model is connected, so I can’t say more. What is worth"
         " keeping will appear in Memory Center.",
         "also": "You also told me:",
-        "remind": "No reminder will come: I can’t send any.",
+        "remind": "I can’t send reminders.",
         "remind_kept": "I may remember this as a plan, but I can’t act on it. What was remembered"
         " appears below in a moment. To be sure, choose “Remember this…” in your message’s menu.",
         "never_mind": "All right.",
@@ -215,7 +215,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "临时聊天不保留可供选择的列表：请在其他会话里告诉我，或到记忆中心选择。",
         "telling": "看到了。还没有连接模型，我没法多说。值得记住的内容会出现在记忆中心。",
         "also": "你还告诉过我：",
-        "remind": "到时候不会有提醒：我没有提醒功能。",
+        "remind": "我没有提醒功能。",
         "remind_kept": "这件事可能会作为计划记住；记住了什么，稍后会显示在下面。"
         "想确保记住，请在你那条消息的菜单里选“记住这个…”。",
         "never_mind": "好的。",

@@ -58,7 +58,7 @@ def _taught_memory(user: User, turn: Turn, memory_id: str) -> tuple[Memory, Memo
     versions = MemoryVersion.objects.filter(user=user, memory=memory, sources__turn=turn)
     taught = versions.order_by("-number").first()
     if memory is None or taught is None:
-        raise NotFound("There is no such memory.")
+        raise NotFound("This memory doesn’t exist.")
     if taught.number != memory.current_version:
         raise Conflict(CHANGED_SINCE)
     return memory, taught

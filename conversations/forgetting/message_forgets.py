@@ -47,7 +47,7 @@ def forget_message(
     """
     conversation = lock(user, message.conversation_id)
     if not Message.everything.filter(user=user, pk=message.pk).exists():
-        raise NotFound("There is no such message.")
+        raise NotFound("This message doesn’t exist.")
     before = erasure.find_unfinished(
         Kind.FORGET_MESSAGE, user=user, payload={"messages": [message.pk]}
     )
@@ -171,7 +171,7 @@ def _forget_all(
     if before is not None:
         return before
     if kind == Kind.CLEAR_CONVERSATION and locked.hidden_at is not None:
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation doesn’t exist.")
     target = target_through(user, conversation=locked.pk, through=last)
     hide(user, locked, target)
     if kind == Kind.FORGET_CONVERSATION:
@@ -207,7 +207,7 @@ def lock(user: User, pk: int) -> Conversation:
     erasure.start(user)
     found = Conversation.everything.select_for_update().filter(user=user, pk=pk).first()
     if found is None:
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation doesn’t exist.")
     return found
 
 
@@ -388,7 +388,7 @@ def _forget_chosen(
     memory_forgets.blank_titles(user, memory_forgets.with_archived(user, wanted))
     there = set(memory_forgets.lock(user, Q(pk__in=wanted)))
     if there != wanted:
-        raise NotFound("There is no such memory.")
+        raise NotFound("This memory doesn’t exist.")
     gone = memory_forgets.with_archived(user, there)
     targets = targets_of(user, pks)
     counted = [_hide_with_traces(user, target) for target in targets]

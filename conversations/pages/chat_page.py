@@ -226,12 +226,12 @@ def show_own(request: HttpRequest, found: Opened, **rest: Any) -> HttpResponse:
 # Messages of services about a person's input, listed here for translation.
 _SAID_BY_SERVICES = (
     gettext_noop("The text must not contain NUL characters."),
-    gettext_noop("There is no such conversation."),
-    gettext_noop("Everything of this user is being forgotten; try again when that is done."),
+    gettext_noop("This conversation doesn’t exist."),
+    gettext_noop("Everything about this user is being forgotten. Try again when that is done."),
     gettext_noop("An answer in this conversation is already in progress."),
     gettext_noop("Something newer has been said since. Reload the page to see it."),
     gettext_noop("This message isn’t here any more. Reload the page to see what is."),
-    gettext_noop("There is nothing to answer here."),
+    gettext_noop("There’s no message to answer here."),
     gettext_noop("It has changed since then. Its history shows every version."),
     gettext_noop("The earlier text was forgotten, so it can’t be restored."),
 )

@@ -332,19 +332,17 @@ def _message_line(
     """
     text = message.content
     if message.pk == turn.user_message_id:
-        note = _("what you just asked, with the answer")
+        note = _("what you just asked, and the answer")
     elif message.role == Role.ASSISTANT:
         text, note = (
             around.questions.get(message.pk, text),
-            _("your question, with an answer that mentions it"),
+            _("your question, and the answer that mentions it"),
         )
     else:
         note = _("with its answer")
     if others:
         texts = _(", ").join(_("“%(text)s”") % {"text": text} for text in _texts(others))
-        note = " · ".join(
-            (note, _("also learned there, and gone with it: %(memories)s") % {"memories": texts})
-        )
+        note = " · ".join((note, _("this also forgets: %(memories)s") % {"memories": texts}))
     said, replies = around.exchanges[message.pk]
     return Line(
         "message",
@@ -491,7 +489,7 @@ def forget_receipt(request: HttpRequest, op_id: str) -> HttpResponse:
     with own_transaction(request):
         found = open_receipt(person(request), op_id)
         if found is None:
-            raise NotFound("There is no such operation.")
+            raise NotFound("This operation doesn’t exist.")
         if is_htmx(request):
             template = "conversations/includes/forget_receipt.html"
             return render(request, template, {"one": found})

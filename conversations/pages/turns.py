@@ -228,7 +228,7 @@ def _turn(request: HttpRequest, turn_id: str) -> Turn:
     rows = Turn.objects.filter(user=person(request), public_id=turn_id)
     found = rows.select_related("conversation", "assistant_message").first()
     if found is None:
-        raise NotFound("There is no such turn.")
+        raise NotFound("This turn doesn’t exist.")
     return found
 
 
@@ -271,7 +271,7 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
             messages.success(request, _("Remembered as yours."))
         else:
             curation.recycle(user=user, memory=asked)
-            said = _("Not kept, because it isn’t about you. It’s in the recycle bin.")
+            said = _("Moved to the recycle bin, as it’s not about you.")
             messages.success(request, said, extra_tags=_restore_url(asked, turn))
         if not is_htmx(request):
             return redirect(_answer_url(turn))
@@ -286,7 +286,7 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
 def _check_taught(turn: Turn, memory_id: str) -> None:
     """Raise `NotFound` unless the memory was learned from the turn."""
     if not Arbitration.objects.filter(turn=turn, memory__public_id=memory_id).exists():
-        raise NotFound("There is nothing to answer here.")
+        raise NotFound("There’s no message to answer here.")
 
 
 def _say_it_is_binned(request: HttpRequest, turn: Turn, memory_id: str) -> None:
@@ -311,7 +311,7 @@ def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
     with own_transaction(request):
         message = selectors.message_of(person(request), message_id)
     if message.role != Role.USER:
-        raise NotFound("There is no such message.")
+        raise NotFound("This message doesn’t exist.")
     given = request.POST if request.method == "POST" else request.GET
     span = direct_statements.span_of(
         message,

@@ -41,7 +41,7 @@ def resolve(*, user: User, reference: str) -> Conversation:
         [user.pk, reference],
     )
     if not found:
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation doesn’t exist.")
     return statements.instance(Conversation, found[0])
 
 

@@ -101,7 +101,7 @@ def create(
     # Check after the write, since a request to forget the person may have cleared Redis before.
     if user.pk is not None and not User.objects.filter(pk=user.pk, hidden_at=None).exists():
         erase(one)
-        raise NotFound("There is no such user.")
+        raise NotFound("This user doesn’t exist.")
     return one
 
 
@@ -277,7 +277,7 @@ def _change(
     def change(pipe: Any) -> Result:
         current = _get(conversation.public_id, pipe)
         if current is None:
-            raise NotFound("There is no such conversation.")
+            raise NotFound("This conversation doesn’t exist.")
         return act(pipe, current)
 
     return _transact(change, name, _messages(conversation.public_id))

@@ -155,9 +155,9 @@ def record_answer(
     [reply] = mask_for_storage(reply)
     thread = _lock(user, question.conversation)
     if not Message.objects.filter(pk=question.pk, user=user).exists():
-        raise NotFound("There is no such message.")
+        raise NotFound("This message doesn’t exist.")
     if Turn.everything.filter(user_message=question).exists():
-        raise Conflict("This message has a reply already.")
+        raise Conflict("This message already has a reply.")
     row = _next_message(thread, reply, moment=timezone.now())
     statements.insert([row])
     answered = question if row.completed else None
@@ -239,7 +239,7 @@ def _lock(user: User, conversation: Conversation) -> _Thread:
     )
     if not found:
         users.check_still_here(user)
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation doesn’t exist.")
     hidden_at, learns, *columns = found[0]
     users.check_not_being_forgotten(User(hidden_at=hidden_at))
     locked = statements.instance(Conversation, columns)

@@ -49,7 +49,7 @@ def resolve_owner(parsed: ParsedRequest) -> User:
     unknown = CREATE if parsed.writes else EMPTY
     user = resolve_person(parsed, Endpoint(scope=parsed.scope, unknown_user=lambda _: unknown))
     if user is None:
-        raise NotFound("There is no such user.")
+        raise NotFound("This user doesn’t exist.")
     return user
 
 
@@ -82,7 +82,7 @@ def require_not_forgotten(user: User, *, writes: bool) -> User:
     if user.hidden_at is not None:
         if writes:
             users.check_not_being_forgotten(user)
-        raise NotFound("There is no such user.")
+        raise NotFound("This user doesn’t exist.")
     return user
 
 
@@ -99,7 +99,7 @@ def require_reachable(user: User | None) -> User:
 def _of_bound_key(parsed: ParsedRequest) -> User | None:
     user = parsed.bound_user
     if user is not None and parsed.user_id not in (None, user.external_id):
-        raise NotFound("There is no such user.")
+        raise NotFound("This user doesn’t exist.")
     return user
 
 

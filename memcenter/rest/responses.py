@@ -131,7 +131,7 @@ def log_error(subject: str, error: Exception) -> None:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the 404 for an unknown address: our JSON error under `/api/`, a page elsewhere."""
     if request.path.startswith("/api/"):
-        return _json(body("not_found", "There is no such endpoint."), status=404)
+        return _json(body("not_found", "This endpoint doesn’t exist."), status=404)
     return defaults.page_not_found(request, exception)
 
 

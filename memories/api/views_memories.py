@@ -301,7 +301,7 @@ def _prepare_restore(call: Call) -> Any:
         memory = selectors.memory_of(call.user, call.parsed.ids["memory_id"])
         old = selectors.versions_of(memory).filter(number=number).first()
     if old is None:
-        raise Invalid.field("version", "There is no such version.")
+        raise Invalid.field("version", "This version doesn’t exist.")
     return old.content, *search_index.embed_memory(old.content)
 
 

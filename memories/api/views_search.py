@@ -90,7 +90,7 @@ def _whose_trace(parsed: ParsedRequest) -> User:
     named = None if of_all else people.resolve_person(parsed, Endpoint(scope=parsed.scope))
     user = selectors.owner_of_request(parsed.ids["request_id"])
     if user is None or parsed.user_id not in (None, user.external_id) or named not in (None, user):
-        raise NotFound("There is no such request.")
+        raise NotFound("This request doesn’t exist.")
     return people.require_not_forgotten(user, writes=False)
 
 

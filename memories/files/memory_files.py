@@ -91,7 +91,7 @@ def read(user: User, path: str) -> Shown:
     elif noted := file_contents.of_day(user, day):
         return Shown(path, noted[0], 0, noted[1])
     if row is None:
-        raise NotFound(_("There is no such file."))
+        raise NotFound(_("This file doesn’t exist."))
     return _shown(row)
 
 
@@ -119,7 +119,7 @@ def version_of(user: User, path: str, number: int) -> FileVersion:
     """Return one version of a file. Raise `NotFound` if the file or the version doesn't exist."""
     found = versions_of(user, path).filter(number=number).first()
     if found is None:
-        raise NotFound(_("There is no such version."))
+        raise NotFound(_("This version doesn’t exist."))
     return found
 
 
@@ -269,7 +269,7 @@ def _row_to_edit(user: User, path: str, *, new: bool) -> MemoryFile | None:
     if row is None and path in LAYERS:
         check_room_for_note(user, path)
     elif row is None and path not in CURATED and not new:
-        raise NotFound(_("There is no such file."))
+        raise NotFound(_("This file doesn’t exist."))
     return row
 
 
@@ -330,7 +330,7 @@ def check_room_for_note(user: User, path: str) -> None:
     if taken or not set(above).isdisjoint((*CURATED, *LAYERS)):
         raise Invalid.field("path", _("A part of the path is a file."))
     if notes_below(user, path):
-        raise Conflict(_("There is a folder of this name."))
+        raise Conflict(_("A folder with this name already exists."))
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=(*CURATED, *LAYERS))
     if path not in LAYERS and rows.count() >= settings.MAX_FILES:
         most = f"{settings.MAX_FILES:,}"
@@ -362,7 +362,7 @@ def take_back_note(user: User, *, file_id: int) -> MemoryFile:
     rows = MemoryFile.everything.filter(user=user, hidden_at__isnull=True)
     file = rows.filter(pk=file_id, deleted_at__isnull=False).first()
     if file is None:
-        raise NotFound(_("There is no such file."))
+        raise NotFound(_("This file doesn’t exist."))
     if file_contents.row_of(user, file.path) is not None:
         raise Conflict(_("A file with this name already exists."))
     check_room_for_note(user, file.path)

@@ -61,7 +61,7 @@ def forget_memories(
     blank_titles(user, with_archived(user, wanted))
     found = set(lock(user, Q(pk__in=wanted)))
     if not found:
-        raise NotFound("There is no such memory.")
+        raise NotFound("This memory doesn’t exist.")
     before = erasure.find_unfinished(
         Kind.FORGET_MEMORY, user=user, payload={"memories": sorted(found)}
     )
@@ -90,7 +90,7 @@ def forget_project(
     erasure.start(user)
     found = Project.everything.select_for_update().filter(user=user, pk=project.pk).first()
     if found is None:
-        raise NotFound("There is no such project.")
+        raise NotFound("This project doesn’t exist.")
     payload = {"project": found.pk}
     before = erasure.find_unfinished(Kind.FORGET_PROJECT, user=user, payload=payload)
     if before is not None:

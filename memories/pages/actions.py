@@ -93,7 +93,7 @@ def memory_rate(request: HttpRequest, memory_id: str) -> HttpResponse:
     """
     rating = request.POST.get("rating", "")
     if rating not in ("", *Rating.values):
-        return HttpResponse(_("There’s no such rating."), status=422)
+        return HttpResponse(_("This rating doesn’t exist."), status=422)
     said = (
         _("Thanks. Your rating will be taken into account.")
         if rating
@@ -336,7 +336,7 @@ def _forget_context(
         words = ngettext("%(n)d version of it", "all %(n)d versions of it", versions)
         goes.append(words % {"n": versions})
     if uses:
-        words = ngettext("the record of %(n)d use", "the records of %(n)d uses", uses)
+        words = ngettext("%(n)d usage record", "%(n)d usage records", uses)
         goes.append(words % {"n": uses})
     goes.append(
         _("everything derived from it: search index, links to other memories, lines in files")

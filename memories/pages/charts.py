@@ -124,7 +124,7 @@ def _storage(sizes: dict[str, int]) -> dict[str, Any]:
         "memories": _("Memories and their history"),
         "meaning": _("Search index: meaning"),
         "words": _("Search index: words"),
-        "recalls": _("Recall records"),
+        "recalls": _("Usage records"),
     }
     bars = [_Bar(words[name], size) for name, size in sizes.items()]
     said = _("%(size)s in total.") % {"size": filesizeformat(sum(sizes.values()))}

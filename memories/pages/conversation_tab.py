@@ -88,7 +88,7 @@ def _requested(request: HttpRequest, asked: str) -> ShownConversation | None:
     if found is None and reference:
         found = rows.filter(public_id=reference).first()
         if found is None:
-            raise NotFound("There is no such conversation.")
+            raise NotFound("This conversation doesn’t exist.")
         newest.append(found)
     if found is None:
         return None

@@ -257,24 +257,29 @@ def related_to(memory: Memory, relations: Iterable[Relation]) -> list[Related]:
     """Return the related memories, each with words that describe the relation."""
     found = [_other_side(memory, one) for one in relations]
     if memory.conflicts_with is not None:
-        found.append(Related(memory.conflicts_with, _("This contradicts it"), None))
+        found.append(
+            Related(memory.conflicts_with, _("This memory contradicts the other one."), None)
+        )
     if memory.superseded_by is not None:
-        found.append(Related(memory.superseded_by, _("This replaced it"), None))
+        found.append(Related(memory.superseded_by, _("The other memory replaced this one."), None))
     joined = memory.supersedes.filter(user=memory.user_id, status=MemoryStatus.ARCHIVED)
-    found += [Related(one, _("It was merged into this"), None) for one in joined.order_by("pk")]
+    found += [
+        Related(one, _("The other memory was merged into this one."), None)
+        for one in joined.order_by("pk")
+    ]
     return [one for one in found if one.memory.hidden_at is None and one.memory.deleted_at is None]
 
 
 def _other_side(memory: Memory, relation: Relation) -> Related:
     from_here = {
-        "supports": _("These agree"),
-        "contradicts": _("It contradicts this"),
-        "refines": _("It says this more precisely"),
+        "supports": _("Both memories agree."),
+        "contradicts": _("The other memory contradicts this one."),
+        "refines": _("The other memory says this more precisely."),
     }
     to_here = {
-        "supports": _("These agree"),
-        "contradicts": _("This contradicts it"),
-        "refines": _("This says it more precisely"),
+        "supports": _("Both memories agree."),
+        "contradicts": _("This memory contradicts the other one."),
+        "refines": _("This memory says it more precisely."),
     }
     is_ours = relation.memory_id == memory.pk
     words = (from_here if is_ours else to_here)[relation.kind]

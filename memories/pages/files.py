@@ -121,7 +121,7 @@ def memory_file_delete(request: HttpRequest, path: str) -> HttpResponse:
     with own_transaction(request):
         row = file_contents.row_of(person(request), path)
         if row is None or not memory_files.is_own_note(path):
-            raise NotFound("There is no such file.")
+            raise NotFound("This file doesn’t exist.")
         memory_files.recycle_notes([row], user=person(request))
     undo = reverse("memory_file_take_back", args=[row.pk])
     words = _("Moved to the recycle bin. You can restore it on this page.")
@@ -251,7 +251,7 @@ def memory_file_history(request: HttpRequest, path: str) -> HttpResponse:
         rows = memory_files.versions_of(person(request), path)
         versions = list(rows.defer("content"))
         if not versions:
-            raise NotFound("There is no such file.")
+            raise NotFound("This file doesn’t exist.")
         wanted = request.GET.get("version", "")
         chosen = next((one for one in versions if str(one.number) == wanted), versions[0])
         before = rows.filter(number__lt=chosen.number).first()
@@ -275,7 +275,7 @@ def memory_file_restore(request: HttpRequest, path: str) -> HttpResponse:
     """Restore an old version of a file by saving its text as an ordinary edit."""
     user, number = person(request), number_of(request.POST.get("version"))
     if number is None:
-        raise NotFound("There is no such version.")
+        raise NotFound("This version doesn’t exist.")
     with own_transaction(request):
         old = memory_files.version_of(user, path, number)
     try:

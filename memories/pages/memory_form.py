@@ -85,7 +85,7 @@ def mention_contradiction(request: HttpRequest, memory: Memory) -> None:
         other = relations.unsettled_with(memory)
     if other is not None:
         text = Truncator(additions_in_words(other.content)).chars(_QUOTED)
-        words = _("It may not fit with “%(text)s”. Both are used; disable the one that is wrong.")
+        words = _("This may conflict with “%(text)s”. Both are used; disable the one that’s wrong.")
         messages.warning(request, words % {"text": text})
 
 
@@ -163,7 +163,7 @@ def memory_restore_version(request: HttpRequest, memory_id: str, number: int) ->
     if memory.deleted_at:
         return ask_for_it_back(request, memory)
     if old is None:
-        raise NotFound("There is no such version.")
+        raise NotFound("This version doesn’t exist.")
     vectors, pieces = search_index.embed_memory(old.content or memory.content)
     try:
         with own_transaction(request):
@@ -196,10 +196,10 @@ def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
 _SAID_BY_SERVICES = (
     gettext_noop("This looks like a secret, and secrets are not remembered."),
     gettext_noop("Long-term memory is turned off for this user."),
-    gettext_noop("Everything of this user is being forgotten; try again when that is done."),
+    gettext_noop("Everything about this user is being forgotten. Try again when that is done."),
     gettext_noop("This memory is waiting for your review or is outdated; decide on it first."),
     gettext_noop("This version was forgotten and can’t be restored."),
-    gettext_noop("There is no such version."),
+    gettext_noop("This version doesn’t exist."),
     gettext_noop("This memory was changed meanwhile; preview the changes again."),
     gettext_noop("This is too large."),
 )

@@ -47,13 +47,13 @@ _DECIDED = {
     ),
     "unsure": gettext_lazy("I wasn’t sure I had understood it."),
     "model_unclear": gettext_lazy(
-        "The language model gave no clear answer, so the built-in reader decided."
+        "The language model gave no clear answer, so I decided without it."
     ),
     "model_overruled": gettext_lazy(
-        "You corrected it explicitly, which outweighs the language model."
+        "You corrected this yourself, and your word counts more than the language model’s."
     ),
     "joined": gettext_lazy("The two texts were joined unchanged."),
-    "revised": gettext_lazy("A language model checked it again afterwards."),
+    "revised": gettext_lazy("The language model checked it again afterwards."),
 }
 # Codes for how a statement was understood.
 _HEARD = {
@@ -62,43 +62,29 @@ _HEARD = {
     "corrects": gettext_lazy("You said it as a correction."),
     "accepted": gettext_lazy("I said it first, and you agreed."),
     "repeated": gettext_lazy("You mentioned it several times."),
-    "over_turns": gettext_lazy("It only becomes clear from several messages together."),
+    "over_turns": gettext_lazy("I put this together from several of your messages."),
     "workflow": gettext_lazy("The same steps worked several times."),
-    "model": gettext_lazy("A language model was asked."),
-    "bundled_stood_in": gettext_lazy(
-        "The language model didn’t answer, so the built-in reader was used."
-    ),
+    "model": gettext_lazy("The language model helped with this."),
+    "bundled_stood_in": gettext_lazy("The language model didn’t answer, so I did without it."),
     "ends": gettext_lazy("You said that something has ended."),
     "owner_unsure": gettext_lazy("I can’t tell whether this is about you or about someone else."),
 }
 _DOUBTS = frozenset(("unsure", "hedged", "accepted", "over_turns", "owner_unsure"))
 # Codes of the reader model: whom a statement is about, and for how long it is true.
 _SEEN = {
-    "self.lasting": gettext_lazy("You said this about yourself, as something lasting."),
-    "self.habit": gettext_lazy(
-        "You said this about yourself, as something you do again and again."
-    ),
-    "self.planned": gettext_lazy("You said this about yourself, as something you plan."),
-    "self.past": gettext_lazy("You said this about yourself, as something in the past."),
-    "self.passing": gettext_lazy("You said this about yourself, as something true for now."),
-    "related.lasting": gettext_lazy(
-        "You said this about someone close to you, as something lasting."
-    ),
-    "related.habit": gettext_lazy(
-        "You said this about someone close to you, as one of their habits."
-    ),
-    "related.planned": gettext_lazy(
-        "You said this about someone close to you, as one of their plans."
-    ),
-    "related.past": gettext_lazy(
-        "You said this about someone close to you, as something in the past."
-    ),
-    "related.passing": gettext_lazy(
-        "You said this about someone close to you, as something true for now."
-    ),
+    "self.lasting": gettext_lazy("You told me this about yourself."),
+    "self.habit": gettext_lazy("One of your habits."),
+    "self.planned": gettext_lazy("One of your plans."),
+    "self.past": gettext_lazy("Something from your past."),
+    "self.passing": gettext_lazy("How things are for you right now."),
+    "related.lasting": gettext_lazy("You told me this about someone close to you."),
+    "related.habit": gettext_lazy("A habit of someone close to you."),
+    "related.planned": gettext_lazy("A plan of someone close to you."),
+    "related.past": gettext_lazy("Something from the past of someone close to you."),
+    "related.passing": gettext_lazy("How things are right now for someone close to you."),
 }
-_OF_OTHERS = gettext_lazy("You said this about someone else.")
-_BY_RULE = gettext_lazy("An earlier version of Memory Center recognized it.")
+_OF_OTHERS = gettext_lazy("You told me this about someone else.")
+_BY_RULE = gettext_lazy("Learned by an earlier version of Memory Center.")
 
 
 def in_words(codes: Iterable[str]) -> list[str]:

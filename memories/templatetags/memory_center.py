@@ -115,10 +115,10 @@ def percent(share: float) -> str:
 def how_much(part: float) -> str:
     """Return in words how much a component (weight × value) contributed to a score."""
     if part >= 0.3:
-        return pgettext("share of a score", "a lot")
+        return pgettext("share of a score", "high")
     if part >= 0.12:
-        return pgettext("share of a score", "somewhat")
-    return pgettext("share of a score", "a little") if part > 0.02 else _("not at all")
+        return pgettext("share of a score", "medium")
+    return pgettext("share of a score", "low") if part > 0.02 else _("none")
 
 
 @register.filter

@@ -32,7 +32,7 @@ MEMORY_OFF = gettext_noop("long-term memory is turned off")
 EMPTY = gettext_noop("the memory has no text")
 TOO_LONG = gettext_noop("the text is longer than is allowed here")
 SECRET = gettext_noop("it looks like a secret, and secrets are not remembered")
-FILE_THERE = gettext_noop("you have a file of this name already, which stays as it is")
+FILE_THERE = gettext_noop("you already have a file with this name, and it stays as it is")
 FORGOTTEN = gettext_noop("it was forgotten here")
 STAYS_FORGOTTEN = gettext_noop("forgotten content leaves nothing behind that could be exported")
 

@@ -268,7 +268,7 @@ def restore_version(
     memory = lock(memory, user=memory.user_id)
     old = MemoryVersion.objects.filter(memory=memory, number=number).first()
     if old is None:
-        raise Invalid.field("version", "There is no such version.")
+        raise Invalid.field("version", "This version doesn’t exist.")
     if old.erased_at is not None:
         raise Conflict("This version was forgotten and can’t be restored.")
     if old.content != text:
@@ -301,7 +301,7 @@ def lock(memory: Memory, *, user: User | int, with_bin: bool = False) -> Memory:
     rows = visible.select_for_update(of=("self",)).select_related("user", "project")
     found = rows.filter(user=user, pk=memory.pk).first()
     if found is None:
-        raise NotFound("There is no such memory.")
+        raise NotFound("This memory doesn’t exist.")
     return found
 
 

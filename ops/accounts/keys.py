@@ -76,7 +76,7 @@ def find(key_id: str, *, user: User | None) -> ApiKey:
     here = key_id.startswith(KEY_ID) and number.isascii() and number.isdigit() and len(number) < 19
     found = keys_of(user).filter(pk=int(number)).first() if here else None
     if found is None:
-        raise NotFound("There is no such key.")
+        raise NotFound("This key doesn’t exist.")
     return found
 
 

@@ -79,7 +79,7 @@ def find_invitation(token: str) -> Invitation:
     """
     own = invitations().filter(digest=keys.digest(token)).first()
     if own is None or users.role_of(own.user) is not Role.OWNER:
-        raise NotFound("There is no such invitation any more.")
+        raise NotFound("This invitation no longer exists.")
     return own
 
 
@@ -102,7 +102,7 @@ def accept_invitation(
 def _end_invitation(invitation: Invitation, action: str) -> None:
     target = f"invitation {invitation.pk}"
     if not invitation.delete()[0]:
-        raise NotFound("There is no such invitation any more.")
+        raise NotFound("This invitation no longer exists.")
     ledger.record_decision("invitation", invitation.digest)
     audit_log.record(action, subject=invitation.user.subject, target=target)
 
@@ -152,10 +152,10 @@ def take_link(token: str) -> SignInLink:
         digest=keys.digest(token), used_at__isnull=True, expires_at__gt=now
     )
     if not living.update(used_at=now):
-        raise NotFound("There is no such link any more.")
+        raise NotFound("This link no longer works.")
     link = SignInLink.objects.select_related("user").get(digest=keys.digest(token))
     user = link.user
     if user.hidden_at is not None or user.is_staff or user.is_superuser or not user.is_active:
-        raise NotFound("There is no such link any more.")
+        raise NotFound("This link no longer works.")
     audit_log.record("signin_link.used", subject=user.subject, target=f"link {link.pk}")
     return link

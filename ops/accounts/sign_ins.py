@@ -98,7 +98,7 @@ def end_session(*, user: User, sign_in: int) -> None:
     """End one session of the person. Raise `NotFound` if it isn't theirs or doesn't exist."""
     row = SignIn.objects.filter(user=user, pk=sign_in).first()
     if row is None:
-        raise NotFound("There is no such sign-in.")
+        raise NotFound("This sign-in doesn’t exist.")
     end_sessions([row.session_key])
     ledger.record_decision("session", session_digest(row.session_key))
     audit_log.record("signin.ended", subject=user.subject, details={"elsewhere": 1})
@@ -325,7 +325,9 @@ def connect_identity(*, user: User, claims: Claims) -> Identity:
         with transaction.atomic():
             made = Identity.objects.create(user=user, issuer=claims.issuer, sub=claims.sub)
     except IntegrityError as error:
-        raise Conflict("This is connected to another account, or yours to another.") from error
+        raise Conflict(
+            "This sign-in is connected to another account, or your account already has another one."
+        ) from error
     ledger.record_decision("identity", user.subject, connected=identity_digest(made))
     audit_log.record("identity.connected", subject=user.subject)
     return made
@@ -342,7 +344,7 @@ def disconnect_identity(user: User) -> None:
     Raise `Conflict` if the person has no password, since they could no longer sign in.
     """
     if not user.has_usable_password():
-        raise Conflict("Choose a password first, or you could not come back.")
+        raise Conflict("Choose a password first, or you won’t be able to sign in again.")
     gone, _ = Identity.objects.filter(user=user).delete()
     if gone:
         ledger.record_decision("identity", user.subject, connected=None)

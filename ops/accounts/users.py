@@ -64,7 +64,7 @@ def find(external_id: str) -> User:
         [external_id],
     )
     if not found:
-        raise NotFound("There is no such user.")
+        raise NotFound("This user doesn’t exist.")
     return statements.instance(User, found[0])
 
 
@@ -88,7 +88,7 @@ def check_still_here(user: User) -> None:
 def check_not_being_forgotten(user: User | None) -> None:
     if user is None or user.hidden_at is not None:
         raise Conflict(
-            "Everything of this user is being forgotten; try again when that is done.",
+            "Everything about this user is being forgotten. Try again when that is done.",
             code="being_forgotten",
         )
 
@@ -144,7 +144,7 @@ def choose_login(*, user: User, username: str, password: str) -> User:
     Raise `Invalid` if they already have a password, or if the name or the password is invalid.
     """
     if user.has_usable_password():
-        raise Invalid("There is a password already.")
+        raise Invalid("You already have a password.")
     username = _checked_name(username, password)
     user.username = username
     _set_password(user, password)
@@ -358,7 +358,7 @@ def _problem_with_setting(name: str, value: object) -> str:
         return "" if value in known else "Must be a time zone such as Asia/Shanghai."
     if name == "theme":
         return "" if value in Theme.values else "Must be auto, light or dark."
-    return "There is no such setting."
+    return "This setting doesn’t exist."
 
 
 def role_of(user: Any) -> Role:

@@ -83,7 +83,7 @@ def check_access(parsed: ParsedRequest, *, by_id: bool = False) -> None:
         if watching is not None and user == watching:
             return
     if parsed.key is None or not _reaches(parsed.key, operation, user, parsed=parsed, by_id=by_id):
-        raise NotFound("There is no such operation.")
+        raise NotFound("This operation doesn’t exist.")
 
 
 def _reaches(

@@ -53,7 +53,7 @@ def forget_user(
     # NO KEY UPDATE: a full lock would wait for every row that is being written for the person.
     locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
     if locked is None:
-        raise NotFound("There is no such user.")
+        raise NotFound("This user doesn’t exist.")
     payload = {"user": locked.pk}
     before = erasure.find_unfinished(Kind.FORGET_USER, user=locked, payload=payload)
     if before is not None:

@@ -185,7 +185,7 @@ def api_key_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     with as_system() if is_owner else own_transaction(request):
         key = ApiKey.objects.filter(whose, pk=pk, revoked_at__isnull=True).first()
         if key is None:
-            raise NotFound("There is no such key.")
+            raise NotFound("This key doesn’t exist.")
         if request.method != "POST":
             return render_page(
                 request,

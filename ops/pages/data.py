@@ -106,7 +106,7 @@ def _move(
     with own_transaction(request):
         found = selectors.operations_of(person(request)).filter(public_id=op_id).first()
         if found is None:
-            raise NotFound("There is no such operation.")
+            raise NotFound("This operation doesn’t exist.")
         try:
             move(found)
         except Conflict as error:

@@ -67,8 +67,8 @@ _KEPT_BY = {
 _ASKED_BY = {
     "user": gettext_lazy("requested by you"),
     "key": gettext_lazy("requested by a program"),
-    "staff": gettext_lazy("requested by the people who run this Memory Center"),
-    "operator": gettext_lazy("requested by the people who run this Memory Center"),
+    "staff": gettext_lazy("requested by an administrator"),
+    "operator": gettext_lazy("requested by an administrator"),
 }
 _SHORT_NUMBER = 4  # characters
 
@@ -147,7 +147,7 @@ def _kept_in_words(kept: str, chosen: str) -> tuple[str, str]:
     """Return who decided that this data is kept, and what it is."""
     label = _("Kept")
     if kept == "messages":
-        label = _("Kept, not part of what was asked")
+        label = _("Kept, as it wasn’t part of the request")
     elif kept == "memories":
         label = str(_KEPT_BY.get(chosen, label))
     return label, str(_KEPT.get(kept, kept))
@@ -265,7 +265,7 @@ def _own_receipt(user: User, receipt_id: str) -> Receipt:
     rows = Receipt.objects.filter(subject=user.subject).select_related("operation")
     found = rows.filter(public_id=receipt_id).first()
     if found is None:
-        raise NotFound("There is no such receipt.")
+        raise NotFound("This receipt doesn’t exist.")
     return found
 
 
@@ -344,6 +344,6 @@ def _opened(request: HttpRequest, op_id: str) -> tuple[Operation, Receipt | None
         except NotFound as error:
             raise Http404(error.message) from error
         if not keys.opens_receipt(operation, token=token):
-            raise Http404("There is no such operation.")
+            raise Http404("This operation doesn’t exist.")
         receipt = Receipt.objects.filter(operation=operation).select_related("operation").first()
     return operation, receipt

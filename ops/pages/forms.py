@@ -139,8 +139,9 @@ class InvitationForm(forms.Form):
         choices=[(one.value, one.label) for one in registration.INVITED_ROLES],
         initial=Role.MEMBER,
         help_text=_(
-            "A member has their own memory. An auditor also sees the admin, without what people"
-            " said. To make someone an owner, invite them first, then change their role."
+            "A member has their own memory. An auditor also sees the admin area, but not"
+            " what people said. To make someone an owner, invite them first, then change their"
+            " role."
         ),
     )
 

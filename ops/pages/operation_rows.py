@@ -50,7 +50,7 @@ _STEPS = {
     "remember": gettext_lazy("List what to search for afterwards"),
     "copies": gettext_lazy("Copies in notes, files and records"),
     "memories": gettext_lazy("Memories and everything derived from them"),
-    "traces": gettext_lazy("Recall records"),
+    "traces": gettext_lazy("Usage records"),
     "index": gettext_lazy("Search index"),
     "summaries": gettext_lazy("Summaries"),
     "turns": gettext_lazy("Exchanges and earlier moments"),
@@ -60,7 +60,7 @@ _STEPS = {
     "project": gettext_lazy("The project itself"),
     "account": gettext_lazy("The account itself"),
     "cache": gettext_lazy("Cache"),
-    "milvus": gettext_lazy("Index in the vector store"),
+    "milvus": gettext_lazy("Separate search index"),
     "scan": gettext_lazy("Check that nothing is left"),
     "vacuum": gettext_lazy("Clean the disk"),
 }
@@ -132,7 +132,7 @@ _BROKE_OFF = {
 }
 # Messages of the outbox and providers, listed here for translation.
 AS_IT_IS = (
-    gettext_noop("The same is waiting to be done already."),
+    gettext_noop("This is already waiting to be done."),
     gettext_noop("The model did not answer in time."),
     gettext_noop("The model’s server can’t be reached."),
     gettext_noop("The model’s answer was cut off."),
@@ -335,9 +335,9 @@ def forgotten_and_kept(operation: Operation | None) -> str:
     still = in_words(payload.get(STILL_IN) or {"message": payload.get(STILL_SAID, 0)})
     if not still:
         return _("Forgotten. It’s no longer shown or used.")
-    return _("Forgotten, and no longer used. What was kept still says it: %(places)s.") % {
-        "places": still
-    }
+    return _(
+        "Forgotten, and no longer used. Some of what you kept still mentions it: %(places)s."
+    ) % {"places": still}
 
 
 def in_words(counts: Mapping[str, int]) -> str:

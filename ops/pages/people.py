@@ -39,7 +39,7 @@ def owner_page(
         request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs
     ) -> HttpResponseBase:
         if request.user.is_authenticated and users.role_of(request.user) is not Role.OWNER:
-            raise NotFound("There is no such page.")
+            raise NotFound("This page doesn’t exist.")
         return view(request, *args, **kwargs)
 
     # mypy loses the parameter's name behind `Concatenate`.
@@ -92,7 +92,7 @@ def invitation_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     with as_system():
         found = Invitation.objects.select_related("user").filter(pk=pk).first()
         if found is None:
-            raise NotFound("There is no such invitation any more.")
+            raise NotFound("This invitation no longer exists.")
         registration.revoke_invitation(found)
     messages.success(request, _("Revoked: the link no longer works."))
     return redirect("people")
@@ -180,7 +180,7 @@ def person_key_revoke(request: HttpRequest, pk: int, key: int) -> HttpResponse:
     with as_system():
         found = keys.keys_of(_login(pk)).filter(pk=key, revoked_at__isnull=True).first()
         if found is None:
-            raise NotFound("There is no such key.")
+            raise NotFound("This key doesn’t exist.")
         if request.method != "POST":
             words = key_pages.key_confirmation(found, back, request.path)
             return render_page(request, "ops/confirm.html", words)
@@ -194,13 +194,13 @@ def person_key_revoke(request: HttpRequest, pk: int, key: int) -> HttpResponse:
 def _login(pk: int) -> User:
     found = users.logins().filter(pk=pk).first()
     if found is None:
-        raise NotFound("There is no such person.")
+        raise NotFound("This person doesn’t exist.")
     return found
 
 
 def _other(request: HttpRequest, pk: int) -> User:
     if pk == person(request).pk:
-        raise NotFound("No other person has this number.")
+        raise NotFound("This person doesn’t exist.")
     return _login(pk)
 
 

@@ -318,7 +318,7 @@ def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
             if request.method == "POST":
                 weekly_mail.confirm(token)
             elif weekly_mail.find(Link.CONFIRM, token) is None:
-                raise NotFound("There is no such link any more.")
+                raise NotFound("This link no longer works.")
     except NotFound:
         return _show_mail_link(request, "over", status=410)
     return _show_mail_link(request, "confirmed" if request.method == "POST" else "confirm")

@@ -384,7 +384,7 @@ def retry(operation: Operation) -> None:
                 updated_at=now,
             )
     except IntegrityError as error:
-        raise Conflict("The same is waiting to be done already.") from error
+        raise Conflict("This is already waiting to be done.") from error
     if not moved:
         raise Conflict("Only an operation that has failed can be retried.")
     audit_log.gather("operation.retry", subject=operation.subject, target=operation.public_id)

@@ -115,7 +115,7 @@ def ready_export(*, user: User, op_id: str) -> Export:
     """
     found = list_exports(user).filter(operation__public_id=op_id, hidden_at__isnull=True).first()
     if found is None or not is_ready(found):
-        raise NotFound("There is no such export: not yet, or not any more.")
+        raise NotFound("This export isn’t ready yet, or no longer exists.")
     return found
 
 
@@ -337,7 +337,7 @@ class Writer:
 
 def _head(user: User, *, conversation: int | None) -> dict[str, Any]:
     if User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists():
-        raise NotFound("There is no such user.")
+        raise NotFound("This user doesn’t exist.")
     own = users.settings_of(user)
     waiting = Operation.objects.filter(subject=user.subject, status__in=_UNFINISHED)
     forgets = waiting.filter(priority=Priority.FORGET)

@@ -156,7 +156,7 @@ def as_attachment(export: Export) -> FileResponse:
     try:
         file = storage_of(EXPORTS).open(export.path)
     except FileNotFoundError as error:
-        raise NotFound("There is no such export any more.") from error
+        raise NotFound("This export no longer exists.") from error
     what = "conversation" if export.conversation_public_id else "everything"
     name = f"memory-center-{what}-{export.created_at:%Y-%m-%d}.{export.format}"
     response = FileResponse(

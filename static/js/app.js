@@ -155,9 +155,20 @@
     }
   });
 
-  // Esc leaves a form that stands in a row, as its link does.
-  on("keydown", ".row", (event, row) => {
+  // Esc leaves a form that stands in a row or under a phrase, as its link does.
+  on("keydown", ".row, .portrait__phrase", (event, row) => {
     if (event.key === "Escape" && !event.isComposing) row.querySelector("[data-cancel]")?.click();
+  });
+
+  // A phrase of "About you" is corrected right under it: the form moves there, and back to its place
+  // when it is cancelled. The focus moves with it.
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const { target: form, requestConfig: { elt } } = detail;
+    if (form?.id !== "tell") return;
+    if (elt.matches(".portrait__correct")) elt.closest(".portrait__phrase").append(form);
+    if (!elt.matches("[data-cancel]")) return;
+    form.closest(".portrait__phrase")?.querySelector(".portrait__correct").focus();
+    document.getElementById("tell-home").append(form);
   });
 
   // A row that is being changed shows it until the answer is there.

@@ -1,7 +1,7 @@
 """About you in a real Chromium: read the portrait, correct it in a sentence, open a phrase."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import remembering, sign_in
 from tests.live import Person, Product
@@ -78,11 +78,15 @@ def test_a_correction_typed_under_a_phrase_replaces_it_as_typed(
 ) -> None:
     person = remembering(product, "ines", "The lessons cost 260", "Theo plays the piano")
     sign_in(page, person, then="/memory/")
-    page.get_by_role("link", name="Correct “The lessons cost 260”").click()
-    expect(page.locator(".tell__about")).to_contain_text("The lessons cost 260")
-    field = page.get_by_label("Your correction").bounding_box()
-    button = page.get_by_role("button", name="Preview changes").bounding_box()
-    assert field and button and field["y"] == button["y"] and field["width"] > 450
+    phrase = page.locator(".portrait__phrase", has_text="The lessons cost 260")
+    pencil = phrase.get_by_role("link", name="Correct “The lessons cost 260”")
+    pencil.click()
+    field = phrase.get_by_label("Your correction")
+    expect(field).to_be_focused()
+    expect(page.get_by_label("Your correction")).to_have_count(1)
+    expect(phrase.locator(".tell__about")).to_contain_text("The lessons cost 260")
+    above, below = pencil.bounding_box(), field.bounding_box()
+    assert above and below and 0 < below["y"] - above["y"] < 200
     tell(page, "They're Theo's piano lessons, 260 each")
     change = page.locator(".tell__change")
     expect(change.locator(".tell__old")).to_contain_text("The lessons cost 260")
@@ -91,6 +95,51 @@ def test_a_correction_typed_under_a_phrase_replaces_it_as_typed(
     portrait = page.locator(".portrait")
     expect(portrait).to_contain_text("They're Theo's piano lessons, 260 each")
     expect(portrait).not_to_contain_text("The lessons cost 260")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_field_opens_under_a_phrase_and_goes_back_by_the_keyboard(
+    page: Page, product: Product, width: int
+) -> None:
+    person = remembering(product, f"pencil-{width}", "I keep bees", "I live in Ghent")
+    page.set_viewport_size({"width": width, "height": 700})
+    sign_in(page, person, then="/memory/")
+    bees, ghent = (page.locator(".portrait__phrase", has_text=text) for text in ("bees", "Ghent"))
+    foot = page.locator("#tell-home")
+    expect(foot.get_by_label("Your correction")).to_have_count(1)
+    for phrase in (bees, ghent):  # the second takes the field from the first
+        phrase.locator(".portrait__correct").focus()
+        page.keyboard.press("Enter")
+        expect(phrase.get_by_label("Your correction")).to_be_focused()
+        expect(phrase.get_by_label("Your correction")).to_be_in_viewport(ratio=1)
+        expect(page.locator("#tell")).to_have_count(1)
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.keyboard.press("Escape")
+    expect(foot.get_by_label("Your correction")).to_have_count(1)
+    expect(foot.locator(".tell__about")).to_have_count(0)
+    expect(ghent.locator(".portrait__correct")).to_be_focused()
+    page.keyboard.press("Enter")
+    tell(page, "I moved from Ghent to Bruges.")
+    expect(ghent.locator(".tell__changes ins")).to_contain_text("Bruges")
+    ghent.locator(".tell__changes").get_by_role("link", name="Cancel").click()
+    expect(ghent.locator(".portrait__correct")).to_be_focused()
+    expect(foot.locator(".tell__changes")).to_have_count(0)
+    expect(foot.get_by_label("Your correction")).to_have_value("")
+
+
+def test_without_javascript_the_pencil_leads_to_the_form(
+    browser: Browser, product: Product
+) -> None:
+    person = remembering(product, "pencil-plain", "I keep bees", "I live in Ghent")
+    context = browser.new_context(base_url=product.address, java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, person, then="/memory/")
+    page.get_by_role("link", name="Correct “I keep bees”").click()
+    expect(page.locator("#tell .tell__about")).to_contain_text("I keep bees")
+    page.locator("#tell").get_by_role("link", name="Cancel").click()
+    expect(page.locator("#tell .tell__about")).to_have_count(0)
+    expect(page.locator("#tell").get_by_label("Your correction")).to_be_visible()
+    context.close()
 
 
 def test_what_is_disabled_or_forgotten_leaves_the_portrait(page: Page, product: Product) -> None:

@@ -37,6 +37,7 @@ with as_system():
 Told = dict[str, str]
 WORDS: dict[str, Told] = {
     "en": {
+        "charts": "Charts",
         "growth": "Memories over time",
         "grew": "It grew to 3 between",
         "as a table": "As a table",
@@ -48,6 +49,7 @@ WORDS: dict[str, Told] = {
         "messages": "What you said",
     },
     "zh-hans": {
+        "charts": "图表",
         "growth": "记忆的增长",
         "grew": "累计 3 条",
         "as a table": "用表格查看",
@@ -123,6 +125,21 @@ def test_topics_uses_and_storage_are_tables_with_names_and_numbers(
     expect(said.get_by_role("cell")).to_have_text(re.compile(r"\d"))
     uses.get_by_role("link", name="Allergic to peanuts").click()
     expect(charts.get_by_role("heading", level=1)).to_contain_text("Allergic to peanuts")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("address", ["/memory/", "/memory/long-term/"])
+def test_the_charts_are_linked_where_people_look(
+    charts: Page, told: Told, address: str, width: int
+) -> None:
+    charts.set_viewport_size({"width": width, "height": 780})
+    charts.goto(address)
+    link = charts.locator("main header").get_by_role("link", name=told["charts"], exact=True)
+    expect(link).to_be_in_viewport(ratio=1)
+    assert charts.evaluate("document.documentElement.scrollWidth") == width
+    link.click()
+    expect(charts.get_by_role("heading", name=told["charts"], level=1)).to_be_visible()
+    expect(figure(charts, told["growth"])).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [390, 1280])

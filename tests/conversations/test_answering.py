@@ -267,7 +267,7 @@ def test_a_message_that_only_asks_to_forget_is_answered_without_the_model(
     make_memory(alice, "Has a cat")
     say(client, conversation, "Please forget that I have a cat.")
     assert model.asked == []
-    assert texts_of(conversation)[-1].startswith("I no longer know it.")
+    assert texts_of(conversation)[-1].startswith("Forgotten.")
 
 
 @pytest.mark.parametrize("name", ["conversation_answer", "conversation_stop", "conversation_edit"])

@@ -133,7 +133,7 @@ def test_with_memories_alone_the_receipt_says_that_the_messages_were_not_asked_f
     receipt = Receipt.objects.get()
     assert receipt.kept == ["messages"]
     page = text_of(client.get(reverse("receipt_page", args=[receipt.public_id])))
-    assert "Kept, not part of what was asked" in page and "as you chose" not in page
+    assert "Kept, as it wasn’t part of the request" in page and "as you chose" not in page
     assert "you, from a list" in page
     assert "What you chose was forgotten" in page
 
@@ -233,7 +233,7 @@ def test_chosen_alone_it_goes_after_a_question_that_names_every_memory(
     question = client.post(url, chosen)
     assert question.status_code == 200
     assert "Forget 2 memories, 1 message and 1 reply for good" in text_of(question)
-    for text in ("Also learned only there", "Marries in June 2027", "Learns the tango"):
+    for text in ("Learned only from those messages", "Marries in June 2027", "Learns the tango"):
         assert text in text_of(question)
     assert "Likes June" not in text_of(question)
     assert choose(client, asking, sure="1", **chosen) == 302
@@ -262,7 +262,7 @@ def test_a_card_with_nothing_likely_says_so_and_ticks_nothing(
     client: Client, conversation: Conversation, asking: Turn
 ) -> None:
     page = page_of(client, conversation)
-    assert "Nothing I remember is clearly what you mean" in page and "checked" not in page
+    assert "I’m not sure which memory you mean" in page and "checked" not in page
 
 
 def test_where_nothing_is_likely_only_the_nearest_are_open(
@@ -315,7 +315,7 @@ def test_the_likely_memory_is_ticked_and_the_doubtful_stand_below(
     likely, doubtful = card.split("Others, less likely")
     assert f'value="{home.public_id}" checked' in likely and "I live in Brno." in likely
     assert work.content in doubtful and "checked" not in doubtful
-    assert card.count("checked") == 2 and "clearly what you mean" not in card
+    assert card.count("checked") == 2 and "not sure which memory" not in card
 
 
 def test_an_answer_that_repeats_it_is_offered_and_goes_with_its_question(
@@ -349,7 +349,10 @@ def test_the_toast_and_the_receipt_say_that_messages_stay(
     url = reverse("turn_forget", args=[asking.public_id])
     chosen = {"memory": [memories[0].public_id], "message": [asking.user_message.public_id]}
     page = text_of(client.post(url, chosen, follow=True))
-    assert "What was kept still says it: 2 messages." in page and "no longer shown" not in page
+    assert (
+        "Some of what you kept still mentions it: 2 messages." in page
+        and "no longer shown" not in page
+    )
     worker.drain()
     receipt = Receipt.objects.get()
     assert receipt.kept == ["messages"]
@@ -428,7 +431,7 @@ def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
     pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told])
     said = exchange(ASKED, user=alice, conversation=conversation)
-    assert said.assistant_message.content.startswith("I no longer know it.")
+    assert said.assistant_message.content.startswith("Forgotten.")
     page = page_of(client, conversation)
     assert "Forget the messages that mention it too?" in page
     assert not left()
@@ -585,9 +588,9 @@ def test_the_second_question_names_what_stays_without_its_message(
     make_likely(memories[0], told.user_message)
     url = reverse("turn_forget", args=[asking.public_id])
     page = text_of(client.post(url, {"all": "1"}, headers=htmx("x")))
-    assert "Stays, without the words it came from" in page
-    assert beside.content in page.split("Stays, without the words it came from")[1]
-    assert "Also learned only there" not in page
+    assert "Stays, but no longer quotes you" in page
+    assert beside.content in page.split("Stays, but no longer quotes you")[1]
+    assert "Learned only from those messages" not in page
 
 
 def test_a_kept_memory_stays_too_when_a_backup_is_forgotten_again(
@@ -619,7 +622,7 @@ def test_a_receipt_names_what_was_kept_for_as_long_as_it_is_there(
     choose(client, said.turn, message=both)
     worker.drain()
     page = text_of(client.get(url))
-    assert "0 traces left" in page and "Kept, not part of what was asked" not in page
+    assert "0 traces left" in page and "Kept, as it wasn’t part of the request" not in page
 
 
 def test_what_went_without_a_question_is_named_by_kind_and_date(

@@ -63,7 +63,7 @@ def test_asking_to_forget_is_done_all_the_same(
     url = address("conversation", passing.public_id)
     client.post(url, {"text": "Please forget that I have a cat."})
     assert list(Memory.objects.all()) == [kept]
-    assert "I no longer know it." in temporary.read(passing)[-1].content
+    assert "Forgotten." in temporary.read(passing)[-1].content
 
 
 def test_what_is_not_plain_is_not_forgotten_and_no_list_is_kept(

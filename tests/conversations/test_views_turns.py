@@ -281,7 +281,7 @@ def test_somebody_elses_limit_is_said_to_be_in_the_bin_and_can_be_put_back(
     given = {"memory": limit.public_id, "mine": "no"}
     text = text_of(client.post(url, given, headers=htmx(f"lessons-{turn.public_id}")))
     restore = address("memory_restore", limit.public_id)
-    assert "isn’t about you" in text and restore in text
+    assert "Moved to the recycle bin, as it’s not about you." in text and restore in text
     assert not Operation.objects.filter(kind__startswith="forget").exists()
     client.post(restore)
     assert "is this about you?" in lessons(client, turn)

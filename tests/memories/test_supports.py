@@ -104,4 +104,4 @@ def test_both_show_the_link_in_the_api_and_on_their_pages(
         ]
         url = address("memory_page", one.public_id, show="related")
         page = signed_in(alice).get(url).content.decode()
-        assert "These agree" in page and other.content in page
+        assert "Both memories agree." in page and other.content in page

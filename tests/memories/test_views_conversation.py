@@ -90,19 +90,35 @@ def test_the_window_fades_what_has_slid_out(
     make_turn(conversation, "And where is good silk?", "On Silk Street.")
     page = shown(alice)
     window = page.split('id="layer-window"')[1]
-    out, inside = window.split("no longer included word for word")
+    out, inside = window.split("Older messages, above this line, are no longer in mind.")
     assert "Where can I see tea fields?" in out
     assert "And where is good silk?" in inside
     assert "The last 2 messages of 4, word for word." in window
 
 
-def test_the_summary_says_its_version_and_what_it_covers(
+def test_the_window_says_that_older_messages_are_only_in_the_summary(
+    alice: User, conversation: Conversation, settings: object
+) -> None:
+    settings.WINDOW_MESSAGES = 2  # type: ignore[attr-defined]
+    make_turn(conversation, "And where is good silk?", "On Silk Street.")
+    make_summary(conversation, "They asked about tea fields.", through=2)
+    window = shown(alice).split('id="layer-window"')[1]
+    out, inside = window.split("Older messages, above this line, are only in the summary.")
+    assert "Where can I see tea fields?" in out
+    assert "And where is good silk?" in inside
+
+
+def test_the_summary_says_plainly_what_it_covers_and_developers_find_its_versions(
     alice: User, conversation: Conversation
 ) -> None:
+    make_summary(conversation, "They asked.", through=1, version=2)
     make_summary(conversation, "They asked about tea fields.", through=2, version=3)
-    page = shown(alice)
-    assert "They asked about tea fields." in page
-    assert "Version 3, covers 2 of 2 messages" in page
+    people, developers = shown(alice).split('id="for-developers"')
+    assert "They asked about tea fields." in people
+    assert "A summary of the first 2 messages, from " in people
+    assert "ersion" not in people.split('id="stack"')[1] and "They asked.<" not in people
+    assert "Version 3, messages 1 to 2" in developers and "covers 2 of 2 messages" in developers
+    assert "Version 2, messages 1 to 1" in developers and "They asked.<" in developers
 
 
 def test_trying_shows_what_would_be_recalled_with_its_score(

@@ -146,8 +146,8 @@ def test_related_says_how_each_bears_on_the_other(alice: User) -> None:
         Relation.objects.create(user=alice, memory=other, other=memory, kind=kind, strength=0.8)
     page = shown(alice, memory, show="related")
     assert "Owns a boat" in page
-    assert "These agree" in page
-    assert "This says it more precisely" in page
+    assert "Both memories agree." in page
+    assert "This memory says it more precisely." in page
     assert "strongly linked" in page and "80%" not in page
 
 
@@ -156,7 +156,7 @@ def test_related_shows_what_it_conflicts_with(alice: User) -> None:
     candidate = make_candidate(alice, "Loves the sea", against=known)
     page = shown(alice, candidate, show="related")
     assert "Hates the sea" in page
-    assert "This contradicts it" in page
+    assert "This memory contradicts the other one." in page
 
 
 def test_what_is_being_forgotten_is_not_among_the_related(alice: User) -> None:
@@ -224,8 +224,8 @@ def test_why_says_how_it_was_heard_and_decided(alice: User) -> None:
     )
     page = shown(alice, memory)
     assert "You said something newer about the same subject." in page
-    assert "You said this about yourself, as something lasting." in page
-    assert "An earlier version of Memory Center recognized it." in page
+    assert "You told me this about yourself." in page
+    assert "Learned by an earlier version of Memory Center." in page
     assert not [code for code in ("newer_value", "self.lasting", "en.allergy") if code in page]
 
 

@@ -49,12 +49,12 @@ def test_what_also_waits_says_what_it_contradicts(
     first = Memory.objects.get(pk=make_candidate(alice, "Keeps bees", against=known).pk)
     url = f"{address('memory_review')}?candidate={first.public_id}"
     others = text_of(signed_in(alice).get(url)).split("Also waiting", 1)[1]
-    assert "Lives in Bremen" in others and "It contradicts this:" in others
+    assert "Lives in Bremen" in others and "It contradicts this memory:" in others
     assert f'href="{address("memory_page", known.public_id)}"' in others
     assert "Lives in Hamburg" in others
     now = timezone.now()
     Memory.objects.filter(pk=known.pk).update(deleted_at=now, purge_at=now + timedelta(days=7))
-    assert "It contradicts this:" not in text_of(signed_in(alice).get(url))
+    assert "It contradicts this memory:" not in text_of(signed_in(alice).get(url))
 
 
 def test_an_empty_inbox_says_what_would_come_here(alice: User) -> None:
@@ -353,7 +353,7 @@ def test_nothing_is_compared_with_a_memory_that_is_not_shown(alice: User) -> Non
     )  # fmt: skip
     page = text_of(signed_in(alice).get(address("memory_review")))
     assert "You weren’t sure when you said it." in page
-    assert "Both can be true" not in page and "something you plan" not in page
+    assert "Both can be true" not in page and "One of your plans" not in page
 
 
 def test_the_wording_is_changed_and_remembered_at_once(alice: User, browser: Client) -> None:

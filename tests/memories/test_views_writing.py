@@ -237,7 +237,7 @@ def test_an_edit_by_hand_is_used_and_names_what_may_contradict_it(
     page = signed_in(alice).post(url, given | {"kind": "fact"}, follow=True)
     edited.refresh_from_db()
     assert (edited.content, edited.status) == ("Lives in York", MemoryStatus.ACTIVE)
-    assert "It may not fit with “Lives in Leeds”" in text_of(page)
+    assert "This may conflict with “Lives in Leeds”" in text_of(page)
 
 
 def test_a_memory_written_by_hand_is_used_although_a_contradiction_is_unclear(
@@ -249,7 +249,7 @@ def test_a_memory_written_by_hand_is_used_although_a_contradiction_is_unclear(
     monkeypatch.setattr(type(arbiter), "arbitrate", lambda *_, **__: unclear)
     page = signed_in(alice).post(ADD, {"content": "Lives in York", "kind": "fact"}, follow=True)
     assert Memory.objects.get(content="Lives in York").status == MemoryStatus.ACTIVE
-    assert "It may not fit with “Lives in Leeds”" in text_of(page)
+    assert "This may conflict with “Lives in Leeds”" in text_of(page)
 
 
 def test_a_memory_that_waits_is_accepted_when_it_is_written_by_hand(alice: User) -> None:

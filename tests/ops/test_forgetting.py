@@ -384,6 +384,6 @@ def test_the_command_forgets_one_person_and_waits(
 def test_the_command_needs_a_user_who_is_there(alice: User) -> None:
     with pytest.raises(CommandError):
         call_command("forgetuser")
-    with pytest.raises(CommandError, match="no such user"):
+    with pytest.raises(CommandError, match="This user doesn’t exist"):
         call_command("forgetuser", "nobody")
     assert User.objects.get().hidden_at is None

@@ -144,7 +144,7 @@ def test_staff_can_be_made_to_have_one(client: Client, maya: User, settings: Laz
     SecondFactor.objects.all().delete()
     led = client.get("/admin/ops/user/", follow=True)
     assert led.redirect_chain == [("/settings/signin/", 302)]
-    assert "The admin opens once" in led.text
+    assert "The admin area opens once" in led.text
 
 
 def test_who_is_no_staff_is_refused_and_not_sent_in_circles(client: Client, maya: User) -> None:

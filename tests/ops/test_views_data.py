@@ -629,11 +629,11 @@ def test_the_page_costs_as_many_queries_for_much_as_for_little(
 
 
 def test_the_page_says_by_which_method_it_learns(client: Client, settings: Settings) -> None:
-    assert "built-in reader is used to learn" in client.get("/settings/").text
+    assert "writes summaries without the language model" in client.get("/settings/").text
     settings.LANGUAGE_METHOD, settings.MODEL_NAME = "model", "qwen3-8b"
     page = client.get("/settings/").text
-    assert "model qwen3-8b is used to learn" in page
-    assert "built-in reader" not in page
+    assert "with the language model qwen3-8b" in page
+    assert "without the language model" not in page
 
 
 def test_a_key_form_that_is_sent_again_creates_no_second_key(alice: User) -> None:

@@ -423,10 +423,10 @@ def test_a_link_that_works_on_this_computer_only_says_so(
 ) -> None:
     settings.PUBLIC_URL = address
     page = client.post(PEOPLE, {"role": "member", "name": "Marta"})
-    assert ("works on this computer only" in page.text) is is_local
+    assert ("only works on this computer" in page.text) is is_local
 
 
-# Keys for the whole installation, and oneself.
+# Keys for everyone here, and oneself.
 
 
 def test_an_owner_sees_and_revokes_the_keys_of_the_installation(client: Client, maya: User) -> None:

@@ -99,7 +99,7 @@ def test_a_name_that_stays_unknown_is_sent_nothing(
 ) -> None:
     resolver(None, None)
     delivery = sent(saved(alice_key))
-    assert "not known" in delivery.error and dialled == []
+    assert "No server was found" in delivery.error and dialled == []
 
 
 def test_a_name_that_changes_between_check_and_connection_leads_to_the_checked_address(

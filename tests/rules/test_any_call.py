@@ -61,7 +61,7 @@ EXCUSED: dict[str, tuple[str, str]] = {
     "That date is in the past": ("keys", "depends on the time of the call"),
     "address": ("webhooks", "an address is looked up"),
     "This id is not one of ours": ("memory/flush", "an id that doesn't exist"),
-    "There is no such version": ("restore", "a number that doesn't exist"),
+    "This version doesn’t exist": ("restore", "a number that doesn't exist"),
     "would escape": ("files/tool", "each name in a path is checked"),
     "A path ": ("files/tool", "each name in a path is checked"),
     "A name in a path": ("files/tool", "each name in a path is checked"),

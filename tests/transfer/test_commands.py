@@ -31,5 +31,5 @@ def test_what_goes_wrong_is_said(alice: User, tmp_path: Path) -> None:
         call_command("exportuser", "alice", str(file))
     with pytest.raises(CommandError, match="none of the formats"):
         call_command("importuser", "alice", str(file))
-    with pytest.raises(CommandError, match="no such user"):
+    with pytest.raises(CommandError, match="This user doesn’t exist"):
         call_command("exportuser", "nobody", str(tmp_path / "new"))

@@ -159,7 +159,7 @@ def test_a_memory_file_brings_its_lines(alice: User) -> None:
     told = report(bring_in(alice, text.encode()))
     found = set(Memory.objects.values_list("kind", "content"))
     assert found == {("preference", "喜欢绿茶"), ("preference", "Two\nlines")}
-    assert {"where": "line 6", "why": "the line is no memory"} in told["skipped"]
+    assert {"where": "line 6", "why": "this line isn’t a memory"} in told["skipped"]
 
 
 def test_a_transcript_brings_who_said_what(alice: User) -> None:
@@ -250,14 +250,14 @@ def _locked() -> bytes:
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
-        (_with("../../etc/passwd"), "lead out"),
-        (_with("/etc/passwd"), "lead out"),
-        (_with("..\\x"), "lead out"),
-        (_with("x", external_attr=(stat.S_IFLNK | 0o777) << 16), "lead out"),
+        (_with("../../etc/passwd"), "outside the zip"),
+        (_with("/etc/passwd"), "outside the zip"),
+        (_with("..\\x"), "outside the zip"),
+        (_with("x", external_attr=(stat.S_IFLNK | 0o777) << 16), "outside the zip"),
         (_locked(), "password"),
         (packed(inner__zip=packed(conversations__json=b"[]")), "another zip"),
         (packed(other__txt=b"x"), "neither"),
-        (packed(conversations__json=b"[" + b" " * 30_000_000 + b"]"), "far more"),
+        (packed(conversations__json=b"[" + b" " * 30_000_000 + b"]"), "too large once unpacked"),
         (packed(conversations__json=b"[]")[:-30], "damaged"),
     ],
     ids=["up", "absolute", "backslash", "link", "locked", "nested", "other", "bomb", "damaged"],

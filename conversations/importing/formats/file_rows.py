@@ -331,14 +331,14 @@ def unpack(path: Path, *, into: Into, limit: int) -> None:
 
 def _check_entries(entries: list[zipfile.ZipInfo], *, limit: int) -> None:
     if len(entries) > MAX_ENTRIES:
-        raise _refused("it holds too many files")
+        raise _refused("it contains too many files")
     for entry in entries:
         if entry.flag_bits & _ENCRYPTED:
-            raise _refused("it is locked with a password")
+            raise _refused("it’s protected by a password")
         if _leads_out(entry.filename) or _is_link(entry):
-            raise _refused("it holds links or names that lead out of it")
+            raise _refused("it contains links or names that point outside the zip")
         if entry.compress_type not in _METHODS:
-            raise _refused("it is packed in a way that isn’t supported")
+            raise _refused("its compression isn’t supported")
 
 
 def _leads_out(name: str) -> bool:
@@ -355,12 +355,12 @@ def _wanted_entry(entries: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
     for name in WANTED:
         found = [one for one in entries if PurePosixPath(one.filename).name == name]
         if len(found) > 1:
-            raise _refused("it holds the file to import more than once")
+            raise _refused("it contains the file to import more than once")
         if found:
             return found[0]
     if any(one.filename.lower().endswith(".zip") for one in entries):
-        raise _refused("it holds another zip; unpack that first")
-    raise _refused("it holds neither memory-center.json nor conversations.json")
+        raise _refused("it contains another zip; unpack that first")
+    raise _refused("it contains neither memory-center.json nor conversations.json")
 
 
 def _copy_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, *, into: Into, limit: int) -> None:
@@ -374,7 +374,7 @@ def _copy_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, *, into: Into, 
             size += len(piece)
             squeezed = size > RATIO_COUNTS_FROM and size > MAX_RATIO * max(1, entry.compress_size)
             if size > limit or squeezed:
-                raise _refused("it unpacks to far more than it should")
+                raise _refused("it’s far too large once unpacked")
             into.write(piece)
 
 

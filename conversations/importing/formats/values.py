@@ -43,18 +43,18 @@ class Why(StrEnum):
     NOT_AN_OBJECT = "not a JSON object"
     NOT_A_LIST = "not a JSON list"
     NO_TEXT = "the message has no text"
-    BAD_CHARACTERS = "the text holds characters that can’t be stored"
+    BAD_CHARACTERS = "the text contains characters that can’t be stored"
     BAD_ID = "an id is empty, too long or holds control characters"
     REPEATED_ID = "the id of the message is used twice in its conversation"
     BAD_TIME = "the time can’t be read"
     BAD_ZONE = "the time zone is unknown"
-    BAD_DAY = "the day isn’t a date"
+    BAD_DAY = "the date can’t be read"
     BAD_ROLE = "the role is neither user nor assistant"
     BAD_KIND = "the kind of conversation is neither main nor group"
-    BAD_SPEAKER = "the speaker is none of the two of this dialogue"
+    BAD_SPEAKER = "the speaker isn’t one of the two people talking"
     NO_NAME = "the person has no name"
     EMPTY = "nothing in it can be imported"
-    NO_MEMORY = "the line is no memory"
+    NO_MEMORY = "this line isn’t a memory"
 
 
 @dataclass(frozen=True)

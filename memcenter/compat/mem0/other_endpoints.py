@@ -241,7 +241,7 @@ def _whose(parsed: ParsedRequest, listed: list[dict[str, Any]]) -> dict[str, Use
         rows = Memory.visible.filter(public_id__in=wanted).select_related("user")
         owners = {row.public_id: row.user for row in rows}
     if wanted - set(owners):
-        raise NotFound("There is no such memory.")
+        raise NotFound("This memory doesn’t exist.")
     for user in set(owners.values()):
         people.check_reach(parsed, user)
     return owners
@@ -254,7 +254,7 @@ def _kept(parsed: ParsedRequest) -> dict[str, Any]:
     try:
         kept = signing.loads(made, salt=_SALT)
     except (signing.BadSignature, TypeError, ValueError, AttributeError) as error:
-        raise NotFound("There is no such export.") from error
+        raise NotFound("This export doesn’t exist.") from error
     return kept if isinstance(kept, dict) else {}
 
 

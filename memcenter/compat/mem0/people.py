@@ -44,7 +44,7 @@ def writer(parsed: ParsedRequest, name: str | None) -> User:
     bound = parsed.bound_user
     if bound is not None:
         if name not in (None, name_of(bound)):
-            raise NotFound("There is no such user.")
+            raise NotFound("This user doesn’t exist.")
         return _counted(parsed, people.require_not_forgotten(bound, writes=True))
     called = users.check_external_id(name or _unnamed(parsed))
     named_so = replace(parsed, data={"user_id": called})
@@ -67,7 +67,7 @@ def readers(parsed: ParsedRequest, tree: Joined) -> Sequence[User]:
     names, bound = names_in(tree, "user_id"), parsed.bound_user
     if bound is not None:
         if set(names) - {ANY, name_of(bound)}:
-            raise NotFound("There is no such user.")
+            raise NotFound("This user doesn’t exist.")
         return () if bound.hidden_at else (_counted(parsed, bound),)
     if ANY in names:
         raise Invalid.field("user_id", "“*” needs a key that is bound to one user: name them.")
@@ -103,7 +103,7 @@ def entity(parsed: ParsedRequest, name: str) -> User:
     bound = parsed.bound_user
     user = find(name) if bound is None else bound if name == name_of(bound) else None
     if user is None:
-        raise NotFound("There is no such user.")
+        raise NotFound("This user doesn’t exist.")
     return _counted(parsed, user)
 
 
