@@ -16,6 +16,7 @@ from tests.leftovers import remove_files_and_keys
 
 Case = TypeVar("Case")
 OUR_TESTS = "/tests/"
+NAME = 200  # characters: a case may hold a page of text
 
 
 def check_each(
@@ -31,18 +32,17 @@ def check_each(
     cases before it have changed; a test whose threads have connections of their own needs that.
     The test fails if the number of cases isn't `count`, and names each case whose check fails.
     """
-    checked, failures = 0, dict[str, str]()
+    checked, failures = 0, list[str]()
     for case in cases:
         checked += 1
         try:
             with nullcontext() if keeping else _rolled_back():
                 check(case)
         except Exception as error:
-            failures[str(case)] = _described(error)
+            failures.append(f"{str(case)[:NAME]}: {_described(error)}")
     assert checked == count > 0, f"{checked} cases checked, {count} expected"
-    assert not failures, f"{len(failures)} of {checked} cases fail:\n" + "\n".join(
-        f"{name}: {failure}" for name, failure in failures.items()
-    )
+    told = "\n".join(failures)
+    assert not failures, f"{len(failures)} of {checked} cases fail:\n{told}"
 
 
 @contextmanager
