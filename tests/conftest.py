@@ -1,9 +1,7 @@
 """The fixed cast: Alice owns, Mallory must not."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -11,7 +9,6 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection, connections
 from django.utils import translation
 from pytest_django import DjangoDbBlocker
-from redis import Redis
 
 from foundation import deferred_writes
 from foundation.database import statements
@@ -21,6 +18,7 @@ from ops.access import as_system
 from ops.accounts import keys, users
 from ops.models import ApiKey, User
 from tests import databases, redis_keys
+from tests.leftovers import remove_files_and_keys
 from tests.live import product as product
 from tests.pair_reader import FakePairs
 
@@ -113,11 +111,7 @@ def mallory_key(mallory: User) -> str:
 def nothing_of_other_tests() -> Iterator[None]:
     """A test's rows are rolled back, its files and keys are not: the next one would meet them."""
     yield
-    for name in ("exports", "imports", "files", "parts", "memory-files"):
-        shutil.rmtree(Path(settings.DATA_DIR) / name, ignore_errors=True)
-    if databases.redis_server.is_running():
-        with Redis.from_url(databases.redis_server.url()) as client:
-            client.flushdb()
+    remove_files_and_keys()
 
 
 @pytest.fixture(autouse=True)

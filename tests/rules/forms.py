@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -11,6 +12,7 @@ from typing import Any
 import pyotp
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from conversations.models import Turn
@@ -36,6 +38,7 @@ from ops.models import (
 )
 from ops.queue import outbox
 from ops.weekly_mail import Link
+from tests.case_loop import check_each
 from tests.factories import (
     make_conversation,
     make_decision,
@@ -255,6 +258,34 @@ FORMS: dict[str, Form] = {
     "webhook_switch": lambda world: ([world.webhook.public_id], {"active": "off"}),
     "webhook_remove": lambda world: ([world.webhook.public_id], {}),
 }
+
+
+@dataclass(frozen=True)
+class FilledForm:
+    """A form with its own copy of the person and of their browser."""
+
+    name: str
+    world: World
+    client: Client
+
+    def send(self) -> Any:
+        args, form = FORMS[self.name](self.world)
+        return self.client.post(reverse(self.name, args=args), form)
+
+
+def check_each_form(check: Callable[[FilledForm], object]) -> None:
+    """Check every form, filled in by one person whose things are as before for each of them."""
+    client = Client()
+    world = make_world(client)
+
+    def check_form(name: str) -> None:
+        browser = Client()
+        browser.cookies = copy.deepcopy(client.cookies)
+        filled = FilledForm(name, copy.deepcopy(world), browser)
+        prepare(name, filled.world, browser)
+        check(filled)
+
+    check_each(FORMS, check_form, count=len(FORMS))
 
 
 def prepare(name: str, world: World, client: Client) -> None:

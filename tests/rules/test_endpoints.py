@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -18,12 +18,14 @@ from ops.accounts import keys
 from ops.api import views_operations
 from ops.forgetting import person_forgets
 from ops.models import Operation, Scope, User, Webhook
+from tests.case_loop import check_each
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, error
 from tests.memcenter.rest.test_schema import generated
 from tests.rows import rows_of
 
 METHODS = ("get", "post", "put", "patch", "delete")
+ENDPOINTS = 73  # no fewer: a loop over none of them would show nothing
 
 
 class Route(NamedTuple):
@@ -73,24 +75,56 @@ def test_every_path_is_there_with_a_slash_too() -> None:
     assert [path for path, _ in api_views() if f"{path}/" not in paths] == []
 
 
-@pytest.mark.parametrize("route", routes(), ids=str)
-def test_every_method_declares_a_scope(route: Route) -> None:
-    assert route.endpoint.scope in Scope.values
-    expected = {"get": Scope.READ, "delete": Scope.FORGET}.get(route.method, Scope.WRITE)
-    if "forget" in route.path or route.path.endswith("/clear"):
-        expected = Scope.FORGET
-    if "/memory/export" in route.path:
-        expected = Scope.EXPORT
-    if route.path.startswith("/api/v1/keys"):
-        expected = Scope.ADMIN
-    if route.path.endswith("/signin-links"):
-        expected = Scope.SIGNIN
-    assert route.endpoint.scope == expected
+def endpoint_count() -> int:
+    """The number of methods below `/api/v1`, as DRF and the URL configuration tell it."""
+    views = [view.cls() for _, view in api_views()]
+    return sum(name not in ("OPTIONS", "HEAD") for view in views for name in view.allowed_methods)
 
 
-@pytest.mark.parametrize("route", routes(), ids=str)
-def test_whatever_erases_refuses_unknown_fields(route: Route) -> None:
-    assert route.endpoint.strict or route.endpoint.scope != Scope.FORGET
+def check_each_route(
+    check: Callable[[Route], object],
+    among: Sequence[Route] | None = None,
+    *,
+    count: int | None = None,
+    keeping: bool = False,
+) -> None:
+    """Check the routes one after the other with the cast of the test; see `check_each`."""
+    expected = endpoint_count() if count is None else count
+    check_each(routes() if among is None else among, check, count=expected, keeping=keeping)
+
+
+def test_no_endpoint_is_left_out() -> None:
+    operations = [
+        (path, method)
+        for path, methods in described()["paths"].items()
+        for method in METHODS
+        if path.startswith("/api/v1/") and method in methods
+    ]
+    assert len(routes()) == len(set(routes())) == endpoint_count() == len(operations) >= ENDPOINTS
+
+
+def test_every_method_declares_a_scope() -> None:
+    def check(route: Route) -> None:
+        assert route.endpoint.scope in Scope.values
+        expected = {"get": Scope.READ, "delete": Scope.FORGET}.get(route.method, Scope.WRITE)
+        if "forget" in route.path or route.path.endswith("/clear"):
+            expected = Scope.FORGET
+        if "/memory/export" in route.path:
+            expected = Scope.EXPORT
+        if route.path.startswith("/api/v1/keys"):
+            expected = Scope.ADMIN
+        if route.path.endswith("/signin-links"):
+            expected = Scope.SIGNIN
+        assert route.endpoint.scope == expected
+
+    check_each_route(check, keeping=True)
+
+
+def test_whatever_erases_refuses_unknown_fields() -> None:
+    def check(route: Route) -> None:
+        assert route.endpoint.strict or route.endpoint.scope != Scope.FORGET
+
+    check_each_route(check, keeping=True)
 
 
 @pytest.fixture
@@ -168,8 +202,12 @@ def _uploaded(path: str, key: str | None, **whose: str) -> Any:
     )
 
 
+def path_of(route: Route, ids: dict[str, str]) -> str:
+    return re.sub(r"<\w+:(\w+)>", lambda name: ids[name.group(1)], route.path)
+
+
 def called(route: Route, key: str | None, ids: dict[str, str], **whose: str) -> Any:
-    path = re.sub(r"<\w+:(\w+)>", lambda name: ids[name.group(1)], route.path)
+    path = path_of(route, ids)
     if route.endpoint.media != "application/json":
         return _uploaded(path, key, **whose)
     if route.method == "delete":
@@ -196,84 +234,100 @@ NOT_YET = ("/debug/<str:request_id>", "/download", "/retry", "/cancel", "/receip
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("route", routes(), ids=str)
-def test_what_the_description_shows_is_taken(
-    route: Route, alice: User, ids: dict[str, str]
-) -> None:
-    response = called(route, whole_key(alice), ids)
-    if route.path.endswith(NOT_YET) or route.path.endswith("/summary"):
-        assert response.status_code in (200, 404, 409), response.content
-    else:
-        assert 200 <= response.status_code < 300, response.content
+def test_what_the_description_shows_is_taken(alice: User, ids: dict[str, str]) -> None:
+    key = whole_key(alice)
+
+    def check(route: Route) -> None:
+        response = called(route, key, ids)
+        if route.path.endswith(NOT_YET) or route.path.endswith("/summary"):
+            assert response.status_code in (200, 404, 409), response.content
+        else:
+            assert 200 <= response.status_code < 300, response.content
+
+    check_each_route(check)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("route", routes(), ids=str)
-def test_nobody_gets_in_without_a_key(route: Route, ids: dict[str, str]) -> None:
-    error(called(route, None, ids), 401, "unauthenticated")
+def test_nobody_gets_in_without_a_key(ids: dict[str, str]) -> None:
+    check_each_route(lambda route: error(called(route, None, ids), 401, "unauthenticated"))
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("route", routes(), ids=str)
-def test_no_key_does_what_its_scopes_leave_out(
-    route: Route, alice: User, ids: dict[str, str]
-) -> None:
-    others = [one for one in Scope.values if one != route.endpoint.scope]
-    narrow = keys.create(name="narrow", scopes=others, user=alice)[1]
-    error(called(route, narrow, ids), 403, "not_allowed")
+def test_no_key_does_what_its_scopes_leave_out(alice: User, ids: dict[str, str]) -> None:
+    narrow = {
+        left_out: keys.create(
+            name="narrow", scopes=[one for one in Scope.values if one != left_out], user=alice
+        )[1]
+        for left_out in Scope.values
+    }
+
+    def check(route: Route) -> None:
+        error(called(route, narrow[route.endpoint.scope], ids), 403, "not_allowed")
+
+    check_each_route(check)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("route", routes(), ids=str)
 def test_a_stranger_who_names_a_user_finds_nobody(
-    route: Route, alice: User, mallory: User, ids: dict[str, str]
+    alice: User, mallory: User, ids: dict[str, str]
 ) -> None:
-    before = rows_of(alice)
-    error(called(route, whole_key(mallory), ids, user_id="alice"), 404, "not_found")
-    assert rows_of(alice) == before
+    key, before = whole_key(mallory), rows_of(alice)
+
+    def check(route: Route) -> None:
+        error(called(route, key, ids, user_id="alice"), 404, "not_found")
+        assert rows_of(alice) == before
+
+    check_each_route(check)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("route", routes(), ids=str)
 def test_a_stranger_who_uses_anothers_ids_sees_and_changes_nothing(
-    route: Route, alice: User, mallory: User, ids: dict[str, str]
+    alice: User, mallory: User, ids: dict[str, str]
 ) -> None:
-    before = rows_of(alice)
-    response = called(route, whole_key(mallory), ids)
-    assert response.status_code in (200, 201, 202, 404)
-    named = names_of_things(route)
-    assert response.status_code == 404 or not named
-    assert b"plays chess" not in response.content and b"alice" not in response.content
-    assert rows_of(alice) == before
+    key, before = whole_key(mallory), rows_of(alice)
+
+    def check(route: Route) -> None:
+        shows_nothing(called(route, key, ids), route)
+        assert rows_of(alice) == before
+
+    check_each_route(check)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("route", routes(), ids=str)
 def test_a_backend_that_mixes_two_users_up_sees_and_changes_nothing(
-    route: Route, alice: User, mallory: User, ids: dict[str, str]
+    alice: User, mallory: User, ids: dict[str, str]
 ) -> None:
-    before = rows_of(alice)
-    response = called(route, whole_key(), ids, user_id="mallory")
+    key, before = whole_key(), rows_of(alice)
+
+    def check(route: Route) -> None:
+        shows_nothing(called(route, key, ids, user_id="mallory"), route)
+        assert rows_of(alice) == before
+
+    check_each_route(check)
+
+
+def shows_nothing(response: Any, route: Route) -> None:
     assert response.status_code in (200, 201, 202, 404)
-    named = names_of_things(route)
-    assert response.status_code == 404 or not named
+    assert response.status_code == 404 or not names_of_things(route)
     assert b"plays chess" not in response.content and b"alice" not in response.content
-    assert rows_of(alice) == before
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("route", routes(), ids=str)
 def test_of_somebody_who_is_gone_nothing_is_left(
-    route: Route, alice: User, alice_key: str, ids: dict[str, str]
+    alice: User, alice_key: str, ids: dict[str, str]
 ) -> None:
     product = whole_key()
     alice.delete()
-    error(called(route, alice_key, ids), 401, "unauthenticated")
-    for whose, unnamed in (({}, 400), ({"user_id": "alice"}, 404)):
-        response = called(route, product, ids, **whose)
-        named = names_of_things(route)
-        assert response.status_code in ((404, unnamed) if named else (200, 201, 202, 400, 404))
-        assert b"plays chess" not in said(response)
+
+    def check(route: Route) -> None:
+        error(called(route, alice_key, ids), 401, "unauthenticated")
+        for whose, unnamed in (({}, 400), ({"user_id": "alice"}, 404)):
+            response = called(route, product, ids, **whose)
+            named = names_of_things(route)
+            assert response.status_code in ((404, unnamed) if named else (200, 201, 202, 400, 404))
+            assert b"plays chess" not in said(response)
+
+    check_each_route(check)
 
 
 # Who is being forgotten can be asked how far that is, and be asked to be forgotten again.
@@ -281,25 +335,24 @@ WHILE_FORGETTING = ("/memory/ops", "/memory/ops/<str:op_id>", "/memory/ops/<str:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("route", routes(), ids=str)
 def test_of_somebody_being_forgotten_nothing_is_said_and_nothing_is_taken(
-    route: Route,
-    alice: User,
-    alice_key: str,
-    ids: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
+    alice: User, alice_key: str, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(views_operations, "EVENTS_SECONDS", 0)
     product = whole_key()
     with as_user(alice):
         person_forgets.forget_user(user=alice)
     before = rows_of(alice)
-    error(called(route, alice_key, ids), 401, "unauthenticated")
-    by_name, by_ids = called(route, product, ids, user_id="alice"), called(route, product, ids)
-    assert b"plays chess" not in said(by_name) + said(by_ids)
-    if not route.path.endswith(WHILE_FORGETTING):
-        assert by_name.status_code in (404, 409), by_name.content
-        # Naming nobody, a key of nobody's may mean the product itself.
-        spoken_for_all = route.endpoint.all_users_for is not None
-        assert by_ids.status_code in (400, 404, 409) or spoken_for_all
-    assert rows_of(alice) == before
+
+    def check(route: Route) -> None:
+        error(called(route, alice_key, ids), 401, "unauthenticated")
+        by_name, by_ids = called(route, product, ids, user_id="alice"), called(route, product, ids)
+        assert b"plays chess" not in said(by_name) + said(by_ids)
+        if not route.path.endswith(WHILE_FORGETTING):
+            assert by_name.status_code in (404, 409), by_name.content
+            # Naming nobody, a key of nobody's may mean the product itself.
+            spoken_for_all = route.endpoint.all_users_for is not None
+            assert by_ids.status_code in (400, 404, 409) or spoken_for_all
+        assert rows_of(alice) == before
+
+    check_each_route(check)

@@ -8,25 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import orjson
 import pytest
 from django.db import connection
 from django.test import Client
-from django.urls import reverse
 
 from memcenter.mcp import server
-from memcenter.mcp.tools import TOOLS, Declared
+from memcenter.mcp.tools import TOOLS
 from ops.access import as_user, lock_person
 from ops.accounts import keys
 from ops.models import User
 from ops.queue import worker
+from tests.case_loop import check_each
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_memory
 from tests.lock_order import Watched, watched
-from tests.rules.forms import FORMS, World, make_world, prepare
-from tests.rules.test_audit_coverage import CALLS, GIVEN, SAID
-from tests.rules.test_audit_coverage import moved as moved
-from tests.rules.test_endpoints import Route, called, routes, whole_key
+from tests.rules.forms import FilledForm, check_each_form
+from tests.rules.test_audit_coverage import CALLS, GIVEN, SAID, call_other_product, make_retriable
+from tests.rules.test_endpoints import Route, called, check_each_route, whole_key
 from tests.rules.test_endpoints import ids as ids
 
 pytestmark = pytest.mark.django_db
@@ -38,61 +36,57 @@ def order() -> Iterator[Watched]:
         yield seen
 
 
-@pytest.mark.usefixtures("moved", "order")
-@pytest.mark.parametrize("route", routes(), ids=str)
-def test_every_call_of_the_api_locks_in_order(
-    route: Route, alice: User, ids: dict[str, str]
-) -> None:
-    assert called(route, whole_key(alice), ids).status_code < 500
-    worker.drain()
+def test_every_call_of_the_api_locks_in_order(alice: User, ids: dict[str, str]) -> None:
+    key = whole_key(alice)
+
+    def check(route: Route) -> None:
+        with watched():
+            make_retriable(route)
+            assert called(route, key, ids).status_code < 500
+            worker.drain()
+
+    check_each_route(check)
 
 
-@pytest.mark.usefixtures("order")
-@pytest.mark.parametrize("name", CALLS)
-def test_every_call_of_other_products_locks_in_order(
-    name: str, alice: User, alice_key: str
-) -> None:
+def test_every_call_of_other_products_locks_in_order(alice: User, alice_key: str) -> None:
     memory = make_memory(alice, "Alice plays chess.")
-    method, path = name.partition(" as ")[0].split(" ")
-    body = orjson.dumps(CALLS[name]).replace(b"MEMORY", memory.public_id.encode())
-    path = path.replace("<str:memory_id>", memory.public_id)
-    path = path.replace("<str:kind>/<path:name>", "user/alice")
-    response = Client(headers={"authorization": f"Token {alice_key}"}).generic(
-        method.upper(), path, body, content_type="application/json"
-    )
-    assert response.status_code < 400
-    b"".join(getattr(response, "streaming_content", ()))
-    worker.drain()
+
+    def check(name: str) -> None:
+        with watched():
+            response = call_other_product(name, key=alice_key, memory=memory)
+            assert response.status_code < 400
+            b"".join(getattr(response, "streaming_content", ()))
+            worker.drain()
+
+    check_each(CALLS, check, count=len(CALLS))
 
 
-@pytest.mark.usefixtures("order")
-@pytest.mark.parametrize(
-    "tool", [one for one in TOOLS if one.name in GIVEN], ids=lambda tool: tool.name
-)
-def test_every_tool_locks_in_order(
-    tool: Declared, alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_tool_locks_in_order(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "close_old_connections", lambda: None)  # the test's own
     memory = make_memory(alice, "Alice plays chess.")
     key, _text = keys.create(name="agent", scopes=ALL_SCOPES, user=alice)
-    given = {**GIVEN[tool.name]}
-    if "memory_id" in given:
-        given["memory_id"] = memory.public_id
-    server.perform(tool, given, key)
-    worker.drain()
+
+    def check(name: str) -> None:
+        given = {**GIVEN[name]}
+        if "memory_id" in given:
+            given["memory_id"] = memory.public_id
+        with watched():
+            [tool] = [one for one in TOOLS if one.name == name]
+            server.perform(tool, given, key)
+            worker.drain()
+
+    check_each(GIVEN, check, count=len(GIVEN))
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_locks_in_order(name: str) -> None:
-    client = Client()
-    world: World = make_world(client)
-    prepare(name, world, client)
-    args, form = FORMS[name](world)
-    with watched():
-        response = client.post(reverse(name, args=args), form)
-        assert response.status_code < 400
-        b"".join(getattr(response, "streaming_content", ()))
-        worker.drain()
+def test_every_form_locks_in_order() -> None:
+    def check(form: FilledForm) -> None:
+        with watched():
+            response = form.send()
+            assert response.status_code < 400
+            b"".join(getattr(response, "streaming_content", ()))
+            worker.drain()
+
+    check_each_form(check)
 
 
 def test_what_is_told_is_learned_in_order(alice: User, alice_key: str, order: Watched) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 import pytest
+from django.http import HttpResponse
 
 from conversations.models import ConversationKind
 from memcenter.compat.mem0 import other_endpoints as mem0_endpoints
@@ -26,6 +27,7 @@ from memories.models import MemoryStatus
 from ops.access import as_user
 from ops.accounts import keys, users
 from ops.models import User
+from tests.case_loop import check_each
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.mcp.test_tools import Agent
@@ -174,6 +176,7 @@ COMMANDS = [
     ),
     Call("delete", Does.ANSWERS, sent={"path": _OWN}),
 ]
+CALLS = 70
 World = Mapping[str, str]
 
 
@@ -242,58 +245,82 @@ def check_on(call: Call, status: int, text: str) -> None:
         assert WORD in text
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("is_on", [True, False], ids=["on", "off"])
-@pytest.mark.parametrize("call", REST, ids=str)
-def test_our_own_api(call: Call, is_on: bool, alice: User, alice_key: str, world: World) -> None:
-    if not is_on:
-        switch_off(alice)
-    response = asked(Api(alice_key), call, world)
-    (check_on if is_on else check)(call, response.status_code, response.content.decode())
+Ask = Callable[[Call], HttpResponse]
+
+
+def check_on_and_off(calls: Sequence[Call], ask: Ask, user: User) -> None:
+    """Make each call with memory on, and then each with memory off."""
+
+    def checked_with_it_on(call: Call) -> None:
+        response = ask(call)
+        check_on(call, response.status_code, response.content.decode())
+
+    def checked_with_it_off(call: Call) -> None:
+        response = ask(call)
+        check(call, response.status_code, response.content.decode())
+
+    check_each(calls, checked_with_it_on, count=len(calls))
+    switch_off(user)
+    check_each(calls, checked_with_it_off, count=len(calls))
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("is_on", [True, False], ids=["on", "off"])
-@pytest.mark.parametrize("call", MEM0, ids=str)
-def test_mem0(call: Call, is_on: bool, alice: User, world: World) -> None:
+def test_our_own_api(alice: User, alice_key: str, world: World) -> None:
+    check_on_and_off(REST, lambda call: asked(Api(alice_key), call, world), alice)
+
+
+@pytest.mark.django_db
+def test_mem0(alice: User, world: World) -> None:
     key = keys.create(name="whole", scopes=[*ALL_SCOPES, "admin"], user=alice)[1]
-    if not is_on:
-        switch_off(alice)
-    response = asked(Api(key), call, world, root="http://testserver")
-    (check_on if is_on else check)(call, response.status_code, response.content.decode())
+    root = "http://testserver"
+    check_on_and_off(MEM0, lambda call: asked(Api(key), call, world, root=root), alice)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("is_on", [True, False], ids=["on", "off"])
-@pytest.mark.parametrize("call", COMMANDS, ids=str)
-def test_the_memory_tool(
-    call: Call, is_on: bool, alice: User, alice_key: str, world: World
-) -> None:
-    if not is_on:
-        switch_off(alice)
-    body = {"command": call.name, **call.sent}
-    response = Api(alice_key).post("/memory/files/tool", body)
-    text = response.content.decode()
-    if is_on and call.note == "of a folder":
-        assert "MEMORY.md" in text and "club.md" in text
-        return
-    (check_on if is_on else check)(call, response.status_code, text)
-    assert is_on or call.does != Does.NOTHING or '.md"' not in text.replace(_CURATED, "")
+def test_the_memory_tool(alice: User, alice_key: str, world: World) -> None:
+    def told(call: Call) -> tuple[int, str]:
+        body = {"command": call.name, **call.sent}
+        response = Api(alice_key).post("/memory/files/tool", body)
+        return response.status_code, response.content.decode()
+
+    def checked_with_it_on(call: Call) -> None:
+        status, text = told(call)
+        if call.note == "of a folder":
+            assert "MEMORY.md" in text and "club.md" in text
+        else:
+            check_on(call, status, text)
+
+    def checked_with_it_off(call: Call) -> None:
+        status, text = told(call)
+        check(call, status, text)
+        assert call.does != Does.NOTHING or '.md"' not in text.replace(_CURATED, "")
+
+    check_each(COMMANDS, checked_with_it_on, count=len(COMMANDS))
+    switch_off(alice)
+    check_each(COMMANDS, checked_with_it_off, count=len(COMMANDS))
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("call", TOOLS, ids=str)
-def test_mcp(call: Call, alice: User, world: World) -> None:
+def test_mcp(alice: User, world: World) -> None:
+    """The tools share what is there: the one that forgets it comes last."""
     agent = Agent(keys.create(name="agent", scopes=ALL_SCOPES, user=alice)[1])
-    if call.does == Does.NOTHING:
+
+    def checked_with_it_on(call: Call) -> None:
         assert WORD in str(agent.call(call.name, **call.sent))
+
+    def checked_with_it_off(call: Call) -> None:
+        sent = aimed(call.sent, world)
+        if call.does == Does.REFUSES:
+            assert agent.trouble(call.name, **sent)["code"] == "memory_off"
+        else:
+            told = agent.call(call.name, **sent)
+            assert call.does == Does.ANSWERS or WORD not in str(told)
+
+    finding = [call for call in TOOLS if call.does == Does.NOTHING]
+    check_each(finding, checked_with_it_on, count=3, keeping=True)
     switch_off(alice)
-    sent = aimed(call.sent, world)
-    if call.does == Does.REFUSES:
-        assert agent.trouble(call.name, **sent)["code"] == "memory_off"
-    else:
-        told = agent.call(call.name, **sent)
-        assert call.does == Does.ANSWERS or WORD not in str(told)
+    in_order = sorted(TOOLS, key=lambda call: call.name == "memory_forget")
+    check_each(in_order, checked_with_it_off, count=len(tools.TOOLS), keeping=True)
 
 
 # Nothing is left out.
@@ -329,11 +356,19 @@ def test_every_call_that_serves_long_term_memory_is_here() -> None:
     assert {path for path, _ in paths_of(openai_views)}  # it recalls by /memory/context alone
 
 
-@pytest.mark.parametrize("call", [*REST, *MEM0, *TOOLS, *COMMANDS], ids=str)
-def test_the_page_says_so(call: Call) -> None:
+def test_the_page_says_so() -> None:
     section = DOCS.read_text().split("## While memory is off")[1].split("\n## ")[0]
-    rows = [row for row in section.splitlines() if row.startswith(f"| {call.does.value} |")]
-    assert any(f"`{call.name}`" in row for row in rows), f"{call} {call.does}"
+    rows = section.splitlines()
+    calls = [*REST, *MEM0, *TOOLS, *COMMANDS]
+    assert len(calls) == CALLS
+    missing = [
+        f"{call}: {call.does}"
+        for call in calls
+        if not any(
+            row.startswith(f"| {call.does.value} |") and f"`{call.name}`" in row for row in rows
+        )
+    ]
+    assert missing == []
 
 
 def test_in_a_group_it_is_the_same(alice: User, alice_key: str, world: World) -> None:

@@ -4,7 +4,6 @@ A backend whose variable is empty must not become a hole: neither an empty name 
 says whose data is meant.
 """
 
-import re
 from typing import Any
 
 import pytest
@@ -13,7 +12,17 @@ from pytest_django import Settings
 from ops.models import Operation, User
 from tests.memcenter.rest.client import Api, answer, error
 from tests.rows import rows_of
-from tests.rules.test_endpoints import Route, aimed, called, example, routes, whole_key
+from tests.rules.test_endpoints import (
+    Route,
+    aimed,
+    called,
+    check_each_route,
+    endpoint_count,
+    example,
+    path_of,
+    routes,
+    whole_key,
+)
 from tests.rules.test_endpoints import ids as ids
 
 pytestmark = pytest.mark.django_db
@@ -27,32 +36,14 @@ OF_OWNERS = [
 ]
 
 
+# Counted by hand: a rule that is checked for fewer endpoints than these guards less than it says.
+PRODUCTS_OWN, OWNERS, BODIES, UPLOADS = 14, 5, 31, 1
+KEYS = "ops_apikey"
+
+
 def names_the_person(response: Any) -> bool:
     fields = error(response, 400, "invalid")["fields"]
     return bool({"user_id", "owner_id"} & set(fields))
-
-
-@pytest.mark.parametrize("route", OF_A_PERSON, ids=str)
-def test_a_call_that_names_no_person_is_refused(
-    route: Route, alice: User, ids: dict[str, str], settings: Settings
-) -> None:
-    settings.DEFAULT_OWNER = "" if route in OF_OWNERS else "alice"  # it is for the agents' calls
-    before = rows_of(alice)
-    assert names_the_person(called(route, whole_key(), ids))
-    assert rows_of(alice) == before
-
-
-@pytest.mark.parametrize("route", routes(), ids=str)
-def test_an_empty_name_is_refused_whatever_the_key(
-    route: Route, alice: User, alice_key: str, ids: dict[str, str], settings: Settings
-) -> None:
-    settings.DEFAULT_OWNER = "alice"
-    before = rows_of(alice)
-    for key in (whole_key(), whole_key(alice)):
-        assert names_the_person(called(route, key, ids, user_id=""))
-        if route in OF_OWNERS:
-            assert names_the_person(called(route, key, ids, owner_id=""))
-    assert rows_of(alice).keys() == before.keys()
 
 
 WITH_BODIES = [
@@ -62,63 +53,110 @@ WITH_BODIES = [
 ]
 
 
-@pytest.mark.parametrize("route", WITH_BODIES, ids=str)
+def test_the_endpoints_of_these_rules_are_those_of_the_urls() -> None:
+    assert len(OF_ALL) + len(OF_A_PERSON) == endpoint_count()
+    writing = [one for one in routes() if one.method in ("post", "put", "patch")]
+    uploads = [one for one in writing if one.endpoint.media != "application/json"]
+    assert len(WITH_BODIES) == len(writing) - len(uploads) and len(uploads) == UPLOADS
+
+
+def test_a_call_that_names_no_person_is_refused(
+    alice: User, ids: dict[str, str], settings: Settings
+) -> None:
+    key, before = whole_key(), rows_of(alice)
+
+    def check(route: Route) -> None:
+        # it is for the agents' calls
+        settings.DEFAULT_OWNER = "" if route in OF_OWNERS else "alice"
+        assert names_the_person(called(route, key, ids))
+        assert rows_of(alice) == before
+
+    check_each_route(check, OF_A_PERSON, count=endpoint_count() - PRODUCTS_OWN)
+
+
+def test_an_empty_name_is_refused_whatever_the_key(
+    alice: User, ids: dict[str, str], settings: Settings
+) -> None:
+    settings.DEFAULT_OWNER = "alice"
+    ours, hers, before = whole_key(), whole_key(alice), rows_of(alice)
+
+    def check(route: Route) -> None:
+        for key in (ours, hers):
+            assert names_the_person(called(route, key, ids, user_id=""))
+            if route in OF_OWNERS:
+                assert names_the_person(called(route, key, ids, owner_id=""))
+        after = rows_of(alice)
+        del after[KEYS]  # it was used
+        assert after == {table: rows for table, rows in before.items() if table != KEYS}
+
+    check_each_route(check)
+
+
 def test_a_name_of_null_in_a_body_is_none(
-    route: Route, alice: User, ids: dict[str, str], settings: Settings
+    alice: User, ids: dict[str, str], settings: Settings
 ) -> None:
     settings.DEFAULT_OWNER = "alice"
-    before = rows_of(alice)
-    body = {**aimed(example(route), ids), "user_id": None}
-    path = route.path
-    for name, value in ids.items():
-        path = re.sub(rf"<\w+:{name}>", value, path)
-    assert names_the_person(Api(whole_key()).call(route.method, path, body))
-    assert rows_of(alice) == before
+    key, before = whole_key(), rows_of(alice)
+
+    def check(route: Route) -> None:
+        body = {**aimed(example(route), ids), "user_id": None}
+        assert names_the_person(Api(key).call(route.method, path_of(route, ids), body))
+        assert rows_of(alice) == before
+
+    check_each_route(check, WITH_BODIES, count=BODIES)
 
 
-@pytest.mark.parametrize("route", OF_A_PERSON, ids=str)
-def test_an_empty_name_in_the_query_of_a_write_is_refused(
-    route: Route, alice: User, ids: dict[str, str]
-) -> None:
-    if route in WITH_BODIES:
-        path = route.path
-        for name, value in ids.items():
-            path = re.sub(rf"<\w+:{name}>", value, path)
-        body = aimed(example(route), ids)
-        response = Api(whole_key()).call(route.method, path, body, user_id="")
-    else:
-        response = called(route, whole_key(), ids, user_id="")
-    assert names_the_person(response)
+def test_an_empty_name_in_the_query_of_a_write_is_refused(alice: User, ids: dict[str, str]) -> None:
+    key = whole_key()
+
+    def check(route: Route) -> None:
+        if route in WITH_BODIES:
+            body = aimed(example(route), ids)
+            response = Api(key).call(route.method, path_of(route, ids), body, user_id="")
+        else:
+            response = called(route, key, ids, user_id="")
+        assert names_the_person(response)
+
+    check_each_route(check, OF_A_PERSON, count=endpoint_count() - PRODUCTS_OWN)
 
 
-@pytest.mark.parametrize("route", OF_ALL, ids=str)
 def test_the_products_own_keys_and_webhooks_need_no_person_and_show_none(
-    route: Route, alice: User, ids: dict[str, str]
+    alice: User, ids: dict[str, str]
 ) -> None:
-    before = rows_of(alice)
-    response = called(route, whole_key(), ids)
-    assert response.status_code in (200, 201, 404)
-    assert b"Alice's" not in response.content and b"alice.example" not in response.content
-    assert rows_of(alice) == before
+    key, before = whole_key(), rows_of(alice)
+
+    def check(route: Route) -> None:
+        response = called(route, key, ids)
+        assert response.status_code in (200, 201, 404)
+        assert b"Alice's" not in response.content and b"alice.example" not in response.content
+        assert rows_of(alice) == before
+
+    check_each_route(check, OF_ALL, count=PRODUCTS_OWN)
 
 
-@pytest.mark.parametrize("route", OF_OWNERS, ids=str)
 def test_a_default_owner_is_meant_where_none_is_named(
-    route: Route, alice: User, ids: dict[str, str], settings: Settings
+    alice: User, ids: dict[str, str], settings: Settings
 ) -> None:
     settings.DEFAULT_OWNER = "alice"
-    assert called(route, whole_key(), ids).status_code in (200, 201)
+    key = whole_key()
+
+    def check(route: Route) -> None:
+        assert called(route, key, ids).status_code in (200, 201)
+
+    check_each_route(check, OF_OWNERS, count=OWNERS)
 
 
-@pytest.mark.parametrize("route", OF_OWNERS, ids=str)
 def test_a_default_owner_does_not_reach_the_ids_of_others(
-    route: Route, alice: User, mallory: User, ids: dict[str, str], settings: Settings
+    alice: User, mallory: User, ids: dict[str, str], settings: Settings
 ) -> None:
     settings.DEFAULT_OWNER = "mallory"
-    before = rows_of(alice)
-    response = called(route, whole_key(), ids)
-    assert b"plays chess" not in response.content
-    assert rows_of(alice) == before
+    key, before = whole_key(), rows_of(alice)
+
+    def check(route: Route) -> None:
+        assert b"plays chess" not in called(route, key, ids).content
+        assert rows_of(alice) == before
+
+    check_each_route(check, OF_OWNERS, count=OWNERS)
 
 
 def test_an_owner_and_a_user_must_be_the_same(alice: User, mallory: User) -> None:

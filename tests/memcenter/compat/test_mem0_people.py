@@ -14,6 +14,7 @@ from memcenter.compat.mem0 import other_endpoints
 from memcenter.compat.mem0.other_endpoints import AbsentView, PingView
 from ops.accounts import keys
 from ops.models import User
+from tests.case_loop import check_each
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_memory
 from tests.rows import rows_of
@@ -81,25 +82,32 @@ def test_each_call_of_the_protocol_is_made_here() -> None:
     assert {*UNNAMED, *OF_ALL} == set(routes())
 
 
-@pytest.mark.parametrize("route", UNNAMED)
 def test_a_key_that_requires_a_user_refuses_a_call_that_names_none(
-    route: str, alice: User, memory: str, settings: Settings
+    alice: User, memory: str, settings: Settings
 ) -> None:
     settings.DEFAULT_OWNER = "alice"
-    before = rows_of(alice)
-    response = called(route, unbound(requires_user=True), memory)
-    assert response.status_code == 400, response.content
-    assert "user_id" in response.json()["error"]["fields"]
-    assert rows_of(alice) == before
+    key, before = unbound(requires_user=True), rows_of(alice)
+
+    def check(route: str) -> None:
+        response = called(route, key, memory)
+        assert response.status_code == 400, response.content
+        assert "user_id" in response.json()["error"]["fields"]
+        assert rows_of(alice) == before
+
+    check_each(UNNAMED, check, count=len(set(routes())) - len(OF_ALL))
 
 
-@pytest.mark.parametrize("route", UNNAMED)
 def test_any_other_key_means_the_person_of_the_id_or_the_default(
-    route: str, alice: User, memory: str, settings: Settings
+    alice: User, memory: str, settings: Settings
 ) -> None:
     settings.DEFAULT_OWNER = "alice"
-    response = called(route, unbound(requires_user=False), memory)
-    assert response.status_code == 200, response.content
+    key = unbound(requires_user=False)
+
+    def check(route: str) -> None:
+        response = called(route, key, memory)
+        assert response.status_code == 200, response.content
+
+    check_each(UNNAMED, check, count=len(set(routes())) - len(OF_ALL))
 
 
 def test_a_key_that_requires_a_user_takes_calls_that_name_one(alice: User, memory: str) -> None:

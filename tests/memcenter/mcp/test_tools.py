@@ -21,6 +21,7 @@ from memories.recall import search
 from ops.accounts import keys, users
 from ops.models import ApiKey, AuditEvent, Operation, User
 from ops.queue import worker
+from tests.case_loop import check_each
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.live import ROOT
@@ -323,18 +324,22 @@ def test_each_tool_has_a_call_here() -> None:
     assert CALLS.keys() == {one.name for one in TOOLS}
 
 
-@pytest.mark.parametrize("name", CALLS)
 def test_a_call_of_a_backend_that_names_nobody_is_refused(
-    backend: Agent, bob: User, settings: Any, name: str
+    backend: Agent, bob: User, settings: Any
 ) -> None:
     memory = make_memory(bob, "Bob plays chess.").public_id
     own = {"memory_id": memory, "ids": [memory]}
-    call = {field: own.get(field, value) for field, value in CALLS[name].items()}
-    assert "owner_id" in backend.trouble(name, **call)["fields"]
-    settings.DEFAULT_OWNER = "eve"
-    for empty in ("", " \n"):
-        assert "owner_id" in backend.trouble(name, **call, owner_id=empty)["fields"]
-    assert Memory.objects.filter(user=bob).count() == 1
+
+    def check(name: str) -> None:
+        call = {field: own.get(field, value) for field, value in CALLS[name].items()}
+        settings.DEFAULT_OWNER = ""
+        assert "owner_id" in backend.trouble(name, **call)["fields"]
+        settings.DEFAULT_OWNER = "eve"
+        for empty in ("", " \n"):
+            assert "owner_id" in backend.trouble(name, **call, owner_id=empty)["fields"]
+        assert Memory.objects.filter(user=bob).count() == 1
+
+    check_each(CALLS, check, count=len(TOOLS), keeping=True)
 
 
 def test_the_ids_of_others_are_not_the_default_owners(
@@ -348,21 +353,22 @@ def test_the_ids_of_others_are_not_the_default_owners(
     assert Memory.objects.filter(user=bob).exists()
 
 
-@pytest.mark.parametrize(
-    ("scope", "name", "arguments"),
-    [
-        ("write", "mem.search", {"query": "x"}),
-        ("read", "memory_append", {"text": "x"}),
-        ("read", "mem.ingest_memory", plan("x")),
-        ("write", "memory_forget", {"memory_id": "mem_x"}),
-    ],
-)
-def test_a_key_does_only_what_its_scopes_say(
-    bob: User, scope: str, name: str, arguments: dict[str, Any]
-) -> None:
-    narrow = Agent(keys.create(name="narrow", scopes=[scope], user=bob)[1])
-    error = narrow.trouble(name, **arguments)
-    assert error["code"] == "not_allowed" and "scope" in error["message"]
+TOO_NARROW: list[tuple[str, str, dict[str, Any]]] = [
+    ("write", "mem.search", {"query": "x"}),
+    ("read", "memory_append", {"text": "x"}),
+    ("read", "mem.ingest_memory", plan("x")),
+    ("write", "memory_forget", {"memory_id": "mem_x"}),
+]
+
+
+def test_a_key_does_only_what_its_scopes_say(bob: User) -> None:
+    def check(case: tuple[str, str, dict[str, Any]]) -> None:
+        scope, name, arguments = case
+        narrow = Agent(keys.create(name="narrow", scopes=[scope], user=bob)[1])
+        error = narrow.trouble(name, **arguments)
+        assert error["code"] == "not_allowed" and "scope" in error["message"]
+
+    check_each(TOO_NARROW, check, count=4, keeping=True)
 
 
 def test_without_a_living_key_nothing_is_answered(bob: User) -> None:
@@ -375,34 +381,35 @@ def test_without_a_living_key_nothing_is_answered(bob: User) -> None:
     assert Agent(text).send(b"{}").status_code == 401
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "field"),
-    [
-        ("mem.search", {}, "query"),
-        ("mem.search", {"query": " "}, "query"),
-        ("mem.search", {"query": "x", "limit": 0}, "limit"),
-        ("mem.search", {"query": "x", "scope": "novel"}, "scope"),
-        ("mem.search", {"query": "x", "owner_id": "x" * 65}, "owner_id"),
-        ("mem.get", {"ids": []}, "ids"),
-        ("mem.get", {"ids": ["note_1"]}, "ids"),
-        ("mem.ingest_memory", {"content_type": "plan"}, "content"),
-        ("mem.ingest_memory", plan("x" * 200_001), "content"),
-        ("mem.ingest_memory", plan("a\x00b"), "content"),
-        ("mem.ingest_memory", plan("x", ts=1e40), "ts"),
-        ("mem.ingest_memory", plan("x", tags=[""]), "tags"),
-        ("memory_append", {"text": ""}, "text"),
-        ("memory_append", {"text": "My password is hunter2-Zebra!"}, "text"),
-        ("memory_forget", {"memory_id": "mem_x", "all": True}, "all"),
-        ("memory_forget", {}, "memory_id"),
-        ("mem.timeline", {"from": "soon"}, "from"),
-    ],
-)
-def test_wrong_arguments_are_named_and_never_quoted(
-    agent: Agent, name: str, arguments: dict[str, Any], field: str
-) -> None:
-    error = agent.trouble(name, **arguments)
-    assert error["code"] == "invalid" and list(error["fields"]) == [field]
-    assert "hunter2" not in str(error)
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("mem.search", {}, "query"),
+    ("mem.search", {"query": " "}, "query"),
+    ("mem.search", {"query": "x", "limit": 0}, "limit"),
+    ("mem.search", {"query": "x", "scope": "novel"}, "scope"),
+    ("mem.search", {"query": "x", "owner_id": "x" * 65}, "owner_id"),
+    ("mem.get", {"ids": []}, "ids"),
+    ("mem.get", {"ids": ["note_1"]}, "ids"),
+    ("mem.ingest_memory", {"content_type": "plan"}, "content"),
+    ("mem.ingest_memory", plan("x" * 200_001), "content"),
+    ("mem.ingest_memory", plan("a\x00b"), "content"),
+    ("mem.ingest_memory", plan("x", ts=1e40), "ts"),
+    ("mem.ingest_memory", plan("x", tags=[""]), "tags"),
+    ("memory_append", {"text": ""}, "text"),
+    ("memory_append", {"text": "My password is hunter2-Zebra!"}, "text"),
+    ("memory_forget", {"memory_id": "mem_x", "all": True}, "all"),
+    ("memory_forget", {}, "memory_id"),
+    ("mem.timeline", {"from": "soon"}, "from"),
+]
+
+
+def test_wrong_arguments_are_named_and_never_quoted(agent: Agent) -> None:
+    def check(case: tuple[str, dict[str, Any], str]) -> None:
+        name, arguments, field = case
+        error = agent.trouble(name, **arguments)
+        assert error["code"] == "invalid" and list(error["fields"]) == [field]
+        assert "hunter2" not in str(error)
+
+    check_each(WRONG, check, count=17, keeping=True)
 
 
 def test_with_memory_off_agents_write_and_find_nothing(agent: Agent, bob: User) -> None:
@@ -444,11 +451,12 @@ def test_a_crash_says_nothing_of_what_was_sent(
     assert word not in caplog.text and kind.__name__ in caplog.text
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"[]", b"{", b'{"jsonrpc": "2.0"}', b'{"jsonrpc": "2.0", "id": 1}', b"\xff"]
-)
-def test_what_is_no_message_is_refused(agent: Agent, body: bytes) -> None:
-    assert agent.send(body).status_code == 400
+def test_what_is_no_message_is_refused(agent: Agent) -> None:
+    def check(body: bytes) -> None:
+        assert agent.send(body).status_code == 400
+
+    bodies = [b"", b"[]", b"{", b'{"jsonrpc": "2.0"}', b'{"jsonrpc": "2.0", "id": 1}', b"\xff"]
+    check_each(bodies, check, count=6, keeping=True)
 
 
 def test_an_unknown_tool_or_method_is_an_error_of_the_protocol(agent: Agent) -> None:
