@@ -24,7 +24,7 @@ def test_somebody_elses_text_teaches_little_and_an_own_story_much() -> None:
     rows: list[dict[str, Any]] = [
         json.loads(line)
         for path in sorted(SETS.glob("*.jsonl"))
-        for line in path.read_text(encoding="utf-8").splitlines()
+        for line in path.read_text(encoding="utf-8").splitlines()[::2]
     ]
     extractor, found = language_steps.bundled_extractor(), Counter[str]()
     for row in rows:
@@ -38,10 +38,8 @@ def test_somebody_elses_text_teaches_little_and_an_own_story_much() -> None:
         if not is_story:
             found["texts"] += 1
             found["foreign"] += sum(not any(_meets(one, fact) for fact in own) for one in kept)
-    # Before the request about a text was read together with each of its ends, 473 foreign
-    # statements were kept.
-    assert found["texts"] == 76
-    assert found["foreign"] <= 80, found
+    assert found["texts"] == 38
+    assert found["foreign"] <= 30, found  # before the request was read with the ends: over 200
     assert found["kept facts"] >= 0.75 * found["facts"], found
 
 
