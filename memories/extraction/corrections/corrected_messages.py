@@ -11,12 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import islice
 
-import rjieba
-
 from foundation.text import segment
+from memories.extraction.corrections.replaced_nouns import (
+    substituted,
+    with_like_name,
+    with_name,
+    with_same_sort,
+)
 from memories.extraction.masking import ADDED_DATE
 from memories.extraction.word_tables import compiled, table
 
@@ -26,6 +29,10 @@ PATTERNS = compiled(
     people="|".join(_PEOPLE["relations"][one] for one in ("f", "m", "either")),
     cjk_people=_PEOPLE["cjk_relation"].removesuffix("|猫|貓|狗"),
 )
+_LEADS = re.compile("(?i)^(?:it['’]?s|it is|it was|that['’]?s|she['’]?s|he['’]?s) ")
+_SPEAKER = ("我", "俺", "咱")
+_OF_CORRECTING = {*segment.terms("wrote typed spelled spelt misspelled wrong name names word")}
+_OF_CORRECTING |= {*segment.terms("名字 写 打字")}
 _CUE, _AMOUNT, _PARTICLES, _ANNOUNCES = (
     PATTERNS[name] for name in ("cue", "amount", "particles", "announces")
 )
@@ -43,7 +50,7 @@ _CONTRASTS = tuple(
         *("zh_not_wrong_but_right", "zh_right_not_wrong", "zh_wrong_to_right"),
     )
 )
-_ANY_CORRECTION = (_CUE, PATTERNS["not_one_but_other"])
+_ANY_CORRECTION = (_CUE, PATTERNS["not_one_but_other"], PATTERNS["zh_that_one_is_not"])
 _MOST = 160  # characters of a sentence that may be a correction
 LONGEST = 2_000  # characters of an earlier message that may be corrected
 MOST_TRIED = 12  # most sentences or clauses of a message that are held against earlier messages
@@ -234,7 +241,7 @@ def _fits(rest: str, earlier: str) -> bool:
     `rest` is the correction without its right and wrong words. It fits if it has no content words,
     or if it shares a content word with the earlier message.
     """
-    words = _content(_CUE.sub(" ", rest))
+    words = _content(_CUE.sub(" ", rest)) - _OF_CORRECTING
     return not words or not words.isdisjoint(_content(earlier))
 
 
@@ -248,7 +255,9 @@ def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
                 strip_particles(PATTERNS["clause"].sub("", found["right"])),
                 strip_particles(found["wrong"]),
             )
-            if right and _content(wrong) and len(right.split()) <= _PHRASE:
+            right = _LEADS.sub("", right)
+            is_told = _content(wrong) or wrong in _SPEAKER
+            if right and is_told and len(right.split()) <= _PHRASE:
                 yield right, wrong
     yield strip_particles(_without_cue(sentence)), ""
     parts = (strip_particles(part) for part in _CUE.split(sentence))
@@ -281,16 +290,16 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
         rest = "" if sort in SORTS else right.replace(value, "", 1)
         fits = _fits(right.replace(value, " ", 1), earlier)
         if value and fits and PATTERNS["around_value"].search(rest):
-            return _substituted(earlier, value, _only_value(sort, earlier)), sort in _NOUNS
+            return substituted(earlier, value, _only_value(sort, earlier)), sort in _NOUNS
     amount = _AMOUNT.search(right)
     if amount and _fits(right.replace(amount[0], " ", 1), earlier):
         return _with_amount(earlier, amount), False
     if " " in right and (text := _with_same_noun(earlier, right)):
         return text, True
-    if text := _with_same_sort(earlier, right):
+    if text := with_same_sort(earlier, right) or with_like_name(earlier, right):
         return text, True
     name = _NAME.fullmatch(re.sub(r"(?i)^(?:its|it's|is|是)\s*", "", right))
-    return _with_name(earlier, name[0]) if name else "", False
+    return with_name(earlier, name[0]) if name else "", False
 
 
 def _with_date(earlier: str, right: str) -> str:
@@ -360,26 +369,13 @@ def _with_same_noun(earlier: str, right: str) -> str:
     if not _content(kind) or not _fits(" ".join(rest), earlier):
         return ""
     found = re.findall(rf"(?i)\b[a-z]+ {re.escape(thing)}\b", earlier)
-    return _substituted(earlier, f"{kind} {thing}", found[0] if len(found) == 1 else "")
-
-
-def _with_same_sort(earlier: str, right: str) -> str:
-    """Replace the only Chinese noun of the same sort: 苏州 by 无锡, which are places."""
-    (_, sort), *more = rjieba.tag(right)
-    if more or not _HAN.match(right) or not sort.startswith("n"):
-        return ""
-    found = {word for word, tag in rjieba.tag(earlier) if tag == sort}
-    return _substituted(earlier, right, found.pop() if len(found) == 1 else "")
+    return substituted(earlier, f"{kind} {thing}", found[0] if len(found) == 1 else "")
 
 
 def _only_value(sort: re.Pattern[str], text: str) -> str:
     """Return the text's only value of this type, or "" if it has none or several."""
     found = {match[0] for match in sort.finditer(text)}
     return found.pop() if len(found) == 1 else ""
-
-
-def _substituted(earlier: str, right: str, wrong: str) -> str:
-    return earlier.replace(wrong, right) if wrong else ""
 
 
 def _with_amount(earlier: str, right: re.Match[str]) -> str:
@@ -395,19 +391,6 @@ def _with_amount(earlier: str, right: re.Match[str]) -> str:
     (amount,) = found.values()
     start, end = amount.span("number")
     return earlier[:start] + right["number"] + earlier[end:]
-
-
-def _with_name(earlier: str, right: str) -> str:
-    """Replace the word spelled most like the name, or the only name if no word is similar."""
-    words = {match[0] for match in _WORD.finditer(earlier)}
-    alike = {
-        word: SequenceMatcher(None, word.casefold(), right.casefold()).ratio() for word in words
-    }
-    best = max(alike, key=lambda word: alike[word], default="")
-    if best and best != right and alike[best] >= _ALIKE:
-        return re.sub(rf"\b{re.escape(best)}\b", right, earlier)
-    inside = {match[0] for match in _NAME.finditer(earlier) if match.start()}
-    return _substituted(earlier, right, inside.pop() if len(inside) == 1 else "")
 
 
 def _replaced(earlier: str, right: str, wrong: str) -> str:

@@ -29,6 +29,7 @@ from memories.screening import safe_patterns
 
 LONGEST = 400  # characters of a memory
 _CLAUSE = 60  # characters of a clause that is put before a fragment
+_ENDS_SENTENCE = re.compile(r"[.!?\n]")
 _NEAR = 12  # characters between the clause and the fragment
 _SCRAP = 4  # most words of a statement about "it" that means nothing by itself
 _READ = 2_000  # characters read of a statement, the text before it, and an earlier message
@@ -257,9 +258,10 @@ def _subject(
     if language == "zh":
         said = _P["first_person"].search(text) or _P["said_to_assistant"].search(text)
         return "" if said or _P["begins_with_is"].search(text) or begins_with_noun(text) else "[我]"
-    run = [
-        before[start:end] for start, end in others if end <= len(before) and len(before) - end < 8
-    ]
+    run, begin = [], len(before)
+    for start, end in sorted(others, reverse=True):  # the statements right before, one by one
+        if end <= begin and begin - end < 8 and not _ENDS_SENTENCE.search(before[end:begin]):
+            run, begin = [*run, before[start:end].strip()], start
     said_i = any(statement.lower().startswith(("i ", "i'", "i’", "im ")) for statement in run)
     return "[I] " if language == "en" and said_i and _P["begins_with_verb"].search(text) else ""
 

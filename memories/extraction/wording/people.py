@@ -205,7 +205,7 @@ def names_in(text: str) -> Iterator[Person]:
         begins = before[-1:] in ("", *'.!?:…\n"“¿¡-')
         if (
             PATTERNS["place"].search(before[-8:])
-            or words.split()[-1].removesuffix("s") in _NO_NAMES
+            or _NO_NAMES & {(last := words.split()[-1]), last.removesuffix("s")}
             or words.lower() in segment.ENGLISH_STOP_WORDS
         ):
             continue

@@ -198,6 +198,12 @@ def test_the_subject_of_a_list_is_carried_over() -> None:
     message = "I live in Leeds and work nights"
     own = kept(message, "work nights", others=("I live in Leeds",))
     assert own.text == "[I] work nights"
+    message = "I work in Leeds, live in York and have two dogs"
+    others = ("I work in Leeds", "live in York")
+    assert kept(message, "have two dogs", others=others).text == "[I] have two dogs"
+    message = "I work in Leeds. My dog is Rex and have two dogs"
+    others = ("I work in Leeds", "My dog is Rex")
+    assert kept(message, "have two dogs", others=others).text == "have two dogs"
     assert kept("前年九月退休", language="zh").text.startswith("[我]前年九月")
 
 
@@ -268,6 +274,10 @@ def test_a_relative_date_gets_its_day(
         ("zh", "我老婆叫林静", {"names": ["林静"], "relation": "老婆"}),
         ("zh", "我房租三千块", {"amounts": ["三千块"]}),
         ("de", "mein Hund heißt Rex", {"names": ["Rex"], "relation": "hund"}),
+        ("fr", "Mon fils Hugo habite à Lyon", {"names": ["Hugo"], "relation": "fils"}),
+        ("fr", "Je suis prof à Brest", {}),
+        ("fr", "Mes parents vivent à Nantes", {"relation": "parents"}),
+        ("es", "Mi hermana Lucía vive en Cádiz", {"names": ["Lucía"], "relation": "hermana"}),
     ],
 )
 def test_data_holds_what_was_found(language: str, message: str, data: dict[str, object]) -> None:

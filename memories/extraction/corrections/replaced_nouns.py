@@ -1,0 +1,52 @@
+"""Replace a name or a noun of an earlier message by the one that a correction gives."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+
+import rjieba
+
+from memories.extraction.wording.chinese_subjects import leading_name, names
+
+_ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
+_NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+def substituted(earlier: str, right: str, wrong: str) -> str:
+    return earlier.replace(wrong, right) if wrong else ""
+
+
+def with_same_sort(earlier: str, right: str) -> str:
+    """Replace the only Chinese noun of the same sort: 苏州 by 无锡, which are places."""
+    (_, sort), *more = rjieba.tag(right)
+    if more or not _HAN.match(right) or not sort.startswith("n"):
+        return ""
+    found = {word for word, tag in rjieba.tag(earlier) if tag == sort}
+    return substituted(earlier, right, found.pop() if len(found) == 1 else "")
+
+
+def with_like_name(earlier: str, right: str) -> str:
+    """Replace the only Chinese name that shares a character and its length with `right`."""
+    name = right.removeprefix("是")
+    if not (1 < len(name) < 4 and leading_name(name) == name):
+        return ""
+    known = [one for _, one in names(earlier)]
+    known += [word for word, _ in rjieba.tag(earlier) if word[0] == name[0] and word[0] in "小老阿"]
+    found = {one for one in known if len(one) == len(name) and set(one) & set(name)}
+    return substituted(earlier, name, found.pop() if len(found) == 1 else "")
+
+
+def with_name(earlier: str, right: str) -> str:
+    """Replace the word spelled most like the name, or the only name if no word is similar."""
+    words = {match[0] for match in _WORD.finditer(earlier)}
+    alike = {
+        word: SequenceMatcher(None, word.casefold(), right.casefold()).ratio() for word in words
+    }
+    best = max(alike, key=lambda word: alike[word], default="")
+    if best and best != right and alike[best] >= _ALIKE:
+        return re.sub(rf"\b{re.escape(best)}\b", right, earlier)
+    inside = {match[0] for match in _NAME.finditer(earlier) if match.start()}
+    return substituted(earlier, right, inside.pop() if len(inside) == 1 else "")
