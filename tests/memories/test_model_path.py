@@ -17,6 +17,7 @@ from memories.models import Arbitration, Memory, MemoryStatus, Refusal, Source
 from ops.models import Attempt, Kind, ModelCall, Operation, Outcome, Status
 from ops.queue import worker
 from tests.chat_server import Answer, ChatServer, refused, said
+from tests.conversations.answers import exchange
 from tests.factories import make_turn
 from tests.memories.language_model import forget_model
 from tests.memories.plain_reader import PlainReader
@@ -232,11 +233,11 @@ def test_the_model_summarizes_what_left_the_window(
     assert ModelCall.objects.filter(step="summarize", outcome="ok").exists()
 
 
-def test_recording_a_turn_never_waits_for_the_model(
+def test_the_chats_answer_never_waits_for_the_model(
     conversation: Conversation, server: ChatServer
 ) -> None:
     server.answers = [refused(500)]
-    assert say(conversation, "I live in Leeds").turn.pk
+    assert exchange("I live in Leeds", user=conversation.user, conversation=conversation).turn.pk
     assert server.asked == []
 
 

@@ -71,7 +71,8 @@ def find_override(candidate: Candidate, memory: Known, reading: Reading) -> Find
     """
     if _gives_new_amount(candidate, memory, reading):
         return Finding(Verdict.REPLACE, "corrected")
-    if reading.relation in CONFLICTS and reports_move(candidate, memory):
+    is_move = reading.relation in CONFLICTS and reports_move(candidate, memory)
+    if is_move or reports_move(candidate, memory, language="other"):
         return Finding(Verdict.REPLACE, "newer_value")
     if not (candidate.corrects or reading.relation is Relation.ENDED):
         return None if _may_conflict(candidate, memory, reading) else BOTH_HOLD
@@ -137,10 +138,14 @@ def _names_matter(text: str) -> bool:
     )
 
 
-def reports_move(candidate: Candidate, memory: Known) -> bool:
-    """Return whether the candidate reports a move, and the memory says where the person lives."""
-    plain = [ADDED.sub("", one.content).strip() for one in (candidate, memory)]
-    return bool(PATTERNS["moved_home"].search(plain[0]) and PATTERNS["lives"].search(plain[1]))
+def reports_move(candidate: Candidate, memory: Known, *, language: str = "en_zh") -> bool:
+    """Return whether the candidate reports a move, and the memory says where the person lives.
+
+    `language` is en_zh, or other for the languages in which the reader model has learned no pairs.
+    """
+    moved, home = (ADDED.sub("", one.content).strip() for one in (candidate, memory))
+    names = f"moved_home_{language}", f"lives_{language}"
+    return all(PATTERNS[name].search(text) for name, text in zip(names, (moved, home), strict=True))
 
 
 def corrected_texts(candidate: Candidate, known: Sequence[Known]) -> list[tuple[Known, str]]:

@@ -722,6 +722,22 @@ def test_a_move_ends_the_old_home(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Vivo en Madrid", "Me mudé a Sevilla"),
+        ("Ich wohne in Köln", "Ich bin nach Berlin gezogen"),
+        ("J'habite à Lyon", "J'ai déménagé à Paris"),
+        ("東京に住んでいます", "大阪に引っ越しました"),
+    ],
+)
+def test_a_move_in_a_language_without_pairs_needs_no_conflict(old: str, new: str) -> None:
+    one = candidate(new, kind="event", reasons=("self.past",))
+    assert decide(one, old, reads="unrelated").verdict is Verdict.REPLACE
+    other = candidate("Toca el piano", kind="fact")
+    assert decide(other, old, reads="unrelated").verdict is not Verdict.REPLACE
+
+
+@pytest.mark.parametrize(
     ("old", "said", "new", "wrong", "text"),
     [
         (
