@@ -11,6 +11,7 @@ from django.utils import translation
 
 from memories.pages.reason_words import sentence_for
 from memories.reader.statements import SPAN_HEADS
+from memories.templatetags.memory_center import surely
 from tests.catalog import ROOT
 
 _GIVE_A_REASON = ("Finding", "_for_review")
@@ -86,3 +87,11 @@ def test_codes_of_every_reader_have_words() -> None:
 
 def test_a_code_that_nobody_knows_has_none() -> None:
     assert sentence_for("xyzzy") == ""
+
+
+def test_no_low_score_is_called_sure() -> None:
+    words = {score / 100: surely(score / 100) for score in range(101)}
+    sure = {score for score, said in words.items() if said == "I’m sure about this."}
+    doubted = {score for score, said in words.items() if "not sure" in said}
+    assert sure == {score / 100 for score in range(85, 101)}
+    assert doubted == {score / 100 for score in range(60)}

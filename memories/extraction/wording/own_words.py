@@ -258,7 +258,8 @@ def _subject(
     if language == "zh":
         said = _P["first_person"].search(text) or _P["said_to_assistant"].search(text)
         return "" if said or _P["begins_with_is"].search(text) or begins_with_noun(text) else "[我]"
-    run, begin = [], len(before)
+    run: list[str] = []
+    begin = len(before)
     for start, end in sorted(others, reverse=True):  # the statements right before, one by one
         if end <= begin and begin - end < 8 and not _ENDS_SENTENCE.search(before[end:begin]):
             run, begin = [*run, before[start:end].strip()], start

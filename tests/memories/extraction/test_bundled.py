@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from memories.extraction import masking
-from memories.extraction.types import Refused
+from memories.extraction.statement_labels import DOUBTFUL
+from memories.extraction.types import OWNER_UNSURE, Refused
 from memories.reader import Reading
 from memories.reader.statements import FLAGS
 from tests.memories.extraction.bundled_reading import contents, extract, only
@@ -46,6 +47,18 @@ def test_a_topic_that_is_unsure_is_no_tag(told: FakeReader) -> None:
     shares = {**said.shares, "topic": {**rest, "pets": 0.45, "health": 0.4}}
     told.hears(text, replace(said, shares=shares))
     assert only(extract(text, told=told)).tags == ()
+
+
+def test_a_limit_of_an_unsure_owner_is_asked_about(told: FakeReader) -> None:
+    text = "no walnuts in the cake"
+    sure = statement(text, "no walnuts", kind="constraint")
+    told.hears(text, sure)
+    assert OWNER_UNSURE not in only(extract(text, told=told)).reasons
+    shares = {**sure.shares, "whose": {"self": 0.5, "related": 0.3, "others": 0.2}}
+    told.hears(text, replace(sure, shares=shares))
+    one = only(extract(text, told=told))
+    assert one.reasons[0] == OWNER_UNSURE
+    assert one.confidence == DOUBTFUL  # it waits, and isn't stored as the person's own
 
 
 @pytest.mark.parametrize(
