@@ -1,6 +1,6 @@
 """Measure the reader on labelled messages and pairs: kept and harmful memories, right relations.
 
-    .venv/bin/python bench/reader.py [FILE ...] [--show] [--voices]
+    .venv/bin/python bench/reader.py [FILE ...] [--show] [--voices] [--classes]
 
 Rows have the format of `training/data/README.md`. Each message goes through the bundled extractor
 with the earlier messages of its conversation. A memory is right if its quotation overlaps a wanted
@@ -8,7 +8,9 @@ statement by at least half the length of both. Precision and recall count memori
 without a review. "matter P" and "matter R" accept a looser overlap: half the length of either.
 "matter P" also accepts unsure statements. "harmful" counts memories of statements that must not be
 kept: about other people, quoted, role-played, joked and so on. A pair is right if its most likely
-relation is the labelled one.
+relation is the labelled one. With `--classes`, a table for each language shows how often each head
+gives the labelled answer to a statement that the reader finds, by the labelled answer; and how many
+of the kept memories are on a wanted or unsure statement, by their confidence.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from memories.extraction.types import Candidate, Extractor, Said, TurnText
 _SPOKEN_AT = datetime(2026, 11, 21, 10, tzinfo=timezone(timedelta(hours=8)))
 BLIND = Path(__file__).parent / "data" / "reader"
 _KEPT_FROM = 0.5  # MEMCENTER_CONFIDENCE_FLOOR: below it a memory waits for review
+_SURE = (0.85, 0.6, 0.5)  # from which pages say "sure" and "fairly sure", and what is kept
 _HARMFUL = {"joked", "quoted", "role", "transform", "supposed", "asked"}
 
 
@@ -169,6 +172,49 @@ def messages(
     return {language: tally.row() for language, tally in sorted(tallies.items())}
 
 
+def classes(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, dict[str, float | int | None]]]:
+    """Return, for each language and each class of each head, the share of right answers."""
+    from memories.reader import reader
+    from memories.reader.statements import SPAN_HEADS
+
+    right: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for row, turn in turns(rows):
+        before = tuple(reversed([one.text for one in turn.before]))
+        found = reader().read(row["text"], before=before, assistant=turn.before_assistant)
+        for start, end, span in _placed(row):
+            for one in found.statements:
+                shared = min(one.end, end) - max(one.start, start)
+                if shared * 2 >= max(end - start, one.end - one.start):
+                    for head in SPAN_HEADS:
+                        is_right = one.best(head) == span[head]
+                        right[row["lang"]][f"{head} {span[head]}"].append(is_right)
+                    break
+    return {
+        language: {
+            name: {"statements": len(of), "right": share(sum(of), len(of))}
+            for name, of in sorted(named.items())
+        }
+        for language, named in sorted(right.items())
+    }
+
+
+def sureness(
+    rows: Sequence[dict[str, Any]], extractor: Extractor
+) -> dict[str, dict[str, float | int | None]]:
+    """Return, by language and confidence, how many kept memories are on a wanted statement."""
+    right: dict[str, list[bool]] = defaultdict(list)
+    for row, turn in turns(rows):
+        wanted = [span for span in _placed(row) if span[2]["keep"] != "no"]
+        for memory in extractor.extract(turn).candidates:
+            sure = next((f"from {least}" for least in _SURE if memory.confidence >= least), "below")
+            is_right = any(_is_on(memory, span) for span in wanted)
+            right[f"{row['lang']} {sure}"].append(is_right)
+    return {
+        name: {"memories": len(of), "on matter": share(sum(of), len(of))}
+        for name, of in sorted(right.items())
+    }
+
+
 def pairs(rows: Sequence[dict[str, Any]], *, show: bool) -> dict[str, Any]:
     """Return the share of right relations and of right "about" answers, by language."""
     from memories.reader import reader
@@ -199,6 +245,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("files", nargs="*", type=Path, default=sorted(BLIND.glob("*.jsonl")))
     parser.add_argument("--show", action="store_true", help="list what went wrong")
     parser.add_argument("--voices", action="store_true", help="a row for each voice")
+    parser.add_argument("--classes", action="store_true", help="tables by class and confidence")
     options = parser.parse_args(arguments)
     if not options.files:
         parser.error("name files of labelled rows: no set lies in bench/data/reader")
@@ -207,6 +254,12 @@ def main(arguments: Sequence[str]) -> None:
 
     said, compared = read_rows(options.files)
     extractor, by = language_steps.bundled_extractor(), "voice" if options.voices else "lang"
+    if options.classes:
+        by_class, sure = classes(said), sureness(said, extractor)
+        for table in (*by_class.values(), sure):
+            print_table(table)
+        print_result({"classes": by_class, "sureness": sure})
+        return
     kept = messages(said, extractor, show=options.show, by=by)
     judged = pairs(compared, show=options.show)
     if kept:
