@@ -137,6 +137,8 @@ class BundledExtractor:
         may_end = not (not_to_keep or ended or forget)
         endings = _endings(message, own) if may_end else ()
         forget = () if ended else forget
+        if forget:  # what a request to forget says of its subject isn't told anew
+            candidates = [one for one in candidates if one.confidence > labels.DOUBTFUL]
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
             candidates += _candidates(other, _own_statements(other))

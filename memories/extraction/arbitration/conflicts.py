@@ -71,6 +71,8 @@ def find_override(candidate: Candidate, memory: Known, reading: Reading) -> Find
     """
     if _gives_new_amount(candidate, memory, reading):
         return Finding(Verdict.REPLACE, "corrected")
+    if PATTERNS["own_name"].search(memory.content) and _addresses(candidate.content):
+        return BOTH_HOLD
     is_move = reading.relation in CONFLICTS and reports_move(candidate, memory)
     if is_move or reports_move(candidate, memory, language="other"):
         return Finding(Verdict.REPLACE, "newer_value")
@@ -136,6 +138,11 @@ def _names_matter(text: str) -> bool:
         not _FIGURE.search(word) and (len(word) > 1 or word in _UNITS)
         for word in telling_words(text)
     )
+
+
+def _addresses(text: str) -> bool:
+    """Return whether a text says, at its beginning or end, how to address the person."""
+    return is_form_of_address(text) or PATTERNS["addressed_at_end"].search(text) is not None
 
 
 def reports_move(candidate: Candidate, memory: Known, *, language: str = "en_zh") -> bool:

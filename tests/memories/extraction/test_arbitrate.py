@@ -712,6 +712,18 @@ def test_a_new_form_of_address_replaces_the_old_one() -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
+    [
+        ("俺叫郑大军", "现在搁郑州开大货车恁就叫我老郑"),
+        ("My name is Deborah Finch", "I'm at the school all day so just call me Deb"),
+    ],
+)
+def test_a_form_of_address_never_replaces_the_name(old: str, new: str) -> None:
+    decision = decide(candidate(new, corrects=True), old, reads="newer")
+    assert decision.verdict is Verdict.KEEP_BOTH
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
     [("我住在高新区中和", "[我]已经搬到金融城了"), ("I live in Leeds", "We've just moved to York")],
 )
 def test_a_move_ends_the_old_home(old: str, new: str) -> None:

@@ -49,6 +49,16 @@ def test_a_topic_that_is_unsure_is_no_tag(told: FakeReader) -> None:
     assert only(extract(text, told=told)).tags == ()
 
 
+def test_a_request_to_forget_teaches_nothing_that_is_doubted(told: FakeReader) -> None:
+    text = "please delete the thing about my brother being allergic to crab, it's a mess"
+    doubted = statement(text, "my brother being allergic to crab", keep="unsure")
+    told.hears(text, doubted, flags=["forget"])
+    found = extract(text, told=told)
+    assert found.candidates == () and found.forget[0].about == text
+    told.hears(text, doubted)
+    assert [one.content for one in extract(text, told=told).candidates]
+
+
 def test_a_limit_of_an_unsure_owner_is_asked_about(told: FakeReader) -> None:
     text = "no walnuts in the cake"
     sure = statement(text, "no walnuts", kind="constraint")
