@@ -162,18 +162,3 @@ def test_a_long_card_stays_where_the_reader_scrolled_it(page: Page, product: Pro
         }"""
     )
     assert keep.bounding_box() == before
-
-
-def test_the_chat_page_itself_never_scrolls(page: Page, product: Product) -> None:
-    words, person = WORDS["en"], product.person("sliding-chooser")
-    said = words["said"]
-    product.shell(
-        _KNOWN.format(name=person.username, first=said[0], said=said, other=words["other"])
-    )
-    page.set_viewport_size({"width": 1280, "height": 500})
-    sign_in(page, person)
-    ask(page, str(words["ask"]))
-    room = page.evaluate(
-        "document.documentElement.scrollHeight - document.documentElement.clientHeight"
-    )
-    assert room == 0  # hidden checkboxes below the list's end made the page taller
