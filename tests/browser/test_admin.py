@@ -68,6 +68,21 @@ def test_an_auditor_sees_the_lists_masked_and_may_reveal_nothing(
             assert told not in page.content()
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "Back to Memory Center"), ("zh-hans", "返回记忆中心")]
+)
+def test_the_admin_leads_back_to_the_pages(
+    page: Page, product: Product, language: str, words: str, width: int
+) -> None:
+    auditor = product.person(f"returner-{language}-{width}", language=language)
+    product.shell(_GIVES_ROLE.format(name=auditor.username, role="auditor"))
+    page.set_viewport_size({"width": width, "height": 844})
+    sign_in(page, auditor, then="/admin/ops/auditevent/")
+    page.get_by_role("link", name=words).click()
+    expect(page).to_have_url(f"{product.address}/memory/")
+
+
 @pytest.mark.parametrize(("role", "language"), [("owner", "zh-hans"), ("auditor", "en")])
 def test_no_page_of_the_admin_has_an_obstacle_that_axe_knows(
     open_page: Page, product: Product, role: str, language: str
