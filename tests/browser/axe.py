@@ -15,7 +15,14 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.conftest import sign_in
-from tests.browser.places import INVITED, VISITORS, addresses_for, arrive_by_link
+from tests.browser.places import (
+    INVITED,
+    NEWCOMER,
+    VISITORS,
+    addresses_for,
+    arrive_by_link,
+    states,
+)
 from tests.browser.screenshots import chromium
 from tests.live import ROOT, Person, Product, server
 
@@ -34,10 +41,12 @@ _HEAD = """\
 Every page was looked through by axe-core {version}, in both themes and both languages: what it
 found is the number of its violations. `python -m tests.browser.axe` makes this page;
 `tests/browser/test_every_page.py` demands zero in both themes, of the rules on words in Chinese
-too, and that no page is wider than a window of 320 to 1920 px. `test_opened.py` demands zero of
-menus, dialogs, the forget card, joining and the code step in both languages, and `test_admin.py`
-of every list of the admin for the owner and for an auditor. What no tool finds is tested by hand
-and by `tests/browser`: the main paths by the keyboard alone, forced colours, paper, and everything
+too, and that no page is wider than a window of 320 to 1920 px. It also demands zero, in both
+languages, of the pages of somebody about whom nothing is stored, the pages of trouble, the dialog
+of an export and the page of a deleted account. `test_opened.py` demands zero of menus, dialogs,
+the forget card, joining and the code step in both languages, and `test_admin.py` of every list of
+the admin for the owner and for an auditor. Problems that no tool finds are looked for by hand and
+by `tests/browser`: the main paths by the keyboard alone, forced colours, paper, and everything
 without JavaScript.
 """
 
@@ -100,6 +109,12 @@ def looked_through(
         context.clear_cookies()
         sign_in(page, person)
         yield from in_both_themes(page, language, addresses)
+        context.clear_cookies()
+        newcomer = product.person(f"newcomer-{language}", language=language)
+        sign_in(page, newcomer)
+        yield from in_both_themes(page, language, NEWCOMER)
+        for name in states(page, product, newcomer, language=language):
+            yield from looks(page, language, name)
         context.close()
 
 
@@ -107,11 +122,15 @@ def in_both_themes(page: Page, language: str, addresses: Mapping[str, str]) -> I
     for name, address in addresses.items():
         page.goto(address)
         page.wait_for_load_state("load")
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            found = what_axe_finds(page)
-            print(name, language, scheme, len(found.violations), flush=True)  # noqa: T201
-            yield name, language, scheme, found
+        yield from looks(page, language, name)
+
+
+def looks(page: Page, language: str, name: str) -> Iterator[Row]:
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        found = what_axe_finds(page)
+        print(name, language, scheme, len(found.violations), flush=True)  # noqa: T201
+        yield name, language, scheme, found
 
 
 def report(rows: list[Row]) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Iterator
 
 from playwright.sync_api import Page
 
 from tests.live import ROOT, Person, Product
 
+_FORGOTTEN_WITHIN = 60_000  # milliseconds: the worker may have other things to do
 VISITORS = {
     "sign_in": "/signin/",
     "register": "/register/",
@@ -19,6 +21,24 @@ VISITORS = {
     "api_reference": "/api/docs/",
 }
 INVITED = {"first_password": "/settings/password/first/"}
+# The pages of somebody about whom nothing is stored.
+NEWCOMER = {
+    "chat_home empty": "/",
+    "memory_home empty": "/memory/",
+    "memory_list empty": "/memory/long-term/",
+    "memory_conversation empty": "/memory/conversation/",
+    "memory_review empty": "/memory/review/",
+    "memory_bin empty": "/memory/bin/",
+    "memory_refusals empty": "/memory/refusals/",
+    "memory_files empty": "/memory/files/",
+    "memory_pictures empty": "/memory/pictures/",
+    "memory_week empty": "/memory/week/",
+    "data_management empty": "/memory/data/",
+    "api_keys empty": "/settings/keys/",
+    "webhook_list empty": "/settings/webhooks/",
+    "memory not found": "/memory/long-term/mem_nothing/",
+    "no_access": "/admin/",
+}
 _LIVED_IN = """
 import json
 from ops.access import as_system
@@ -52,6 +72,25 @@ with as_system():
     user = User.objects.get(username={name!r})
     SecondFactor.objects.create(user=user, secret=sign_ins.new_secret(), recovery=[])
 """
+_SWITCHES_REGISTRATION = """
+from ops.access import as_system
+from ops.accounts import registration
+with as_system():
+    registration.switch_registration(is_open={is_open})
+"""
+_TRIES_TOO_OFTEN = """
+from ops.accounts import sign_ins
+for _ in range(sign_ins.ALLOWED):
+    sign_ins.note_failure({name!r}, address="127.0.0.1")
+"""
+_FAILS = """
+from django.test import RequestFactory
+from django.utils import translation
+from django.views import defaults
+with translation.override({language!r}):
+    print(defaults.server_error(RequestFactory().get("/")).text)
+"""
+_PHRASES = {"en": "delete everything", "zh-hans": "删除全部"}
 ADMIN_ROWS = ("/admin/memories/memory/", "/admin/ops/auditevent/", "/admin/ops/operation/")
 
 
@@ -88,11 +127,65 @@ def joining(product: Product) -> str:
 def code_step(page: Page, product: Product, person: Person) -> None:
     """As somebody who has given their password and is asked for the code of their app."""
     product.shell(_TWO_STEPS.format(name=person.username))
-    page.goto("/signin/")
-    page.fill("[name=username]", person.username)
-    page.fill("[name=password]", person.password)
-    page.press("[name=password]", "Enter")
+    _sign_in(page, person.username, person.password)
     page.wait_for_url("**/signin/code/")
+
+
+def _sign_in(page: Page, name: str, password: str, *, then: str = "/") -> None:
+    page.goto(f"/signin/?next={then}")
+    page.fill("[name=username]", name)
+    page.fill("[name=password]", password)
+    with page.expect_navigation():
+        page.press("[name=password]", "Enter")
+
+
+def states(page: Page, product: Product, person: Person, *, language: str) -> Iterator[str]:
+    """What has no address of its own: dialogs and pages of trouble. Gives the name of each.
+
+    The page is signed in as the person, about whom nothing is stored. At last they are forgotten.
+    """
+    page.goto("/memory/data/")
+    page.locator("a[hx-get*='export']").click()
+    page.get_by_role("dialog").wait_for()
+    yield "dialog that exports"
+    page.get_by_role("dialog").locator("[type=password]").fill(person.password)
+    page.get_by_role("dialog").locator("button:not([type=button])").last.click()
+    page.locator(".transfer").wait_for()
+    yield "export"
+    page.route(
+        "**/memory/week/", lambda route: route.fulfill(status=500, body=_failing(product, language))
+    )
+    page.goto("/memory/week/")
+    yield "server_error"
+    yield from _signed_out(page, product, person, language=language)
+
+
+def _failing(product: Product, language: str) -> str:
+    return product.shell(_FAILS.format(language=language))
+
+
+def _signed_out(page: Page, product: Product, person: Person, *, language: str) -> Iterator[str]:
+    page.goto("/")
+    page.context.clear_cookies(name="sessionid")
+    page.locator("[data-composer]").fill("I keep bees on the roof")
+    page.locator("[data-composer]").evaluate("field => field.form.submit()")
+    page.locator("#kept-text").wait_for()
+    yield "signed_out"
+    product.shell(_SWITCHES_REGISTRATION.format(is_open=False))
+    page.goto("/register/")
+    product.shell(_SWITCHES_REGISTRATION.format(is_open=True))
+    yield "registration_closed"
+    product.shell(_TRIES_TOO_OFTEN.format(name=f"guessed-{person.username}"))
+    _sign_in(page, f"guessed-{person.username}", person.password)
+    yield "sign_in_later"
+    _sign_in(page, person.username, person.password, then="/memory/data/everything/")
+    page.fill("[name=phrase]", _PHRASES[language])
+    page.fill("[name=password]", person.password)
+    page.locator(".everything button:not([type=button])").last.click()
+    page.wait_for_url("**/forgotten/**")
+    yield "forgotten"
+    page.locator(".receipt").wait_for(timeout=_FORGOTTEN_WITHIN)
+    yield "forgotten with its receipt"
 
 
 def admin_addresses(page: Page) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.axe import SPEAKS
 from tests.browser.conftest import remembering, sign_in
 from tests.live import Person, Product
 
@@ -172,6 +173,72 @@ def test_what_is_disabled_or_forgotten_leaves_the_portrait(page: Page, product: 
     expect(dialog).to_have_count(0)
     expect(phrases).to_have_count(2)
     expect(page.locator(".portrait")).not_to_contain_text("Ghent")
+
+
+_HAS_ENDED = """
+from django.utils import timezone
+from memories.models import Memory
+from ops.access import as_system
+with as_system():
+    found = Memory.objects.filter(user__username={name!r}, content={content!r})
+    assert found.update(valid_until=timezone.now()) == 1
+"""
+
+
+def test_what_has_expired_leaves_the_portrait(page: Page, product: Product) -> None:
+    person = remembering(product, "tenant", "I rent a room in Ghent", "I keep bees")
+    sign_in(page, person, then="/memory/")
+    phrases = page.locator(".portrait__phrase")
+    expect(phrases).to_have_count(2)
+    product.shell(_HAS_ENDED.format(name=person.username, content="I rent a room in Ghent"))
+    page.reload()
+    expect(phrases).to_have_count(1)
+    expect(phrases).to_contain_text("I keep bees")
+    expect(page.locator("main")).not_to_contain_text("Ghent")
+    page.goto("/memory/long-term/")
+    expect(page.locator(".row", has_text="Ghent")).to_contain_text("expired")
+
+
+WRONG_PERSON = {
+    "en": {
+        "known": "Dan can't eat nuts",
+        "said": "no, Marta is the one who can't eat nuts",
+        "wrong": "Dan",
+        "right": "Marta can't eat nuts",
+    },
+    "zh-hans": {
+        "known": "妹妹对花生过敏",
+        "said": "不对，是姐姐对花生过敏",
+        "wrong": "妹妹",
+        "right": "姐姐对花生过敏",
+    },
+}
+
+
+@pytest.mark.parametrize("language", list(WRONG_PERSON))
+def test_the_wrong_person_is_corrected_under_the_phrase_after_a_preview(
+    page: Page, product: Product, language: str
+) -> None:
+    words = WRONG_PERSON[language]
+    person = remembering(product, f"corrector-{language}", words["known"])
+    product.shell(SPEAKS.format(name=person.username, language=language))
+    sign_in(page, person, then="/memory/")
+    phrases = page.locator(".portrait__phrase")
+    phrases.locator(".portrait__correct").click()
+    told = phrases.locator("#tell")
+    told.locator("[name=said]").fill(words["said"])
+    told.get_by_role("button", name=str(WORDS[language]["preview"])).click()
+    change = told.locator(".tell__change")
+    expect(change).to_have_count(1)
+    expect(change.locator(".tell__old")).to_contain_text(words["wrong"])
+    expect(change.locator("input")).to_be_checked()
+    other = page.context.new_page()
+    other.goto("/memory/")
+    expect(other.locator(".portrait__phrase")).to_contain_text([words["known"]])
+    other.close()
+    told.get_by_role("button", name=str(WORDS[language]["save"])).click()
+    expect(phrases).to_contain_text([words["right"]])
+    expect(page.locator(".portrait")).not_to_contain_text(words["wrong"])
 
 
 _CAME_BACK = """

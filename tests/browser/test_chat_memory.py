@@ -1,5 +1,6 @@
 """In the chat: have a message remembered, forget with a receipt, search, shortcuts."""
 
+import re
 from itertools import count
 
 import pytest
@@ -230,15 +231,37 @@ def test_kind_and_topic_are_proposed(
     expect(dialog.locator("[name=tags]")).not_to_have_value("")
 
 
-def test_what_is_forgotten_leaves_its_receipt_there(page: Page, product: Product) -> None:
+FORGOTTEN = {
+    "en": {
+        "said": "I keep bees on the roof.",
+        "greeting": "Good morning!",
+        "ask": "Forget that I keep bees on the roof.",
+        "gone": "0 traces left",
+        "subject": "bees",
+    },
+    "zh-hans": {
+        "said": "我在屋顶上养蜂。",
+        "greeting": "早上好！",
+        "ask": "忘掉我在屋顶上养蜂。",
+        "gone": "没有残留",
+        "subject": "养蜂",
+    },
+}
+
+
+@pytest.mark.parametrize("language", list(FORGOTTEN))
+def test_what_is_forgotten_leaves_its_receipt_there(
+    page: Page, product: Product, language: str
+) -> None:
     """In a conversation that is named by what is forgotten."""
-    sign_in(page, product.person("beekeeper"))
+    words = FORGOTTEN[language]
+    sign_in(page, product.person(f"beekeeper-{language}", language=language))
     title = page.get_by_role("heading", level=1)
-    answer = said(page, "I keep bees on the roof.", 1)
+    answer = said(page, words["said"], 1)
     expect(answer.locator(".learned")).to_be_visible(timeout=SOON)
-    expect(title).to_contain_text("bees")
-    said(page, "Good morning!", 2)
-    said(page, "Forget that I keep bees on the roof.", 3)
+    expect(title).to_contain_text(words["subject"])
+    said(page, words["greeting"], 2)
+    said(page, words["ask"], 3)
     card = page.locator(".card.forget")
     expect(card).to_be_visible(timeout=SOON)
     for box in card.get_by_role("checkbox").all():
@@ -246,9 +269,11 @@ def test_what_is_forgotten_leaves_its_receipt_there(page: Page, product: Product
     card.locator(".forget__chosen").click()
     expect(card).to_have_count(0)
     receipt = page.locator(".receipt")
-    expect(receipt.last).to_contain_text("0 traces left", timeout=SOON)
-    expect(page.locator("#bubbles")).not_to_contain_text("bees")
-    expect(title).not_to_contain_text("bees")
+    expect(receipt.last).to_contain_text(words["gone"], timeout=SOON)
+    expect(page.locator("#bubbles")).not_to_contain_text(words["subject"])
+    expect(title).not_to_contain_text(words["subject"])
+    expect(page.locator("#conversation-list")).not_to_contain_text(words["subject"])
+    expect(page).not_to_have_title(re.compile(words["subject"]))
     page.set_viewport_size({"width": 390, "height": 780})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
@@ -329,6 +354,37 @@ def test_the_help_shows_what_the_keyboard_does(chat: Page) -> None:
     chat.keyboard.press("ArrowUp")
     expect(chat.locator("[data-edit-field]")).to_have_value(_SAID)
     expect(chat.locator("[data-edit-field]")).to_be_focused()
+
+
+def test_r_answers_again_and_n_begins_a_new_chat(chat: Page, product: Product) -> None:
+    answer = chat.locator(".bubble--assistant .bubble__text").last
+    expect(answer).to_have_text("I see.")
+    composer = chat.get_by_label("Your message", exact=True)
+    composer.press("r")  # while typing, it is a letter
+    composer.press("n")
+    expect(composer).to_have_value("rn")
+    composer.fill("")
+    chat.keyboard.press("Escape")
+    expect(composer).not_to_be_focused()
+    chat.keyboard.press("r")
+    expect(answer).not_to_have_text("I see.", timeout=SOON)
+    expect(chat.locator(".bubble--user").last).to_contain_text(_SAID)
+    chat.locator("h1").click()
+    chat.keyboard.press("n")
+    expect(chat).to_have_url(f"{product.address}/c/new/")
+    expect(chat.locator(".bubble")).to_have_count(0)
+
+
+def test_a_double_click_on_remember_makes_one_memory(chat: Page) -> None:
+    select(chat, "My sister Marta lives in Lyon.")
+    dialog = ask_to_remember(chat)
+    dialog.get_by_role("button", name="Remember").dblclick()
+    expect(dialog).to_have_count(0)
+    expect(chat.locator(".toast")).to_have_count(1)
+    expect(chat.locator(".toast")).to_contain_text("Remembered.")
+    chat.goto("/memory/long-term/")
+    found = ["My sister Marta lives in Lyon.", "Keeps bees on the roof"]
+    expect(chat.locator(".row__title")).to_have_text(found)
 
 
 def test_an_answer_is_copied_with_one_click(chat: Page) -> None:

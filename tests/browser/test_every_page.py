@@ -7,9 +7,16 @@ from collections.abc import Iterator, Mapping
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.axe import SPEAKS, obstacles, what_axe_finds
+from tests.browser.axe import LANGUAGES, SPEAKS, obstacles, what_axe_finds
 from tests.browser.conftest import sign_in
-from tests.browser.places import INVITED, VISITORS, addresses_for, arrive_by_link
+from tests.browser.places import (
+    INVITED,
+    NEWCOMER,
+    VISITORS,
+    addresses_for,
+    arrive_by_link,
+    states,
+)
 from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
@@ -89,6 +96,26 @@ def test_no_page_has_an_obstacle_of_words_in_chinese_or_is_too_wide_for_them(
     problems += problems_of_words(page, addresses)
     product.shell(SPEAKS.format(name=reader.username, language="en"))
     context.close()
+    assert problems == []
+
+
+@pytest.mark.parametrize(("language", "locale"), LANGUAGES.items())
+def test_empty_pages_dialogs_and_pages_of_trouble_have_no_obstacle(
+    browser: Browser, product: Product, language: str, locale: str
+) -> None:
+    person = product.person(f"nothing-yet-{language}", language=language)
+    context = browser.new_context(base_url=product.address, locale=locale, bypass_csp=True)
+    page = context.new_page()
+    sign_in(page, person)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    problems = all_problems(page, NEWCOMER)
+    names = []
+    for name in states(page, product, person, language=language):
+        names.append(name)
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        problems += obstacles(page, name)
+    context.close()
+    assert len(names) == 8
     assert problems == []
 
 

@@ -7,7 +7,9 @@ import time
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import sign_in
+from tests.browser.axe import SPEAKS
+from tests.browser.chat_page import send
+from tests.browser.conftest import remembering, sign_in
 from tests.live import Product
 
 pytestmark = pytest.mark.browser
@@ -97,13 +99,7 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
     page.goto(here)
     card = ask(page, str(words["ask"]))
     assert card.get_by_role("checkbox").count() < 10
-    if card.locator("[name=all]").count() == 0:  # nothing was surely meant: each is ticked
-        for one in card.get_by_role("checkbox").all():
-            if one.is_visible():
-                one.check()
-        at_rest(page, card.locator(".forget__chosen")).click()
-        expect_forgotten(page, words)
-        return
+    expect(card.locator("[name=all]")).to_be_visible()
     at_rest(page, card.locator("[name=all]")).click()
     expect(card).to_contain_text(str(words["sure"]))
     for told in said:
@@ -162,3 +158,53 @@ def test_a_long_card_stays_where_the_reader_scrolled_it(page: Page, product: Pro
         }"""
     )
     assert keep.bounding_box() == before
+
+
+PLAIN = {
+    "en": {
+        "known": "My boat is called Pelican",
+        "other": "Plays the cello",
+        "ask": "Forget that my boat is called Pelican.",
+        "only": "Automatic: the only match",
+        "folded": "Forgotten: show the receipt",
+        "gone": "0 traces left",
+        "subject": "Pelican",
+    },
+    "zh-hans": {
+        "known": "我的小船叫鹈鹕号",
+        "other": "会拉大提琴",
+        "ask": "忘掉我的小船叫鹈鹕号。",
+        "only": "自动（只找到这一条）",
+        "folded": "已忘记：查看回执",
+        "gone": "没有残留",
+        "subject": "鹈鹕",
+    },
+}
+
+
+@pytest.mark.parametrize("language", list(PLAIN))
+def test_the_one_plain_match_is_forgotten_at_once_and_its_receipt_unfolds_there(
+    page: Page, product: Product, language: str
+) -> None:
+    words = PLAIN[language]
+    person = remembering(product, f"skipper-{language}", words["known"], words["other"])
+    product.shell(SPEAKS.format(name=person.username, language=language))
+    sign_in(page, person)
+    send(page, words["ask"])
+    receipts = page.locator("#bubbles .receipt")
+    expect(receipts).to_contain_text(words["only"], timeout=SOON)
+    expect(receipts).not_to_contain_text(words["subject"])
+    card = page.locator(".card.forget")
+    expect(card.locator("[name=memory]")).to_have_count(0)
+    page.reload()
+    here = page.url
+    page.locator("#bubbles").get_by_role("link", name=words["folded"]).click()
+    expect(receipts).to_contain_text(words["only"])
+    assert page.url == here
+    for box in card.get_by_role("checkbox").all():
+        box.check()
+    at_rest(page, card.locator(".forget__chosen")).click()
+    expect(card).to_have_count(0)
+    expect(receipts.last).to_contain_text(words["gone"], timeout=SOON)
+    expect(page.locator("#bubbles")).not_to_contain_text(words["subject"])
+    assert known(page) == [words["other"]]

@@ -84,6 +84,42 @@ def test_a_deleted_memory_comes_back_by_undo(center: Page) -> None:
     expect(row(center, "Grows tomatoes on the balcony")).to_be_visible()
 
 
+def test_a_double_click_deletes_one_memory_and_opens_nothing(center: Page) -> None:
+    for content in ("Knits socks on trains", "Bakes bread on Mondays", "Sews curtains"):
+        add(center, content)
+    line = row(center, "Bakes bread on Mondays")
+    before = center.locator(".row").count()
+    line.locator("summary").click()
+    line.locator(".menu__item", has_text="Delete").dblclick()
+    expect(line).to_have_count(0)
+    toast = center.locator(".toast", has_text="Moved to the recycle bin.")
+    expect(toast).to_have_count(1)
+    expect(center.locator(".row")).to_have_count(before - 1)
+    assert center.url.endswith(LIST)
+    toast.get_by_role("button", name="Undo").dblclick()
+    expect(line).to_have_count(1)
+    expect(center.locator(".toast", has_text="Restored")).to_have_count(1)
+    expect(center.locator(".row")).to_have_count(before)
+    choose(center, "Bakes bread on Mondays", "Forget now")
+    dialog = center.get_by_role("dialog")
+    dialog.get_by_role("button", name="Forget now").dblclick()
+    expect(dialog).to_have_count(0)
+    expect(line).to_have_count(0)
+    expect(center.locator(".toast", has_text="Forgotten")).to_have_count(1)
+    expect(center.locator(".toast")).not_to_contain_text(["no longer"])
+
+
+def test_a_double_click_adds_one_memory(center: Page) -> None:
+    center.get_by_role("link", name="Add", exact=True).click()
+    dialog = center.get_by_role("dialog")
+    dialog.get_by_label("What should be remembered?").fill("Swims in the lake at dawn")
+    dialog.get_by_role("button", name="Remember").dblclick()
+    expect(dialog).to_have_count(0)
+    expect(row(center, "Swims in the lake at dawn")).to_have_count(1)
+    center.reload()
+    expect(row(center, "Swims in the lake at dawn")).to_have_count(1)
+
+
 def test_a_memory_is_disabled_in_its_row(center: Page) -> None:
     add(center, "Reads crime novels at night")
     choose(center, "Reads crime novels at night", "Disable")
@@ -267,6 +303,21 @@ def test_the_inbox_is_emptied_by_keys(page: Page, product: Product) -> None:
         "Plays chess on Mondays",
         "Works at a school",
     ]
+
+
+def test_n_leaves_a_question_of_the_inbox_for_later(page: Page, product: Product) -> None:
+    nils = product.person("nils")
+    product.shell(CANDIDATES.replace("noor", nils.username))
+    sign_in(page, nils, then="/memory/review/")
+    shown, asked = page.locator(".review"), []
+    for _ in range(3):
+        asked.append(shown.inner_text())
+        with page.expect_navigation():
+            page.keyboard.press("n")
+    assert len(set(asked)) == 3
+    page.goto("/memory/review/")
+    expect(page.get_by_text("3 memories are waiting for your decision.")).to_be_visible()
+    assert shown.inner_text() == asked[0]
 
 
 def test_what_another_tab_decided_says_so_and_is_put_back(page: Page, product: Product) -> None:

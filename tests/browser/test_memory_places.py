@@ -31,6 +31,8 @@ WORDS = {
     "en": ("Disable", "Delete", "Pin", "Undo", "Put it back", "It is in the recycle bin."),
     "zh-hans": ("停用", "删除", "置顶", "撤销", "放回来", "它在回收站里。"),
 }
+# What the page of a memory says once it is in the bin.
+IN_BIN = {"en": "This is in the recycle bin. Restore it", "zh-hans": "它在回收站里，放回后才能修改"}
 
 
 @pytest.fixture(params=list(WORDS))
@@ -160,6 +162,44 @@ def delete_elsewhere(page: Page, number: int, action: str) -> None:
     choose(other, number, action)
     expect(row(other, number)).to_have_count(0)
     other.close()
+
+
+@pytest.mark.parametrize("act", [0, 2])
+def test_the_page_of_a_memory_offers_back_what_another_tab_deleted(
+    center: Page, language: str, act: int
+) -> None:
+    row(center, 3).get_by_role("link").first.click()
+    title = center.get_by_role("heading", level=1)
+    expect(title).to_have_text("Fact number 03")
+    here = center.url
+    delete_elsewhere(center, 3, WORDS[language][1])
+    center.locator(".detail__actions details summary").click()
+    menu = center.locator(".detail__actions .menu__item")
+    menu.filter(has_text=re.compile(f"^\\s*{WORDS[language][act]}")).click()
+    expect(center.locator(".toast")).to_contain_text(IN_BIN[language])
+    expect(title).to_have_text("Fact number 03")
+    center.locator(".detail form[action$='/restore/'] button").first.click()
+    expect(center.locator(".detail form[action$='/restore/']")).to_have_count(0)
+    assert center.url == here
+    center.goto(f"{LIST}?sort=old")
+    expect(row(center, 3)).to_have_count(1)
+
+
+def test_an_edit_on_the_page_of_a_memory_that_another_tab_deleted_keeps_what_was_typed(
+    center: Page, language: str
+) -> None:
+    *_, told = WORDS[language]
+    row(center, 3).get_by_role("link").first.click()
+    center.locator(".detail__actions a[href*='/edit/']").click()
+    dialog = center.get_by_role("dialog")
+    dialog.locator("[name=content]").fill("Fact number 03 and more")
+    delete_elsewhere(center, 3, WORDS[language][1])
+    dialog.locator("button:not([type=button])").last.click()
+    expect(dialog.get_by_role("alert")).to_contain_text(told)
+    expect(dialog.locator("[name=content]")).to_have_value("Fact number 03 and more")
+    dialog.locator("button:not([type=button])").last.click()
+    expect(dialog).to_have_count(0)
+    expect(center.get_by_role("heading", level=1)).to_have_text("Fact number 03 and more")
 
 
 @pytest.fixture

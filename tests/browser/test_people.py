@@ -192,3 +192,99 @@ def test_a_role_is_changed_and_ownership_handed_over(
         expect(page.get_by_role("link", name="People")).to_have_count(0)
         theirs.goto("/people/?q=elder")
         expect(theirs.locator(".row", has_text="elder")).to_contain_text("Member")
+
+
+_EXPIRES = """
+from django.utils import timezone
+from ops.access import as_system
+from ops.models import Invitation
+with as_system():
+    assert Invitation.objects.filter(name={name!r}).update(expires_at=timezone.now()) == 1
+"""
+_ALL_OTHERS_MEMBERS = """
+from ops.access import as_system
+from ops.models import User
+with as_system():
+    others = User.objects.filter(is_superuser=True).exclude(username={name!r})
+    print(*others.values_list("pk", flat=True))
+    others.update(is_superuser=False)
+"""
+_OWNERS_AGAIN = """
+from ops.access import as_system
+from ops.models import User
+with as_system():
+    User.objects.filter(pk__in={keys!r}).update(is_superuser=True)
+"""
+
+
+@contextmanager
+def as_the_only_owner(product: Product, person: Person) -> Iterator[None]:
+    """The owners that other tests made are none meanwhile."""
+    printed = product.shell(_ALL_OTHERS_MEMBERS.format(name=person.username))
+    yield
+    product.shell(_OWNERS_AGAIN.format(keys=[int(one) for one in printed.split()]))
+
+
+def test_an_invitation_that_has_expired_says_so_to_the_guest_and_is_listed_no_more(
+    page: Page, browser: Browser, product: Product
+) -> None:
+    sign_in(page, owner(product, "late-hostess"), then="/people/")
+    page.get_by_label("Who is it for?").fill("For Rosa")
+    page.get_by_role("button", name="Create a link").click()
+    link = page.locator("#made-link").inner_text()
+    page.goto("/people/")
+    expect(page.get_by_role("main")).to_contain_text("For Rosa")
+    product.shell(_EXPIRES.format(name="For Rosa"))
+    page.reload()
+    expect(page.get_by_role("main")).not_to_contain_text("For Rosa")
+    for locale, title, once in (
+        ("en-GB", "This link no longer works", "An invitation works once, for 7 days."),
+        ("zh-CN", "链接已失效", "邀请链接只能用一次，7 天内有效。"),
+    ):
+        with somewhere(browser, product, zone="UTC", locale=locale) as guest:
+            guest.goto(link)
+            expect(guest.get_by_role("heading", name=title)).to_be_visible()
+            expect(guest.get_by_role("main")).to_contain_text(once)
+            expect(guest.locator("[name=username]")).to_have_count(0)
+
+
+LAST = {
+    "en": {
+        "demoted": "This is the last owner. Make someone else an owner first.",
+        "erased": "This can’t be done yet",
+        "people": "Go to People",
+    },
+    "zh-hans": {
+        "demoted": "这是最后一位所有者，请先让别人成为所有者。",
+        "erased": "现在还不能这样做",
+        "people": "前往人员页面",
+    },
+}
+
+
+@pytest.mark.parametrize("language", list(LAST))
+def test_the_last_owner_is_neither_demoted_nor_erased_before_there_is_another(
+    page: Page, product: Product, language: str
+) -> None:
+    words, name = LAST[language], f"last-{language}"
+    person = product.person(name, language=language)
+    product.shell(_MAKES_OWNER.format(name=name))
+    product.person(f"next-{language}")
+    with as_the_only_owner(product, person):
+        sign_in(page, person, then=f"/people/?q={name}")
+        page.locator("a.row__title").click()
+        form = page.locator("form[action$='/role/']")
+        form.locator("[name=role]").select_option("member")
+        form.locator("[name=password]").fill(PASSWORD)
+        form.locator("button.button--primary").click()
+        expect(form).to_contain_text(words["demoted"])
+        page.goto("/memory/data/everything/")
+        expect(page.get_by_role("heading", name=words["erased"])).to_be_visible()
+        expect(page.locator("[name=phrase], [name=password]")).to_have_count(0)
+        page.get_by_role("link", name=words["people"]).click()
+        expect(page).to_have_url(f"{product.address}/people/")  # so still an owner
+
+        product.shell(_MAKES_OWNER.format(name=f"next-{language}"))
+        page.goto("/memory/data/everything/")
+        expect(page.get_by_role("heading", name=words["erased"])).to_have_count(0)
+        expect(page.locator("[name=phrase]")).to_be_visible()

@@ -40,6 +40,7 @@ def test_a_conversation_is_renamed_in_its_place(client: Client, conversation: Co
     assert response["HX-Trigger"] == "conversation-changed, title-changed"
     title = client.get(address("conversation", conversation.public_id), headers=htmx("chat-title"))
     assert "Bees" in text_of(title)
+    assert "<title>Bees · Memory Center</title>" in title.text  # of the browser's tab
 
 
 @pytest.mark.parametrize("title", ["", "   ", "x" * 201])

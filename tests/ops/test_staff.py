@@ -304,6 +304,7 @@ def test_the_last_owner_is_not_forgotten_before_the_role_is_handed_over(client: 
     answer = client.post(reverse("forget_everything"), form)
     assert (asked.status_code, answer.status_code) == (200, 422)
     for page in (asked, answer):
+        assert "This can’t be done yet" in page.text
         assert "You are the only owner" in page.text and 'name="phrase"' not in page.text
         assert f'href="{reverse("people")}"' in page.text
     own = Api(keys.create(name="own", scopes=["forget"], user=owner)[1])
