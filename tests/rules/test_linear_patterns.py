@@ -30,7 +30,7 @@ MADE_WHEN_RUN = {
     "memories.extraction.corrections.contrasts:corrected": "one escaped name",
     "memories.extraction.corrections.contrasts:exchange": "escaped words of a sentence",
     "memories.extraction.corrections.corrected_messages:_replaced": "escaped words of a sentence",
-    "memories.extraction.corrections.corrected_messages:_with_name": "one escaped word",
+    "memories.extraction.corrections.replaced_nouns:with_name": "one escaped word",
     "memories.extraction.corrections.corrected_messages:_with_same_noun": "two escaped words",
     "memories.extraction.wording.people:plain_names": "one escaped word",
     "memories.extraction.word_tables:compiled": "modules hold what it makes, and are looked into",
