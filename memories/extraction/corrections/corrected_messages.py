@@ -46,7 +46,7 @@ _ALONE = (
 _CONTRASTS = tuple(
     PATTERNS[name]
     for name in (
-        *("not_one_but_other", "right_not_wrong", "not_wrong_but_right"),
+        *("not_one_but_other", "not_one_it_is_other", "right_not_wrong", "not_wrong_but_right"),
         *("zh_not_wrong_but_right", "zh_right_not_wrong", "zh_wrong_to_right"),
     )
 )

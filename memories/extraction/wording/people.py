@@ -310,6 +310,12 @@ def _name_before(said: str) -> str:
     return ""
 
 
+# In dialects "them" is "those": "can't wear them latex gloves".
+_THOSE = re.compile(
+    r" (?!and |or |but |all |both |when |if |because |every |to |too |at |on |for )[a-z]{4,} "
+)
+
+
 def _pronoun(text: str, language: str) -> tuple[int, int, str]:
     """Return the range of the first third-person pronoun, and a code for its gender."""
     found = PATTERNS[f"pronoun_{language}"].search(text)
@@ -318,4 +324,6 @@ def _pronoun(text: str, language: str) -> tuple[int, int, str]:
     ):
         return 0, 0, ""
     gender = next(group for group in "fmsp" if found.groupdict().get(group))
+    if found["all"].lower() == "them" and _THOSE.match(text, end_of(found, "all")):
+        return 0, 0, ""
     return start_of(found, "all"), end_of(found, "all"), gender

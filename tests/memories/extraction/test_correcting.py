@@ -80,6 +80,7 @@ from tests.memories.extraction.readings import FakeReader, statement
         ("york not leeds", "I work in leeds", "I work in york"),
         ("是中提琴不是大提琴", "我女儿拉大提琴", "我女儿拉中提琴"),
         ("是中提琴，不是大提琴，我搞混了", "我女儿拉大提琴", "我女儿拉中提琴"),
+        ("sorry mabels not a whippet shes a lurcher", "got a whippet mabel", "got a lurcher mabel"),
         ("打错了，是小王", "我同事小黄结婚了", "我同事小王结婚了"),
         ("说错了，是王雷", "我弟弟叫王磊", "我弟弟叫王雷"),
         ("青霉素那个不是我是王阿姨", "我青霉素过敏", "王阿姨青霉素过敏"),

@@ -190,6 +190,14 @@ def test_who_is_meant_is_looked_for_in_the_latest_message_first() -> None:
     assert own.data["relation"] == "boss"
 
 
+@pytest.mark.parametrize(
+    "said", ["its me birthday on 9th of june", "cant wear them latex gloves they bring a rash"]
+)
+def test_what_is_no_pronoun_of_somebody_gets_no_name(said: str) -> None:
+    text = kept(said, before=("our kirsty came", "me dog is mabel")).text
+    assert "kirsty" not in text and "dog" not in text
+
+
 def test_a_pronoun_of_nobody_named_gets_nothing() -> None:
     assert kept("she hates mornings", whose="related").text == "she hates mornings"
 
