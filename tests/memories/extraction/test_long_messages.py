@@ -15,9 +15,9 @@ from memories.screening.secret_search import Span
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 LONG = {
     "en": (
-        "I am allergic to hazelnuts, by the way. ",
-        "The minutes of the meeting follow, point by point. ",
-        "\nAnd my sister Wilma lives in Utrecht now.",
+        "I am allergic to hazelnuts.\n\n",
+        "It rained a lot. ",
+        "\nMy sister Wilma lives in Utrecht.",
         ("hazelnuts", "Wilma"),
     ),
     "zh": (
