@@ -28,10 +28,6 @@ _FEWEST_CHARACTERS = 4  # of a statement: Han characters, or twice its number of
 _MOST_AROUND = 3  # characters of a sentence besides a statement that is the whole sentence
 _CLAUSE_AROUND = 200  # characters before and after a statement that may belong to its clause
 _ENDS = ("", "。", "!", "！", "?", "？", "\n")  # around a sentence
-# "Who is me husband": a question without its mark.
-_ASKS_WHO = re.compile(
-    r"(?i)(?:so |and |ok |well )?who(?:['’]?s| is| are| was) (?:my|me|our|the) \w+$"
-)
 _NEAR = 24  # characters read before and after a statement
 
 
@@ -73,7 +69,11 @@ def _marked(statements: Sequence[Statement], text: str) -> Iterator[Statement]:
         others = statements[number + 1].start if number + 1 < len(statements) else len(text)
         if _P["joking"].search(after) and statement.end <= others:
             yield denied(statement, said="joked")
-        elif _is_asked(said, after) or _is_whole_question(statement, text) or _ASKS_WHO.match(said):
+        elif (
+            _is_asked(said, after)
+            or _is_whole_question(statement, text)
+            or _P["asks_who"].search(said)
+        ):
             yield denied(statement)
         else:
             yield statement

@@ -23,7 +23,7 @@ class Verdict(StrEnum):
 
 
 class RolePlay(StrEnum):
-    """What a message does to a role play in its conversation."""
+    """Says whether a role play begins or ends with a message, as `conversations.models` does."""
 
     GOES_ON = ""  # also if there is none
     BEGINS = "begins"

@@ -15,6 +15,7 @@ from itertools import islice
 
 from foundation.text import segment
 from memories.extraction.corrections.replaced_nouns import (
+    NAME,
     substituted,
     with_like_name,
     with_name,
@@ -29,10 +30,8 @@ PATTERNS = compiled(
     people="|".join(_PEOPLE["relations"][one] for one in ("f", "m", "either")),
     cjk_people=_PEOPLE["cjk_relation"].removesuffix("|猫|貓|狗"),
 )
-_LEADS = re.compile("(?i)^(?:it['’]?s|it is|it was|that['’]?s|she['’]?s|he['’]?s) ")
-_SPEAKER = ("我", "俺", "咱")
-_OF_CORRECTING = {*segment.terms("wrote typed spelled spelt misspelled wrong name names word")}
-_OF_CORRECTING |= {*segment.terms("名字 写 打字")}
+_OF_CORRECTING = frozenset(segment.terms(table("corrections")["of_correcting"]))
+_SPEAKER = frozenset(table("corrections")["speaker"].split("|"))
 _CUE, _AMOUNT, _PARTICLES, _ANNOUNCES = (
     PATTERNS[name] for name in ("cue", "amount", "particles", "announces")
 )
@@ -56,15 +55,12 @@ LONGEST = 2_000  # characters of an earlier message that may be corrected
 MOST_TRIED = 12  # most sentences or clauses of a message that are held against earlier messages
 _PHRASE = 5  # most words that may replace wrong words
 _LONGER = 3  # characters by which a Chinese value may be longer than the one it replaces
-_ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
 # The first clause of a sentence, together with the next one if this begins with "not" or "but".
 _CONTRAST_FIRST = re.compile(
     r"[^,，;；]{1,60}(?:[,，]\s?(?:not |不是|而是|是|but |it)[^,，;；]{1,40})?"
 )
 NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
-_NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
-_WORD = re.compile(r"[^\W\d_]{3,}")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _CHARACTER = re.compile(r"[^\W_]")
 _ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
@@ -255,7 +251,7 @@ def _right_and_wrong(sentence: str) -> Iterator[tuple[str, str]]:
                 strip_particles(PATTERNS["clause"].sub("", found["right"])),
                 strip_particles(found["wrong"]),
             )
-            right = _LEADS.sub("", right)
+            right = PATTERNS["begins_with_it_is"].sub("", right)
             is_told = _content(wrong) or wrong in _SPEAKER
             if right and is_told and len(right.split()) <= _PHRASE:
                 yield right, wrong
@@ -298,7 +294,7 @@ def _corrected(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
         return text, True
     if text := with_same_sort(earlier, right) or with_like_name(earlier, right):
         return text, True
-    name = _NAME.fullmatch(re.sub(r"(?i)^(?:its|it's|is|是)\s*", "", right))
+    name = NAME.fullmatch(re.sub(r"(?i)^(?:its|it's|is|是)\s*", "", right))
     return with_name(earlier, name[0]) if name else "", False
 
 

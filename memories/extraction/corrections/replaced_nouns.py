@@ -10,7 +10,7 @@ import rjieba
 from memories.extraction.wording.chinese_subjects import leading_name, names
 
 _ALIKE = 0.6  # similarity from which a word counts as a misspelling of the right word
-_NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
+NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -48,5 +48,5 @@ def with_name(earlier: str, right: str) -> str:
     best = max(alike, key=lambda word: alike[word], default="")
     if best and best != right and alike[best] >= _ALIKE:
         return re.sub(rf"\b{re.escape(best)}\b", right, earlier)
-    inside = {match[0] for match in _NAME.finditer(earlier) if match.start()}
+    inside = {match[0] for match in NAME.finditer(earlier) if match.start()}
     return substituted(earlier, right, inside.pop() if len(inside) == 1 else "")
