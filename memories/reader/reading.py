@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
+from foundation.text.word_edges import whole_words
 from memories.reader import inputs
 from memories.reader.inputs import Input
 from memories.reader.secret_head import SecretHead
@@ -218,11 +219,7 @@ def _whole_words(statement: Statement, text: str) -> Statement:
         start += 1
     if start > 0 and _CUT_TIME.match(text, start - 1):
         start -= 1
-    first, last = max(0, start - _LONGEST_WORD), min(len(text), end + _LONGEST_WORD)
-    while start > first and _is_letter(text[start - 1]) and _is_letter(text[start]):
-        start -= 1
-    while end < last and _is_letter(text[end - 1]) and _is_letter(text[end]):
-        end += 1
+    start, end = whole_words(text, start, end, is_letter=_is_letter, most=_LONGEST_WORD)
     return replace(statement, start=start, end=end)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from foundation.text.word_edges import whole_words
 from memories.reader import Reading, reader
 from memories.screening import safe_patterns, secret_judge, secret_search
 from memories.screening.secret_judge import Candidate, Words
@@ -70,7 +71,7 @@ def candidates(text: str, reading: Reading) -> Iterator[Candidate]:
         Intervals((one.start, one.end) for one in each) for each in (by_rule, by_form)
     )
     read = (
-        _whole_words(text, *_trimmed(text, *part))
+        whole_words(text, *_trimmed(text, *part), is_letter=_is_word_character, most=_LONGEST)
         for secret in reading.secrets
         for part in _of_one_sentence(text, secret.start, secret.end)
     )
@@ -168,22 +169,6 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _ends_sentence(text: str, end: int) -> bool:
     return text[end - 1] == "." and not text[end : end + 1].strip()
-
-
-def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Extend a span to whole words, by at most as many characters as a secret can have."""
-    first, last = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
-    while (
-        first < start < end
-        and _is_word_character(text[start - 1])
-        and _is_word_character(text[start])
-    ):
-        start -= 1
-    while (
-        start < end < last and _is_word_character(text[end - 1]) and _is_word_character(text[end])
-    ):
-        end += 1
-    return start, end
 
 
 def _is_word_character(sign: str) -> bool:

@@ -1,0 +1,20 @@
+"""Extend a span of a text to whole words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+def whole_words(
+    text: str, start: int, end: int, *, is_letter: Callable[[str], bool], most: int
+) -> tuple[int, int]:
+    """Extend a span to whole words, by at most `most` characters on each side.
+
+    `is_letter` says which characters belong to a word. An empty span stays as it is.
+    """
+    first, last = max(0, start - most), min(len(text), end + most)
+    while first < start < end and is_letter(text[start - 1]) and is_letter(text[start]):
+        start -= 1
+    while start < end < last and is_letter(text[end - 1]) and is_letter(text[end]):
+        end += 1
+    return start, end
