@@ -10,7 +10,7 @@ without a review. "matter P" and "matter R" accept a looser overlap: half the le
 kept: about other people, quoted, role-played, joked and so on. A pair is right if its most likely
 relation is the labelled one. With `--classes`, a table for each language shows how often each head
 gives the labelled answer to a statement that the reader finds, by the labelled answer; and how many
-of the kept memories are on a wanted or unsure statement, by their confidence.
+of the candidates are on a wanted or unsure statement, by their confidence.
 """
 
 from __future__ import annotations
@@ -138,13 +138,25 @@ def _is_on(memory: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
 
 
 def _meets(memory: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
-    shared = _shared(memory, span)
-    return shared * 2 >= len(memory.quote) and shared * 2 >= span[1] - span[0]
+    return _overlap(_quoted(memory), span[:2])
 
 
 def _shared(memory: Candidate, span: tuple[int, int, dict[str, Any]]) -> int:
     """Return the number of characters shared by a memory's quotation and a statement."""
-    return min(memory.quote_start + len(memory.quote), span[1]) - max(memory.quote_start, span[0])
+    return _common(_quoted(memory), span[:2])
+
+
+def _quoted(memory: Candidate) -> tuple[int, int]:
+    return memory.quote_start, memory.quote_start + len(memory.quote)
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Return whether two spans share at least half the length of both."""
+    return _common(one, other) * 2 >= max(one[1] - one[0], other[1] - other[0])
+
+
+def _common(one: tuple[int, int], other: tuple[int, int]) -> int:
+    return min(one[1], other[1]) - max(one[0], other[0])
 
 
 def _does_harm(span: dict[str, Any]) -> bool:
@@ -182,13 +194,11 @@ def classes(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, dict[str, flo
         before = tuple(reversed([one.text for one in turn.before]))
         found = reader().read(row["text"], before=before, assistant=turn.before_assistant)
         for start, end, span in _placed(row):
-            for one in found.statements:
-                shared = min(one.end, end) - max(one.start, start)
-                if shared * 2 >= max(end - start, one.end - one.start):
-                    for head in SPAN_HEADS:
-                        is_right = one.best(head) == span[head]
-                        right[row["lang"]][f"{head} {span[head]}"].append(is_right)
-                    break
+            own = (one for one in found.statements if _overlap((one.start, one.end), (start, end)))
+            if one := next(own, None):
+                for head in SPAN_HEADS:
+                    is_right = one.best(head) == span[head]
+                    right[row["lang"]][f"{head} {span[head]}"].append(is_right)
     return {
         language: {
             name: {"statements": len(of), "right": share(sum(of), len(of))}
@@ -201,7 +211,7 @@ def classes(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, dict[str, flo
 def sureness(
     rows: Sequence[dict[str, Any]], extractor: Extractor
 ) -> dict[str, dict[str, float | int | None]]:
-    """Return, by language and confidence, how many kept memories are on a wanted statement."""
+    """Return, by language and confidence, how many candidates are on a wanted statement."""
     right: dict[str, list[bool]] = defaultdict(list)
     for row, turn in turns(rows):
         wanted = [span for span in _placed(row) if span[2]["keep"] != "no"]

@@ -74,7 +74,7 @@ def find_override(candidate: Candidate, memory: Known, reading: Reading) -> Find
     if PATTERNS["own_name"].search(memory.content) and _addresses(candidate.content):
         return BOTH_HOLD
     is_move = reading.relation in CONFLICTS and reports_move(candidate, memory)
-    if is_move or reports_move(candidate, memory, language="other"):
+    if is_move or reports_move(candidate, memory, languages="other"):
         return Finding(Verdict.REPLACE, "newer_value")
     if not (candidate.corrects or reading.relation is Relation.ENDED):
         return None if _may_conflict(candidate, memory, reading) else BOTH_HOLD
@@ -145,14 +145,14 @@ def _addresses(text: str) -> bool:
     return is_form_of_address(text) or PATTERNS["addressed_at_end"].search(text) is not None
 
 
-def reports_move(candidate: Candidate, memory: Known, *, language: str = "en_zh") -> bool:
+def reports_move(candidate: Candidate, memory: Known, *, languages: str = "en_zh") -> bool:
     """Return whether the candidate reports a move, and the memory says where the person lives.
 
-    `language` is en_zh, or other for the languages in which the reader model has learned no pairs.
+    `languages` is en_zh, or other for those in which the reader model has learned no pairs.
     """
     moved, home = (ADDED.sub("", one.content).strip() for one in (candidate, memory))
-    names = f"moved_home_{language}", f"lives_{language}"
-    return all(PATTERNS[name].search(text) for name, text in zip(names, (moved, home), strict=True))
+    has_moved = PATTERNS[f"moved_home_{languages}"].search(moved)
+    return bool(has_moved and PATTERNS[f"lives_{languages}"].search(home))
 
 
 def corrected_texts(candidate: Candidate, known: Sequence[Known]) -> list[tuple[Known, str]]:
