@@ -74,9 +74,9 @@ def plain(browser: Browser, product: Product) -> Iterator[Page]:
     context.close()
 
 
-def remembering(product: Product, username: str, *contents: str) -> Person:
+def remembering(product: Product, username: str, *contents: str, language: str = "en") -> Person:
     """A newly registered person who has written these memories."""
-    person = product.person(username)
+    person = product.person(username, language=language)
     product.shell(
         "from ops.access import as_system\n"
         "from ops.models import User\n"

@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.axe import SPEAKS
 from tests.browser.conftest import remembering, sign_in
 from tests.live import Person, Product
 
@@ -220,8 +219,7 @@ def test_the_wrong_person_is_corrected_under_the_phrase_after_a_preview(
     page: Page, product: Product, language: str
 ) -> None:
     words = WRONG_PERSON[language]
-    person = remembering(product, f"corrector-{language}", words["known"])
-    product.shell(SPEAKS.format(name=person.username, language=language))
+    person = remembering(product, f"corrector-{language}", words["known"], language=language)
     sign_in(page, person, then="/memory/")
     phrases = page.locator(".portrait__phrase")
     phrases.locator(".portrait__correct").click()

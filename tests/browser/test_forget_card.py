@@ -7,10 +7,9 @@ import time
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.axe import SPEAKS
 from tests.browser.chat_page import send
 from tests.browser.conftest import remembering, sign_in
-from tests.live import Product
+from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
 SOON = 60_000
@@ -58,6 +57,12 @@ def ask(page: Page, text: str) -> Locator:
     return card
 
 
+def tell(product: Product, person: Person, words: Words) -> None:
+    """Let the person have told what the card is about, and something else."""
+    said, other = words["said"], words["other"]
+    product.shell(_KNOWN.format(name=person.username, first=said[0], said=said, other=other))
+
+
 def at_rest(page: Page, button: Locator) -> Locator:
     """Give the button once the list has scrolled to it: at its end the list grows a little."""
     button.scroll_into_view_if_needed()
@@ -83,11 +88,8 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
     words = WORDS[language]
     page.set_viewport_size({"width": 390, "height": 844})
     person = product.person(f"chooser-{language}", language=language)
-    said = words["said"]
-    product.shell(
-        _KNOWN.format(name=person.username, first=said[0], said=said, other=words["other"])
-    )
-    everything = sorted([*said, str(words["other"])])
+    tell(product, person, words)
+    everything = sorted([*words["said"], str(words["other"])])
     sign_in(page, person)
     card = ask(page, str(words["ask"]))
     here = page.url
@@ -102,7 +104,7 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
     expect(card.locator("[name=all]")).to_be_visible()
     at_rest(page, card.locator("[name=all]")).click()
     expect(card).to_contain_text(str(words["sure"]))
-    for told in said:
+    for told in words["said"]:
         expect(card.locator("li", has_text=told).first).to_be_visible()
     expect(card).not_to_contain_text(str(words["other"]))
     at_rest(page, card.locator("[name=again]")).click()
@@ -117,10 +119,7 @@ def test_a_card_keeps_everything_or_forgets_all_after_a_second_question(
 
 def test_without_javascript_what_is_chosen_is_forgotten(plain: Page, product: Product) -> None:
     words, person = WORDS["en"], product.person("plain-chooser")
-    said = words["said"]
-    product.shell(
-        _KNOWN.format(name=person.username, first=said[0], said=said, other=words["other"])
-    )
+    tell(product, person, words)
     sign_in(plain, person)
     plain.locator("[data-composer]").fill(str(words["ask"]))
     plain.get_by_role("button", name="Send").click()
@@ -139,10 +138,7 @@ def test_without_javascript_what_is_chosen_is_forgotten(plain: Page, product: Pr
 
 def test_a_long_card_stays_where_the_reader_scrolled_it(page: Page, product: Product) -> None:
     words, person = WORDS["en"], product.person("scrolling-chooser")
-    said = words["said"]
-    product.shell(
-        _KNOWN.format(name=person.username, first=said[0], said=said, other=words["other"])
-    )
+    tell(product, person, words)
     page.set_viewport_size({"width": 390, "height": 500})
     sign_in(page, person)
     card = ask(page, str(words["ask"]))
@@ -187,8 +183,8 @@ def test_the_one_plain_match_is_forgotten_at_once_and_its_receipt_unfolds_there(
     page: Page, product: Product, language: str
 ) -> None:
     words = PLAIN[language]
-    person = remembering(product, f"skipper-{language}", words["known"], words["other"])
-    product.shell(SPEAKS.format(name=person.username, language=language))
+    told = words["known"], words["other"]
+    person = remembering(product, f"skipper-{language}", *told, language=language)
     sign_in(page, person)
     send(page, words["ask"])
     receipts = page.locator("#bubbles .receipt")

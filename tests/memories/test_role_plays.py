@@ -10,6 +10,7 @@ from conversations.models import Conversation, Message, RolePlay
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps
+from memories.extraction import types
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.types import Extraction, Said, TurnText
 from memories.learning import turn_context
@@ -115,3 +116,7 @@ def test_messages_of_one_batch_know_of_a_game_that_began_within_it() -> None:
     role_play.note(texts[1].user, RolePlay.ENDS)
     assert role_play.in_context(texts[2]) is texts[2]
     assert turn_context.PRECEDING == 3
+
+
+def test_the_extractor_and_the_messages_have_the_same_states() -> None:
+    assert [one.value for one in types.RolePlay] == RolePlay.values
